@@ -1,0 +1,452 @@
+// The Python face of the kernel: conversions, checks of shape and the GIL; no algorithm.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lcs.hpp"
+#include "lines.hpp"
+#include "ngrams.hpp"
+#include "porter.hpp"
+#include "tokenize.hpp"
+#include "utf8.hpp"
+#include "views.hpp"
+#include "vocab.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace karat;
+
+namespace {
+
+using Ids = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Draws = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+Array<T> give(std::vector<T>&& data, std::initializer_list<size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array<T>(owned->data(), shape, owner);
+}
+
+// Views that keep alive what they look into.
+struct PyViews : Views {
+    std::vector<nb::object> owners;
+};
+
+nb::str to_str(std::string_view s) {
+    PyObject* str = PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogatepass");
+    if (!str) throw nb::python_error();
+    return nb::steal<nb::str>(str);
+}
+
+// The bytes of a str: a view into it if it is ASCII, else a copy in the arena. Python could cache
+// a UTF-8 form in the object itself, but that would grow the caller's strings and fail on lone
+// surrogates.
+std::string_view view_of(PyObject* str, Views& views) {
+    const Py_ssize_t n = PyUnicode_GET_LENGTH(str);
+    const void* data = PyUnicode_DATA(str);
+    if (PyUnicode_IS_ASCII(str))
+        return {static_cast<const char*>(data), static_cast<size_t>(n)};
+    const int kind = PyUnicode_KIND(str);
+    size_t bytes = 0;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        const Py_UCS4 c = PyUnicode_READ(kind, data, i);
+        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    }
+    char* const begin = views.allocate(bytes);
+    char* out = begin;
+    for (Py_ssize_t i = 0; i < n; ++i) encode(PyUnicode_READ(kind, data, i), out);
+    return {begin, bytes};
+}
+
+PyViews* from_strings(nb::list strings, size_t start, size_t stop) {
+    auto views = std::make_unique<PyViews>();
+    views->items.reserve(stop - start);
+    for (size_t i = start; i < stop; ++i) {
+        nb::object item = strings[i];
+        if (!PyUnicode_Check(item.ptr())) throw nb::type_error("every segment must be a str");
+        views->items.push_back(view_of(item.ptr(), *views));
+        views->owners.push_back(std::move(item));
+    }
+    return views.release();
+}
+
+// The index of the first item that is no str, or -1.
+int64_t first_not_str(nb::list items) {
+    for (size_t i = 0; i < items.size(); ++i)
+        if (!PyUnicode_Check(PyList_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))))
+            return static_cast<int64_t>(i);
+    return -1;
+}
+
+// The number of characters in each run of `stride` strings.
+Array<int64_t> string_sizes(nb::list strings, size_t stride) {
+    std::vector<int64_t> sizes((strings.size() + stride - 1) / stride, 0);
+    for (size_t i = 0; i < strings.size(); ++i)
+        sizes[i / stride] +=
+            PyUnicode_GET_LENGTH(PyList_GET_ITEM(strings.ptr(), static_cast<Py_ssize_t>(i)));
+    const size_t n = sizes.size();
+    return give(std::move(sizes), {n});
+}
+
+// A read-only buffer, held for the length of one call.
+class Buffer {
+  public:
+    explicit Buffer(nb::handle object) {
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE)) throw nb::python_error();
+    }
+    ~Buffer() { PyBuffer_Release(&buffer_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    const char* data() const { return static_cast<const char*>(buffer_.buf); }
+    int64_t size() const { return buffer_.len; }
+
+  private:
+    Py_buffer buffer_;
+};
+
+int64_t feed(LineIndex& index, nb::object file, int64_t begin, int64_t enough) {
+    const Buffer buffer(file);
+    nb::gil_scoped_release release;
+    return index.feed(buffer.data(), begin, buffer.size(), enough);
+}
+
+PyViews* from_lines(nb::object file, int64_t begin, int64_t end) {
+    const Buffer buffer(file);
+    if (begin < 0 || end < begin || end > buffer.size())
+        throw nb::value_error("the range lies outside the buffer");
+    auto views = std::make_unique<PyViews>();
+    {
+        nb::gil_scoped_release release;
+        static_cast<Views&>(*views) = split_lines(buffer.data() + begin, buffer.data() + end);
+    }
+    // The file object itself stays mapped for as long as somebody holds it.
+    views->owners.push_back(file);
+    return views.release();
+}
+
+PyViews* py_interleave(const std::vector<PyViews*>& parts) {
+    auto views = std::make_unique<PyViews>();
+    std::vector<const Views*> plain(parts.begin(), parts.end());
+    for (const Views* part : plain)
+        if (part->size() != plain.front()->size())
+            throw nb::value_error("the parts differ in length");
+    static_cast<Views&>(*views) = interleave(plain);
+    for (PyViews* part : parts)
+        views->owners.insert(views->owners.end(), part->owners.begin(), part->owners.end());
+    return views.release();
+}
+
+// str.lower() of every segment; Python itself lowers what is not ASCII.
+PyViews* lower(const PyViews& in) {
+    auto views = std::make_unique<PyViews>();
+    std::vector<size_t> rest;
+    {
+        nb::gil_scoped_release release;
+        static_cast<Views&>(*views) = lower_ascii(in, rest);
+    }
+    views->owners = in.owners;
+    for (const size_t i : rest) {
+        nb::object lowered = to_str(in.items[i]).attr("lower")();
+        views->items[i] = view_of(lowered.ptr(), *views);
+        views->owners.push_back(std::move(lowered));
+    }
+    return views.release();
+}
+
+nb::list strings(const PyViews& views) {
+    nb::list out;
+    for (const std::string_view item : views.items) out.append(to_str(item));
+    return out;
+}
+
+nb::tuple py_split_sentences(const PyViews& in, const std::string& separator) {
+    auto views = std::make_unique<PyViews>();
+    std::vector<int64_t> starts;
+    static_cast<Views&>(*views) = split_sentences(in, separator, starts);
+    views->owners = in.owners;
+    const size_t n = starts.size();
+    return nb::make_tuple(nb::cast(views.release(), nb::rv_policy::take_ownership),
+                          give(std::move(starts), {n}));
+}
+
+Tokenizer tokenizer_named(const std::string& name) {
+    if (name == "none") return Tokenizer::none;
+    if (name == "13a") return Tokenizer::v13a;
+    if (name == "intl") return Tokenizer::intl;
+    if (name == "char") return Tokenizer::character;
+    if (name == "zh") return Tokenizer::zh;
+    if (name == "rouge") return Tokenizer::rouge;
+    if (name == "chrf") return Tokenizer::chrf;
+    throw nb::value_error(("unknown tokenizer " + name).c_str());
+}
+
+nb::tuple give_ragged(std::vector<int32_t>&& ids, std::vector<int64_t>&& offsets) {
+    const size_t n = ids.size(), m = offsets.size();
+    return nb::make_tuple(give(std::move(ids), {n}), give(std::move(offsets), {m}));
+}
+
+nb::tuple tokenize(const PyViews& views, Vocab& vocab, const std::string& name) {
+    const Tokenizer tokenizer = tokenizer_named(name);
+    std::vector<int32_t> ids;
+    std::vector<int64_t> offsets{0};
+    {
+        nb::gil_scoped_release release;
+        ids.reserve(views.bytes() / 4);
+        offsets.reserve(views.size() + 1);
+        Interner sink(vocab, ids);
+        for (const std::string_view item : views.items) {
+            split(tokenizer, item, sink);
+            sink.flush();
+            offsets.push_back(static_cast<int64_t>(ids.size()));
+        }
+    }
+    return give_ragged(std::move(ids), std::move(offsets));
+}
+
+// Every character is its own id: its code point.
+nb::tuple codepoints(const PyViews& views, bool keep_space) {
+    std::vector<int32_t> ids;
+    std::vector<int64_t> offsets{0};
+    {
+        nb::gil_scoped_release release;
+        ids.resize(views.bytes());
+        offsets.reserve(views.size() + 1);
+        int32_t* out = ids.data();
+        for (const std::string_view item : views.items) {
+            for (const char *p = item.data(), *end = p + item.size(); p < end;) {
+                const char32_t c = decode(p);
+                *out = static_cast<int32_t>(c);
+                out += keep_space || !is_space(c);
+            }
+            offsets.push_back(out - ids.data());
+        }
+        ids.resize(out - ids.data());
+    }
+    return give_ragged(std::move(ids), std::move(offsets));
+}
+
+Array<int32_t> add_words(Vocab& vocab, nb::list words) {
+    std::vector<int32_t> ids;
+    Views scratch;
+    for (nb::handle word : words) {
+        if (!PyUnicode_Check(word.ptr())) throw nb::type_error("every word must be a str");
+        const std::string_view bytes = view_of(word.ptr(), scratch);
+        ids.push_back(vocab.intern(bytes.data(), bytes.size()));
+    }
+    const size_t n = ids.size();
+    return give(std::move(ids), {n});
+}
+
+Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
+    std::vector<int32_t> ids;
+    Views scratch;
+    for (nb::handle word : words) {
+        if (!PyUnicode_Check(word.ptr())) throw nb::type_error("every word must be a str");
+        const std::string_view bytes = view_of(word.ptr(), scratch);
+        ids.push_back(vocab.find(bytes.data(), bytes.size()));
+    }
+    const size_t n = ids.size();
+    return give(std::move(ids), {n});
+}
+
+nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
+    if (start < 0 || stop < start || stop > vocab.size())
+        throw nb::index_error("no such words in the vocabulary");
+    nb::list out;
+    for (int32_t id = start; id < stop; ++id) out.append(to_str(vocab.word(id)));
+    return out;
+}
+
+std::string stem_utf8(std::string_view word) {
+    if (is_ascii(word.data(), word.data() + word.size())) {
+        std::string lowered(word);
+        for (char& c : lowered)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+        return PorterNltk<char>::stem(std::move(lowered));
+    }
+    std::u32string wide;
+    for (const char *p = word.data(), *end = p + word.size(); p < end;) wide.push_back(decode(p));
+    std::string out;
+    for (const char32_t c : PorterNltk<char32_t>::stem(std::move(wide))) {
+        char bytes[4], *end = bytes;
+        encode(c, end);
+        out.append(bytes, end);
+    }
+    return out;
+}
+
+// The words from `start` on, stemmed, as ids of `target`; Python lowers what is not ASCII.
+Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
+    std::vector<int32_t> ids;
+    for (int32_t id = start; id < vocab.size(); ++id) {
+        const std::string_view word = vocab.word(id);
+        std::string lowered;
+        if (!is_ascii(word.data(), word.data() + word.size())) {
+            Views scratch;
+            nb::object str = to_str(word).attr("lower")();
+            lowered = view_of(str.ptr(), scratch);
+        }
+        const std::string stem = stem_utf8(lowered.empty() ? word : std::string_view(lowered));
+        ids.push_back(target.intern(stem.data(), stem.size()));
+    }
+    const size_t n = ids.size();
+    return give(std::move(ids), {n});
+}
+
+Ragged ragged(const Ids& ids, const Offsets& offsets) {
+    const size_t n = offsets.shape(0);
+    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
+        throw nb::value_error("the offsets do not fit the ids");
+    return {ids.data(), offsets.data()};
+}
+
+void check_starts(const Offsets& starts, size_t segments, size_t references) {
+    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
+        starts(segments) != static_cast<int64_t>(references))
+        throw nb::value_error("the starts do not fit the segments and references");
+}
+
+nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                  int N) {
+    if (N < 1) throw nb::value_error("the order must be at least 1");
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
+    check_starts(starts, segments, pairs);
+    std::vector<int32_t> matches(pairs * N), clipped(segments * N);
+    {
+        nb::gil_scoped_release release;
+        Overlap worker;
+        for (size_t i = 0; i < segments; ++i)
+            worker.segment(candidates.begin(i), candidates.length(i), references, starts(i),
+                           starts(i + 1), N, matches.data() + starts(i) * N,
+                           clipped.data() + i * N);
+    }
+    const auto order = static_cast<size_t>(N);
+    return nb::make_tuple(give(std::move(matches), {pairs, order}),
+                          give(std::move(clipped), {segments, order}));
+}
+
+// Lets Ctrl-C and a stop request in while a long pair is worked on.
+struct Poll {
+    nb::object check;
+    void operator()() {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        if (!check.is_none()) check();
+    }
+};
+
+Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                   nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
+    check_starts(starts, segments, pairs);
+    std::vector<int64_t> lengths(pairs);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        Lcs worker;
+        for (size_t i = 0; i < segments; ++i)
+            for (int64_t k = starts(i); k < starts(i + 1); ++k)
+                lengths[k] = worker.length(candidates.begin(i), candidates.length(i),
+                                           references.begin(k), references.length(k), poll);
+    }
+    return give(std::move(lengths), {pairs});
+}
+
+// As lcs, but every text is a run of sentences: c_sentences and r_sentences say where each text's
+// sentences start, c_offsets and r_offsets where each sentence's tokens do.
+Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Ids r_ids,
+                           Offsets r_offsets, Offsets r_sentences, Offsets starts,
+                           nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_sentences.shape(0) - 1, pairs = r_sentences.shape(0) - 1;
+    check_starts(starts, segments, pairs);
+    std::vector<int64_t> hits(pairs);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        SummaryLcs worker;
+        for (size_t i = 0; i < segments; ++i)
+            for (int64_t k = starts(i); k < starts(i + 1); ++k)
+                hits[k] = worker.hits(candidates, c_sentences(i), c_sentences(i + 1), references,
+                                      r_sentences(k), r_sentences(k + 1), poll);
+    }
+    return give(std::move(hits), {pairs});
+}
+
+// How often each item was drawn in each resample.
+Array<double> tally(Draws draws, size_t items) {
+    const size_t rows = draws.shape(0), n = draws.shape(1);
+    std::vector<double> counts;
+    {
+        nb::gil_scoped_release release;
+        counts.assign(rows * items, 0.0);
+        for (size_t b = 0; b < rows; ++b)
+            for (size_t k = 0; k < n; ++k) {
+                const int64_t i = draws(b, k);
+                if (i >= 0 && static_cast<size_t>(i) < items) counts[b * items + i] += 1.0;
+            }
+    }
+    return give(std::move(counts), {rows, items});
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+    m.doc() = "Karat's compiled hot paths. Private: use the packages above it.";
+
+    nb::class_<PyViews>(m, "Views")
+        .def("__len__", &PyViews::size)
+        .def_prop_ro("nbytes", &PyViews::bytes)
+        .def("strings", &strings)
+        .def("lower", &lower, nb::rv_policy::take_ownership)
+        .def("split_sentences", &py_split_sentences, "separator"_a)
+        .def_static("from_strings", &from_strings, "strings"_a, "start"_a, "stop"_a,
+                    nb::rv_policy::take_ownership)
+        .def_static("from_lines", &from_lines, "buffer"_a, "begin"_a, "end"_a,
+                    nb::rv_policy::take_ownership)
+        .def_static("interleave", &py_interleave, "parts"_a, nb::rv_policy::take_ownership);
+
+    nb::class_<LineIndex>(m, "LineIndex")
+        .def(nb::init<int64_t>(), "stride"_a)
+        .def("feed", &feed, "buffer"_a, "begin"_a, "enough"_a)
+        .def_ro("lines", &LineIndex::lines)
+        .def_ro("invalid_line", &LineIndex::invalid_line)
+        .def_ro("invalid_column", &LineIndex::invalid_column)
+        .def_ro("nul_line", &LineIndex::nul_line)
+        .def("starts", [](const LineIndex& index) {
+            std::vector<int64_t> copy = index.starts;
+            const size_t n = copy.size();
+            return give(std::move(copy), {n});
+        });
+
+    nb::class_<Vocab>(m, "Vocab")
+        .def(nb::init<>())
+        .def("__len__", &Vocab::size)
+        .def("add", &add_words, "words"_a)
+        .def("find", &find_words, "words"_a)
+        .def("words", &words, "start"_a, "stop"_a);
+
+    m.def("first_not_str", &first_not_str, "items"_a);
+    m.def("string_sizes", &string_sizes, "strings"_a, "stride"_a);
+    m.def("tokenize", &tokenize, "views"_a, "vocab"_a, "tokenizer"_a);
+    m.def("codepoints", &codepoints, "views"_a, "keep_space"_a);
+    m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
+    m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+          "order"_a);
+    m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+          "check"_a.none());
+    m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,
+          "r_offsets"_a, "r_sentences"_a, "starts"_a, "check"_a.none());
+    m.def("tally", &tally, "draws"_a, "items"_a);
+}

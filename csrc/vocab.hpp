@@ -1,0 +1,174 @@
+// Words to ids, in order of first sight, and back. Ids stand for exactly one byte string each:
+// a hash only says where to look, the bytes decide.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace karat {
+
+class Vocab {
+  public:
+    Vocab() : slots_(1024), mask_(1023), offsets_{0} {}
+
+    int32_t size() const { return static_cast<int32_t>(offsets_.size() - 1); }
+
+    std::string_view word(int32_t id) const {
+        return {bytes_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
+    }
+
+    // What a word is looked up by; `p` must stay readable until the look-up is done.
+    struct Key {
+        uint64_t head, tail, hash;
+        const char* p;
+        size_t length;
+    };
+
+    // `limit` is the end of what may be read at `p`: with sixteen bytes there, no branch depends
+    // on the length of the word.
+    static Key key(const char* p, size_t length, const char* limit) {
+        Key k{0, 0, 0, p, length};
+        if (length <= 16 && limit - p >= 16) {
+            std::memcpy(&k.head, p, 8);
+            std::memcpy(&k.tail, p + 8, 8);
+            k.head &= low_bytes[length < 8 ? length : 8];
+            k.tail &= low_bytes[length < 8 ? 0 : length - 8];
+        } else {
+            k.head = load_short(p, length < 8 ? length : 8);
+            if (length > 8) k.tail = load_short(p + 8, length < 16 ? length - 8 : 8);
+        }
+        k.hash = mix(mix(k.head ^ length * 0xFF51AFD7ED558CCDull) ^ k.tail);
+        for (size_t i = 16; i < length; i += 8)
+            k.hash = mix(k.hash ^ load_short(p + i, length - i < 8 ? length - i : 8));
+        k.hash ^= k.hash >> 32;
+        return k;
+    }
+    static Key key(const char* p, size_t length) { return key(p, length, p + length); }
+
+    void prefetch(const Key& key) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(&slots_[key.hash & mask_]);
+#else
+        (void)key;
+#endif
+    }
+
+    int32_t intern(const Key& key) {
+        for (size_t at = key.hash & mask_;; at = (at + 1) & mask_) {
+            const Slot& slot = slots_[at];
+            if (slot.id < 0) return insert(at, key);
+            if (same(slot, key)) return slot.id;
+        }
+    }
+    int32_t intern(const char* p, size_t length) { return intern(key(p, length)); }
+
+    // The id of a word, or -1.
+    int32_t find(const char* p, size_t length) const {
+        const Key k = key(p, length);
+        for (size_t at = k.hash & mask_;; at = (at + 1) & mask_) {
+            const Slot& slot = slots_[at];
+            if (slot.id < 0) return -1;
+            if (same(slot, k)) return slot.id;
+        }
+    }
+
+  private:
+    // The first sixteen bytes live in the slot: words of up to that length are compared there.
+    struct Slot {
+        uint64_t head = 0, tail = 0;
+        uint32_t length = 0;
+        int32_t id = -1;
+    };
+
+    static constexpr uint64_t low_bytes[9] = {
+        0x0,          0xFF,           0xFFFF,           0xFFFFFF,          0xFFFFFFFF,
+        0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF,
+    };
+
+    // Up to eight bytes as a little-endian number; overlapping loads never read outside the word.
+    static uint64_t load_short(const char* p, size_t length) {
+        if (length == 8) {
+            uint64_t all;
+            std::memcpy(&all, p, 8);
+            return all;
+        }
+        if (length >= 4) {
+            uint32_t first, last;
+            std::memcpy(&first, p, 4);
+            std::memcpy(&last, p + length - 4, 4);
+            return first | static_cast<uint64_t>(last) << (8 * (length - 4));
+        }
+        const auto byte = [&](size_t i) {
+            return static_cast<uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
+        };
+        return length ? byte(0) | byte(length / 2) | byte(length - 1) : 0;
+    }
+
+    static uint64_t mix(uint64_t x) {
+        x *= 0x9E3779B97F4A7C15ull;
+        return x ^ x >> 29;
+    }
+
+    bool same(const Slot& slot, const Key& key) const {
+        return slot.head == key.head && slot.tail == key.tail && slot.length == key.length &&
+               (key.length <= 16 ||
+                !std::memcmp(bytes_.data() + offsets_[slot.id], key.p, key.length));
+    }
+
+    int32_t insert(size_t at, const Key& key) {
+        const int32_t id = size();
+        if (id == INT32_MAX) throw std::length_error("more than 2^31 distinct words");
+        slots_[at] = {key.head, key.tail, static_cast<uint32_t>(key.length), id};
+        bytes_.insert(bytes_.end(), key.p, key.p + key.length);
+        offsets_.push_back(bytes_.size());
+        if (offsets_.size() * 2 > slots_.size()) grow();
+        return id;
+    }
+
+    void grow() {
+        std::vector<Slot> old(slots_.size() * 2);
+        old.swap(slots_);
+        mask_ = slots_.size() - 1;
+        for (const Slot& slot : old) {
+            if (slot.id < 0) continue;
+            const std::string_view w = word(slot.id);
+            size_t at = key(w.data(), w.size()).hash & mask_;
+            while (slots_[at].id >= 0) at = (at + 1) & mask_;
+            slots_[at] = slot;
+        }
+    }
+
+    std::vector<Slot> slots_;
+    size_t mask_;
+    std::vector<char> bytes_;
+    std::vector<size_t> offsets_;
+};
+
+// Interns tokens a few behind their arrival, so that the look-ups wait for memory together.
+class Interner {
+  public:
+    Interner(Vocab& vocab, std::vector<int32_t>& ids) : vocab_(vocab), ids_(ids) {}
+
+    void operator()(const char* p, const char* end, const char* limit) {
+        Vocab::Key& key = pending_[count_++];
+        key = Vocab::key(p, static_cast<size_t>(end - p), limit);
+        vocab_.prefetch(key);
+        if (count_ == size) flush();
+    }
+    // To be called while the bytes of the last tokens can still be read.
+    void flush() {
+        for (int i = 0; i < count_; ++i) ids_.push_back(vocab_.intern(pending_[i]));
+        count_ = 0;
+    }
+
+  private:
+    static constexpr int size = 32;
+    Vocab& vocab_;
+    std::vector<int32_t>& ids_;
+    Vocab::Key pending_[size];
+    int count_ = 0;
+};
+
+}  // namespace karat

@@ -1,0 +1,1 @@
+"""The command line: parse arguments, call one library function, render."""

@@ -1,0 +1,94 @@
+"""`karat`: the group of all commands, each loaded when it is called, and the edge of all errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from karat import __version__
+from karat.errors import Interrupted, KaratError
+
+COMMANDS = {
+    "score": ("karat.cli.score", "Score candidates against references."),
+    "compare": ("karat.cli.compare", "Compare systems: intervals, paired tests, examples."),
+    "metrics": ("karat.cli.metrics", "List the metrics and their settings."),
+    "demo": ("karat.cli.demo", "Run a comparison on bundled texts and write a report."),
+    "completion": ("karat.cli.completion", "Print a shell's completion script."),
+}
+"""Name -> module (with a `command`) and the line that `karat --help` shows."""
+
+
+class Commands(click.Group):
+    """A group that imports a command only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from karat.metrics.settings import nearest
+
+            hint = nearest(args[0], COMMANDS) or f" (there are {', '.join(COMMANDS)})"
+            raise click.UsageError(f"no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Score generated text against references, and see why.
+
+    \b
+    karat score output.txt -r reference.txt
+    karat compare a.txt b.txt -r reference.txt --baseline a
+    """
+
+
+def run() -> None:
+    """The entry point: every error becomes one sentence and an exit code."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(args: list[str]) -> int:
+    """Run the command line; the exit code."""
+    try:
+        cli.main(args, prog_name="karat", standalone_mode=False)
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2)
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing is wrong, and nobody is left to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KaratError as error:
+        return _fail(str(error), 130 if isinstance(error, Interrupted) else 2)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted; nothing was written", 130)
+    except MemoryError:
+        return _fail("not enough memory for this text", 2)
+
+
+def _fail(message: str, code: int) -> int:
+    from contextlib import suppress
+
+    with suppress(OSError):
+        click.echo(f"karat: {message}", err=True)
+    return code

@@ -1,0 +1,91 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
+FORMATS = ("text", "json", "tsv", "md", "latex", "html")
+
+
+def _complete_metric(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[str]:
+    from karat.metrics.names import ALIASES, CLASSES
+
+    return [name for name in (*CLASSES, *ALIASES) if name.startswith(incomplete)]
+
+
+def references(function: F) -> F:
+    """`-r REF`, once for each reference file."""
+    return click.option(
+        "-r",
+        "--reference",
+        "references",
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(),
+        help="A reference file, line by line beside the candidates; repeat for several.",
+    )(function)
+
+
+def metrics(function: F) -> F:
+    """`-m METRIC`, once for each metric."""
+    return click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        metavar="METRIC",
+        shell_complete=_complete_metric,
+        help="A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
+        f"Default: {' '.join(DEFAULT_METRICS)}.",
+    )(function)
+
+
+def output(function: F) -> F:
+    """`--format` and `--output`."""
+    function = click.option(
+        "-f",
+        "--format",
+        "format",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="How to show the result.",
+    )(function)
+    return click.option(
+        "-o", "--output", type=click.Path(), help="Write the result to this file, at once or not at all."
+    )(function)
+
+
+def threads(function: F) -> F:
+    """`--threads`: how many processors to use."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        help="Processors to use (default: all); results do not depend on it.",
+    )(function)
+
+
+def seed(function: F) -> F:
+    """`--seed`: of all resampling."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=12345,
+        show_default=True,
+        help="Seed of all resampling.",
+    )(function)
+
+
+def command_line() -> str:
+    """The command that was typed."""
+    return shlex.join(["karat", *sys.argv[1:]])

@@ -1,0 +1,75 @@
+"""`karat score`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.inputs import open_inputs
+from karat.cli.show import check_output, show
+
+
+@click.command(name="score")
+@click.argument("candidates", nargs=-1, required=True, type=click.Path(), metavar="CANDIDATE...")
+@options.references
+@options.metrics
+@click.option("--segments", is_flag=True, help="Show the score of every segment.")
+@click.option(
+    "--bootstrap",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Add 95% intervals from N bootstrap resamples.",
+)
+@options.seed
+@options.output
+@options.threads
+@click.option("--signature-only", is_flag=True, help="Print the signatures and score nothing.")
+def command(
+    candidates: tuple[str, ...],
+    references: tuple[str, ...],
+    metrics: tuple[str, ...],
+    segments: bool,
+    bootstrap: int,
+    seed: int,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    signature_only: bool,
+) -> None:
+    """Score candidates against references, one segment a line.
+
+    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE.
+
+    \b
+    karat score out.txt -r ref.txt
+    karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
+    karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
+    karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
+    """
+    from karat.scoring import as_metrics, score
+
+    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
+    if signature_only:
+        for m in chosen:
+            click.echo(m.signature(len(references) or 1))
+        return
+    check_output(output)
+    with Bar() as progress:
+        systems, refs = open_inputs(candidates, references, progress)
+        scoring = score(
+            systems,
+            refs,
+            chosen,
+            bootstrap=bootstrap,
+            seed=seed,
+            segments=segments,
+            threads=threads,
+            progress=progress,
+        )
+    from karat.report.scores import score_document, segment_document
+
+    line = options.command_line()
+    document = segment_document(scoring, line) if segments else score_document(scoring, line, format)
+    show(document, format, output)

@@ -1,0 +1,233 @@
+"""Comparison: systems against a baseline, with intervals and paired tests on the same draws.
+
+All systems and metrics are resampled with the same draws, so that differences are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from karat.errors import InputError
+from karat.metrics.base import Metric, Score
+from karat.metrics.names import metric
+from karat.metrics.settings import nearest
+from karat.progress import Progress, silent
+from karat.scoring import Collected, Wanted, as_metrics, as_systems, check_count, collect
+from karat.stats.resampling import SEED, bootstrap_sums, exchange_sums, interval
+from karat.stats.significance import approximate_randomization, paired_bootstrap
+from karat.text.references import GivenReferences, as_references
+from karat.text.segments import Texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+TESTS = {
+    "bootstrap": "paired bootstrap resampling",
+    "randomization": "paired approximate randomization",
+}
+DEFAULT_TRIALS = {"bootstrap": 1000, "randomization": 10000}
+
+
+class CompareRow(NamedTuple):
+    """One system by one metric, against the baseline."""
+
+    system: str
+    metric: Metric
+    score: Score
+    low: float
+    high: float
+    delta: float | None  # score minus the baseline's; None for the baseline itself
+    p: float | None
+    better: float | None  # share of resamples in which it beats the baseline
+    wins: int | None  # segments on which it beats the baseline
+    losses: int | None
+    ties: int | None
+
+
+class Difference(NamedTuple):
+    """A segment on which two systems differ."""
+
+    segment: int  # 0-based
+    first: float
+    second: float
+
+    @property
+    def delta(self) -> float:
+        """Second minus first."""
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows, best first within each metric, and how they were made."""
+
+    rows: tuple[CompareRow, ...]
+    baseline: str
+    references: int | None
+    test: str
+    trials: int
+    resamples: int
+    seed: int
+    values: Mapping[tuple[str, Metric], NDArray[np.float64]]
+    """Segment scores by system and metric."""
+
+    def __getitem__(self, key: tuple[str, str]) -> CompareRow:
+        system, name = key[0], metric(key[1])
+        for row in self.rows:
+            if (row.system, row.metric) == (system, name):
+                return row
+        raise KeyError(key)
+
+    def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
+        """The segments on which two systems differ most, the largest difference first."""
+        chosen = metric(by)
+        a, b = self.values[first, chosen], self.values[second, chosen]
+        order = np.argsort(-np.abs(b - a), kind="stable")[:top]
+        return [Difference(int(i), float(a[i]), float(b[i])) for i in order if a[i] != b[i]]
+
+
+def compare(
+    systems: Mapping[str, Texts],
+    references: GivenReferences,
+    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
+    *,
+    baseline: str | None = None,
+    test: str = "bootstrap",
+    trials: int | None = None,
+    resamples: int = 1000,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Comparison:
+    """Compare systems with a baseline (the first, unless named).
+
+    `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
+    `resamples` are for the intervals, and are the trials where the test is the bootstrap.
+    """
+    named = as_systems(systems)
+    base = _baseline(baseline, list(named))
+    if test not in TESTS:
+        raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")
+    trials = DEFAULT_TRIALS[test] if trials is None else trials
+    resamples = trials if test == "bootstrap" else resamples
+    check_count("trials", trials, 1)
+    check_count("resamples", resamples, 1)
+    chosen = as_metrics(metrics)
+    refs = as_references(references, len(next(iter(named.values()))))
+    found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress)
+    draws = _resample(found, resamples, seed, progress)
+    if test == "bootstrap":
+        p_values = _bootstrap_tests(found, draws, base)
+    else:
+        p_values = _randomization_tests(found, base, trials, seed, progress)
+    rows = [
+        _row(key, found, draws, p_values, base, refs.number)
+        for m in chosen
+        for key in _best_first(m, found)
+    ]
+    values = {key: _values(part) for key, part in found.items()}
+    return Comparison(
+        tuple(rows), base, refs.number, test, trials, resamples, seed, values
+    )
+
+
+_Key = tuple[str, Metric]
+
+
+def _baseline(name: str | None, names: Sequence[str]) -> str:
+    if len(names) < 2:
+        raise InputError("one system was given: a comparison needs at least two")
+    if name is None:
+        return names[0]
+    if name not in names:
+        raise InputError(
+            f"baseline {name!r} is none of the systems: {', '.join(names)}{nearest(name, names)}"
+        )
+    return name
+
+
+def _best_first(m: Metric, found: Mapping[_Key, Collected]) -> list[_Key]:
+    mine = [key for key in found if key[1] == m]
+    return sorted(mine, key=lambda key: -m.score(found[key].total).value)
+
+
+def _values(part: Collected) -> Floats:
+    return np.empty(0) if part.values is None else part.values
+
+
+def _stats(part: Collected) -> Floats:
+    return np.asarray(part.rows, dtype=np.float64)
+
+
+def _resample(
+    found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
+) -> dict[_Key, Floats]:
+    """The score of every system and metric on every resample, all from one set of draws."""
+    stats = np.hstack([_stats(part) for part in found.values()])
+    sums = bootstrap_sums(stats, resamples, seed, progress)
+    return {key: key[1].measure(part)["value"] for key, part in _columns(sums, found).items()}
+
+
+def _columns(sums: Floats, found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
+    ends = np.cumsum([len(part.total) for part in found.values()])
+    return dict(zip(found, np.split(sums, ends[:-1], axis=1), strict=True))
+
+
+def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
+    m = key[1]
+    return m.score(found[key].total).value - m.score(found[base, m].total).value
+
+
+def _bootstrap_tests(
+    found: Mapping[_Key, Collected], draws: Mapping[_Key, Floats], base: str
+) -> dict[_Key, float]:
+    return {
+        key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
+        for key in found
+        if key[0] != base
+    }
+
+
+def _randomization_tests(
+    found: Mapping[_Key, Collected], base: str, trials: int, seed: int, progress: Progress
+) -> dict[_Key, float]:
+    """Exchanged sums: a' = sum(b) + chosen @ (a - b), b' = sum(a) + sum(b) - a'."""
+    others = {key: part for key, part in found.items() if key[0] != base}
+    gaps = [_stats(found[base, key[1]]) - _stats(part) for key, part in others.items()]
+    sums = _columns(exchange_sums(np.hstack(gaps), trials, seed, progress), others)
+    p_values = {}
+    for key, moved in sums.items():
+        a, b = found[base, key[1]].total, others[key].total
+        first = key[1].measure(b + moved)["value"]
+        second = key[1].measure(a - moved)["value"]
+        p_values[key] = approximate_randomization(first, second, _difference(found, key, base))
+    return p_values
+
+
+def _row(
+    key: _Key,
+    found: Mapping[_Key, Collected],
+    draws: Mapping[_Key, Floats],
+    p_values: Mapping[_Key, float],
+    base: str,
+    references: int | None,
+) -> CompareRow:
+    system, m = key
+    shown = m.score(found[key].total, references)
+    low, high = interval(draws[key])
+    if system == base:
+        return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
+    mine, theirs = _values(found[key]), _values(found[base, m])
+    wins, losses = int((mine > theirs).sum()), int((mine < theirs).sum())
+    better = float((draws[key] > draws[base, m]).mean())
+    delta = _difference(found, key, base)
+    ties = len(mine) - wins - losses
+    return CompareRow(
+        system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties
+    )

@@ -1,0 +1,1 @@
+"""The metrics: `base` has what they share, `names` turns strings into them."""

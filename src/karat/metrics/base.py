@@ -1,0 +1,180 @@
+"""What all metrics share: statistics are rows, scores come from sums of rows.
+
+`stats` gives one numeric row per segment; `score` is pure and takes any sum of rows. Corpus,
+document and segment scores, resampling and shards are all "sum rows, score".
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat import __version__
+from karat.metrics.settings import to_text, validate
+from karat.progress import Progress, silent
+from karat.text.recipe import Recipe
+from karat.text.references import GivenReferences, as_references
+from karat.text.segments import Texts, as_segments
+from karat.text.stopwords import stop_digest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from karat.metrics.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class Score:
+    """A value, the parts it was made from, and the signature that lets anyone reproduce it."""
+
+    value: float
+    parts: Mapping[str, float]
+    signature: str
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f}  {self.signature}"
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A metric is a value: its string form is its name, argument, key and signature."""
+
+    name: ClassVar[str]
+    """What it is called on the command line."""
+    best: ClassVar[float] = 1.0
+    """The score of a perfect text; scores lie between 0 and this."""
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Other names for settings, as other tools call them."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    # ------------------------------------------------------------------ what a family defines
+
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the numbers in a row."""
+
+    @abstractmethod
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        """One row per segment of a run of candidates and their references."""
+
+    @abstractmethod
+    def measure(self, rows: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """For every (sum of) row(s) the value, under `value`, and the parts it is made from."""
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        """The n-gram matches it will ask for, so that metrics can share them."""
+        return iter(())
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """What a reader of this score should know."""
+        return ()
+
+    # ----------------------------------------------------------------------------- its name
+
+    def __str__(self) -> str:
+        settings = [(f.name, f.default) for f in self._named_settings()]
+        given = [
+            f"{name}={to_text(getattr(self, name))}"
+            for name, default in settings
+            if getattr(self, name) != default
+        ]
+        return ":".join([self._head(), ",".join(given)]) if given else self._head()
+
+    def _head(self) -> str:
+        return self.name
+
+    def _named_settings(self) -> list[Any]:
+        return list(fields(self))
+
+    def signature(self, references: int | None = 1) -> str:
+        """Every setting, the number of references (None: it varies) and Karat's version."""
+        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self._named_settings())
+        number = "var" if references is None else references
+        return f"{self._head()}:{settings}|refs={number}|karat={__version__}"
+
+    def _full(self, name: str) -> str:
+        """A setting's value as the signature shows it: stop lists by their content."""
+        text = to_text(getattr(self, name))
+        return f"{text}@{stop_digest(text)}" if name == "stop" and text != "none" else text
+
+    # --------------------------------------------------------------------------- its numbers
+
+    def stats(
+        self,
+        candidates: Texts,
+        references: GivenReferences,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> NDArray[Any]:
+        """One row of statistics per segment; any sum of rows can be scored."""
+        import numpy as np
+
+        parts = self._collect(candidates, references, lambda _, rows: rows, threads, progress)[0]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.columns())))
+
+    def score(self, row: NDArray[Any], references: int | None = 1) -> Score:
+        """The score of one row, or of a sum of rows."""
+        import numpy as np
+
+        row = np.asarray(row)
+        found = {name: float(v[0]) for name, v in self.measure(row[None, :]).items()}
+        value = found.pop("value")
+        return Score(value, MappingProxyType(found), self.signature(references), self.notes(row))
+
+    def corpus(
+        self,
+        candidates: Texts,
+        references: GivenReferences,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> Score:
+        """The score of all segments together."""
+        import numpy as np
+
+        sums, number = self._collect(
+            candidates, references, lambda _, rows: rows.sum(axis=0), threads, progress
+        )
+        return self.score(np.sum(sums, axis=0), number)
+
+    def segments(
+        self,
+        candidates: Texts,
+        references: GivenReferences,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> NDArray[np.float64]:
+        """The score of every segment."""
+        import numpy as np
+
+        parts = self._collect(
+            candidates, references, lambda m, rows: m.measure(rows)["value"], threads, progress
+        )[0]
+        return np.concatenate(parts)
+
+    def _collect(
+        self,
+        candidates: Texts,
+        references: GivenReferences,
+        reduce: Any,
+        threads: int | None,
+        progress: Progress,
+    ) -> tuple[list[Any], int | None]:
+        from karat.metrics.run import run
+
+        texts = as_segments(candidates, "candidates")
+        refs = as_references(references, len(texts))
+        found = run([self], [texts], refs, reduce, threads=threads, progress=progress)
+        return [part[0][0] for part in found], refs.number

@@ -1,0 +1,121 @@
+"""chrF and chrF++ (Popović 2015, 2017), as sacreBLEU computes them.
+
+For each order the precision and recall of character n-grams (and of word n-grams in chrF++) are
+taken from summed counts; their means over the orders that both texts reach, P and R, give
+
+    chrF = 100 (1 + beta^2) P R / (beta^2 P + R)
+
+Several references: the one with the best segment score counts. Orders longer than the reference do
+not count for the candidate either; an empty text scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.metrics.base import Metric
+from karat.metrics.ngram import gram_totals
+from karat.metrics.pairs import Matches, Pairs
+from karat.metrics.settings import setting
+from karat.text.recipe import CASES, Ragged, Recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_TINY = 1e-16  # the definer's stand-in for an undefined precision or recall
+
+
+@dataclass(frozen=True)
+class ChrF(Metric):
+    """Character n-gram F-score; with words=2 it is chrF++."""
+
+    name: ClassVar[str] = "chrf"
+    best: ClassVar[float] = 100.0
+    aliases: ClassVar[Any] = MappingProxyType(
+        {
+            "char_order": "n",
+            "word_order": "words",
+            "whitespace": "space",
+            "eps_smoothing": "eps",
+        }
+    )
+
+    n: int = setting(6, "the longest character n-grams", low=1, high=20)
+    words: int = setting(0, "the longest word n-grams; chrf++ has 2", low=0, high=20)
+    beta: float = setting(2.0, "how much more recall counts than precision", low=0, high=1e6)
+    case: str = setting("mixed", "case", choices=CASES)
+    space: bool = setting(False, "count white space as characters")
+    eps: bool = setting(False, "mean of the orders' F-scores (chrF++.py's way), all orders counted")
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes words."""
+        return Recipe("chrf", self.case)
+
+    def columns(self) -> tuple[str, ...]:
+        orders = [f"c{n + 1}" for n in range(self.n)] + [f"w{n + 1}" for n in range(self.words)]
+        return tuple(f"{kind}_{o}" for o in orders for kind in ("candidate", "reference", "match"))
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        if self.words:
+            yield self.recipe, self.words
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        mine = pairs.candidates.characters(self.case, self.space)
+        theirs = pairs.references.characters(self.case, self.space)
+        parts = [self._triples(pairs, mine, theirs, pairs.count(mine, theirs, self.n))]
+        if self.words:
+            mine, theirs = pairs.candidates.tokens(self.recipe), pairs.references.tokens(self.recipe)
+            parts.append(self._triples(pairs, mine, theirs, pairs.matches(self.recipe, self.words)))
+        per_pair = np.hstack(parts)
+        if pairs.single:
+            return per_pair
+        return per_pair[pairs.best(self.measure(per_pair)["value"])]
+
+    @staticmethod
+    def _triples(
+        pairs: Pairs, mine: Ragged, theirs: Ragged, matches: Matches
+    ) -> NDArray[np.int64]:
+        """Per pair and order: n-grams of candidate, of reference, matches."""
+        import numpy as np
+
+        order = matches.each.shape[1]
+        reference = gram_totals(theirs.lengths, order)
+        candidate = gram_totals(pairs.spread(mine.lengths), order)
+        candidate = np.where(reference > 0, candidate, 0)
+        triples = np.stack([candidate, reference, matches.each], axis=2)
+        return triples.reshape(len(reference), 3 * order)
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        import numpy as np
+
+        candidate, reference, match = rows[:, 0::3], rows[:, 1::3], rows[:, 2::3]
+        tiny = np.full(candidate.shape, _TINY)
+        p = np.divide(match, candidate, out=tiny.copy(), where=candidate > 0)
+        r = np.divide(match, reference, out=tiny, where=reference > 0)
+        both = (candidate > 0) & (reference > 0)
+        orders = np.maximum(both.sum(axis=1), 1)
+        mean_p = np.where(both, p, 0).sum(axis=1) / orders
+        mean_r = np.where(both, r, 0).sum(axis=1) / orders
+        if self.eps:
+            value = 100 * self._f(p, r, _TINY).mean(axis=1)
+        else:
+            value = 100 * self._f(mean_p, mean_r, 0.0)
+        return {"value": value, "precision": 100 * mean_p, "recall": 100 * mean_r}
+
+    def _f(self, p: Floats, r: Floats, undefined: float) -> Floats:
+        import numpy as np
+
+        factor = self.beta**2
+        below = factor * p + r
+        return np.divide(
+            (1 + factor) * p * r, below, out=np.full(p.shape, undefined), where=below > 0
+        )

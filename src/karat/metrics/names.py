@@ -1,0 +1,111 @@
+"""Names: one string per metric, `name` or `name:setting=value,setting=value`, and back.
+
+`parse(str(metric)) == metric`. Aliases (`ps`, `rs`, `rouge3`, `chrf++`) and presets parse to the
+metric they stand for and print canonically. Metrics are loaded when they are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from karat.errors import MetricError
+from karat.metrics.base import Metric
+from karat.metrics.settings import from_text, nearest
+
+CLASSES = {
+    "aev": ("karat.metrics.ngram", "AEv"),
+    "bleu": ("karat.metrics.ngram", "BLEU"),
+    "chrf": ("karat.metrics.chrf", "ChrF"),
+    "rouge1": ("karat.metrics.rouge", "RougeN"),
+    "rougeL": ("karat.metrics.rouge", "RougeL"),
+    "rougeLsum": ("karat.metrics.rouge", "RougeLsum"),
+}
+"""Name -> module and class."""
+
+ALIASES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "ps": ("aev", {"alpha": 1.0}),
+    "rs": ("aev", {"alpha": 0.0}),
+    "chrf++": ("chrf", {"words": 2}),
+    "rouge2": ("rouge1", {"n": 2}),
+}
+"""Other name -> name and the settings it stands for."""
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a canonical name."""
+    module, cls = CLASSES[name]
+    found: type[Metric] = getattr(import_module(module), cls)
+    return found
+
+
+def metric(name: str | Metric) -> Metric:
+    """The metric of that name; a metric is returned as it is."""
+    return name if isinstance(name, Metric) else parse(name)
+
+
+def parse(text: str) -> Metric:
+    """The metric that a string names."""
+    head, colon, rest = text.strip().partition(":")
+    name, settings = _resolve(head)
+    cls = metric_class(name)
+    pairs = [_split(head, item) for item in rest.split(",")] if colon else []
+    given: dict[str, Any] = {}
+    presets: Mapping[str, dict[str, Any]] = getattr(cls, "presets", {})
+    for key, value in pairs:
+        if key == "preset" and presets:
+            settings |= _preset(head, value, presets)
+        else:
+            field_name = cls.aliases.get(key, key)
+            if field_name in given:
+                raise MetricError(f"{text}: {key} is given twice")
+            given[field_name] = _value(cls, head, field_name, value)
+    return cls(**(settings | given))
+
+
+def _resolve(head: str) -> tuple[str, dict[str, Any]]:
+    """The canonical name for what was written, and the settings that come with it."""
+    written = head.lower().replace("_", "").replace("-", "")
+    known = {name.lower(): (name, {}) for name in CLASSES} | dict(ALIASES)
+    if written in known:
+        name, settings = known[written]
+        return name, dict(settings)
+    order = re.fullmatch(r"rouge(\d{1,3})", written)
+    if order:
+        return "rouge1", {"n": int(order[1])}
+    names = [*CLASSES, *ALIASES]
+    raise MetricError(
+        f"unknown metric {head!r}{nearest(head, names)} (karat metrics lists them all)"
+    )
+
+
+def _split(head: str, item: str) -> tuple[str, str]:
+    key, equals, value = (part.strip() for part in item.partition("="))
+    if not (key and equals and value):
+        raise MetricError(f"{head}: {item!r} is no setting; expected setting=value")
+    return key, value
+
+
+def _preset(head: str, name: str, presets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    if name not in presets:
+        raise MetricError(f"{head}: no preset {name!r}; there is {', '.join(presets)}")
+    return presets[name]
+
+
+def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
+    by_name = {f.name: f for f in fields(cls)}
+    if key not in by_name:
+        names = [*by_name, *(["preset"] if hasattr(cls, "presets") else [])]
+        raise MetricError(
+            f"{head} has no setting {key!r}{nearest(key, names)} (it has {', '.join(names)})"
+        )
+    try:
+        return from_text(text, by_name[key])
+    except (ValueError, KeyError) as error:
+        kind = by_name[key].metadata["kind"]
+        wanted = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
+        expected = wanted.get(kind, "a number")
+        raise MetricError(f"{head}: {key}={text}: expected {expected}") from error

@@ -1,0 +1,350 @@
+"""The n-gram family of Soricut and Brill (2004): AEv, with BLEU as one of its points.
+
+P(n) is the share of the candidates' n-grams that stand in the references, R(n) the share of the
+references' n-grams that stand in the candidates, matches clipped. With weights w_n and N orders:
+
+    PS(N) = BP exp(sum_n w_n log P(n))        BP = 1 if B|c| >= |r|, else exp(1 - |r| / (B|c|))
+    RS(N) = WP exp(sum_n w_n log R(n))        WP = 1 if |c| <= W|r|, else exp(1 - |c| / (W|r|))
+    AEv(alpha, N) = RS PS / (alpha RS + (1 - alpha) PS)
+
+|c| and |r| count all tokens, stop words included. BLEU is PS(4) with B = 1 and equal weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.errors import MetricError
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.metrics.settings import setting, to_text
+from karat.text.recipe import CASES, TOKENIZERS, Recipe
+from karat.text.stemmers import stemmers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SMOOTHINGS = {
+    "none": "no smoothing: an order without a match makes the score 0",
+    "exp": "halve the credit with every order without a match (mteval's)",
+    "floor": "count a small number instead of 0 matches",
+    "add-k": "add k to matches and totals of the orders above 1",
+}
+_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+MOST_ORDERS = 20
+
+
+def smoothed_shares(
+    matches: NDArray[Any], totals: NDArray[Any], smooth: str, value: float | None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Matches over totals for every order, smoothed, and which orders were reached.
+
+    The rules are sacreBLEU's: without any match all shares are 0; orders from the first with a
+    total of 0 on are not reached and have the share 0.
+    """
+    import numpy as np
+
+    amount = _SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
+    shares = np.zeros(matches.shape)
+    reached = np.zeros(matches.shape, dtype=np.bool_)
+    open_ = matches.any(axis=1)
+    halved = np.ones(len(matches))
+    for n in range(matches.shape[1]):
+        m, t = matches[:, n].astype(float), totals[:, n].astype(float)
+        if smooth == "add-k" and n:
+            m, t = m + amount, t + amount
+        open_ = open_ & (t > 0)
+        reached[:, n] = open_
+        none = open_ & (m == 0)
+        if smooth == "exp":
+            halved = np.where(none, halved * 2, halved)
+            m = np.where(none, 1 / halved, m)
+        elif smooth == "floor":
+            m = np.where(none, amount, m)
+        np.divide(m, t, out=shares[:, n], where=open_)
+    return shares, reached
+
+
+def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
+    """exp(sum_n w_n log share_n); an order of weight 0 does not count, a share of 0 makes 0."""
+    import numpy as np
+
+    logs = np.log(shares, out=np.zeros(shares.shape), where=shares > 0)
+    product = np.exp((weights * logs).sum(axis=1))
+    zero = ((shares <= 0) & (weights > 0)).any(axis=1)
+    return np.where(zero, 0.0, product)
+
+
+def penalty(excess: Floats, free: NDArray[np.bool_]) -> Floats:
+    """1 where it is free, else exp(1 - excess)."""
+    import numpy as np
+
+    return np.where(free, 1.0, np.exp(1 - np.where(free, 1.0, excess)))
+
+
+def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """a / b, infinite where b is 0."""
+    import numpy as np
+
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    return np.divide(a, b, out=np.full(shape, np.inf), where=np.asarray(b) > 0)
+
+
+def gram_totals(lengths: NDArray[np.int64], order: int) -> NDArray[np.int64]:
+    """The number of n-grams of each order in texts of these lengths."""
+    import numpy as np
+
+    found: NDArray[np.int64] = np.maximum(lengths[:, None] - np.arange(order), 0)
+    return found
+
+
+def _per_order(letter: str, shares: Floats, factor: float = 1.0) -> dict[str, Floats]:
+    return {f"{letter}{n + 1}": factor * shares[:, n] for n in range(shares.shape[1])}
+
+
+def _lengths(c: NDArray[Any], r: NDArray[Any]) -> dict[str, Floats]:
+    return {"length": 1.0 * c, "reference_length": 1.0 * r}
+
+
+@dataclass(frozen=True)
+class BLEU(Metric):
+    """Precision of n-grams up to 4 with a brevity penalty (Papineni et al. 2002), as sacreBLEU.
+
+    Several references: matches are clipped by the largest count in any of them, and the length
+    closest to the candidate's counts. An empty reference is a reference of no tokens.
+    """
+
+    name: ClassVar[str] = "bleu"
+    best: ClassVar[float] = 100.0
+    aliases: ClassVar[Any] = MappingProxyType(
+        {
+            "max_ngram_order": "n",
+            "tokenize": "tok",
+            "smooth_method": "smooth",
+            "effective_order": "eff",
+        }
+    )
+
+    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
+    case: str = setting("mixed", "case", choices=CASES)
+    smooth: str = setting("exp", "what to do with orders without a match", choices=SMOOTHINGS)
+    smooth_value: float | None = setting(
+        None, "for floor (default 0.1) and add-k (default 1)", kind=float, low=0, high=1e9
+    )
+    eff: bool = setting(False, "leave out orders longer than the text (for segment scores)")
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes tokens."""
+        return Recipe(self.tok, self.case)
+
+    def columns(self) -> tuple[str, ...]:
+        orders = range(1, self.n + 1)
+        return ("c", "r", *(f"match{n}" for n in orders), *(f"total{n}" for n in orders))
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        yield self.recipe, self.n
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        c = pairs.candidates.tokens(self.recipe).lengths
+        r = pairs.closest(pairs.references.tokens(self.recipe).lengths, c)
+        clipped = pairs.matches(self.recipe, self.n).clipped
+        return np.column_stack([c, r, clipped, gram_totals(c, self.n)])
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        import numpy as np
+
+        c, r = rows[:, 0], rows[:, 1]
+        matches, totals = rows[:, 2 : 2 + self.n], rows[:, 2 + self.n :]
+        shares, reached = smoothed_shares(matches, totals, self.smooth, self.smooth_value)
+        orders = np.maximum(reached.sum(axis=1), 1) if self.eff else np.full(len(rows), self.n)
+        counted = np.arange(self.n) < orders[:, None]
+        bp = penalty(ratio(r, c), c >= r)
+        value = 100 * bp * weighted_product(shares, counted / orders[:, None])
+        parts = {"bp": bp, "ratio": ratio(c, r), **_lengths(c, r)}
+        return {"value": value, **_per_order("p", shares, 100), **parts}
+
+
+_SCOPES = {
+    "sequence": "removed first; n-grams run across the gaps (ROUGE-1.5.5's way)",
+    "unigrams": "left out of the unigrams only",
+}
+_REFS = {
+    "all": "precision clips by the largest count, recall sums over references",
+    "best": "each segment's best-scoring reference",
+    "average": "the mean of the rows against each reference",
+}
+_WP = {
+    "corrected": "|c| against W|r|",
+    "printed": "W|c| against |r|, as in the paper's formula",
+}
+
+
+@dataclass(frozen=True)
+class AEv(Metric):
+    """The unified n-gram family of Soricut and Brill (2004): alpha weighs precision, n words' order.
+
+    alpha=1 is PS (BLEU-like), alpha=0 is RS (ROUGE-like). Several references: see `refs`; |r| is
+    always the length closest to the candidate's. An order without a match makes the score 0.
+    """
+
+    name: ClassVar[str] = "aev"
+    presets: ClassVar[Any] = MappingProxyType({"paper": {"stem": "porter", "stop": "en"}})
+
+    alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
+    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    weights: tuple[float, ...] | None = setting(
+        None, "one weight per order, as 0/0/1; default 1/n each", kind=tuple
+    )
+    b: float = setting(1.0, "brevity constant B; inf: no penalty", above=0)
+    w: float = setting(2.0, "wordiness constant W; inf: no penalty", above=0)
+    wp: str = setting("corrected", "form of the wordiness penalty", choices=_WP)
+    tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
+    case: str = setting("mixed", "case", choices=CASES)
+    stem: str = setting("none", "stemmer", choices=stemmers)
+    stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
+    stop_scope: str = setting("sequence", "where stop words are removed", choices=_SCOPES)
+    smooth: str = setting("none", "what to do with orders without a match", choices=SMOOTHINGS)
+    smooth_value: float | None = setting(
+        None, "for floor (default 0.1) and add-k (default 1)", kind=float, low=0, high=1e9
+    )
+    refs: str = setting("all", "what to do with several references", choices=_REFS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weights is None:
+            return
+        good = all(isinstance(x, int | float) and 0 <= x < math.inf for x in self.weights)
+        if not good or len(self.weights) != self.n or not sum(self.weights) > 0:
+            raise MetricError(
+                f"aev: weights={to_text(self.weights)}: expected {self.n} numbers of 0 or more "
+                f"(one per order, n={self.n}), not all 0, such as {'/'.join(['1'] * self.n)}"
+            )
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes the tokens that n-grams are made of."""
+        return Recipe(self.tok, self.case, self.stem, self.stop)
+
+    @property
+    def _all_words(self) -> Recipe:
+        return Recipe(self.tok, self.case, self.stem)
+
+    @property
+    def _recipes(self) -> list[tuple[Recipe, slice]]:
+        """Which orders are counted over which tokens."""
+        if self.stop == "none" or self.stop_scope == "sequence":
+            return [(self.recipe, slice(0, self.n))]
+        return [(self.recipe, slice(0, 1)), (self._all_words, slice(1, self.n))]
+
+    def columns(self) -> tuple[str, ...]:
+        kinds = ("match_p", "total_c", "match_r", "total_r")
+        return ("c", "r", *(f"{kind}{n + 1}" for kind in kinds for n in range(self.n)))
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        for recipe, orders in self._recipes:
+            yield recipe, orders.stop
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        c = pairs.candidates.tokens(self._all_words).lengths
+        r = pairs.references.tokens(self._all_words).lengths
+        each, clipped, total_c, total_r = self._counts(pairs)
+        if self.refs == "all" or pairs.single:
+            recall = pairs.sum(each), pairs.sum(total_r)
+            return np.column_stack([c, pairs.closest(r, c), clipped, total_c, *recall])
+        per_pair = np.column_stack(
+            [pairs.spread(c), r, each, self._spread(pairs, total_c), each, total_r]
+        )
+        if self.refs == "best":
+            return per_pair[pairs.best(self.measure(per_pair)["value"])]
+        return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
+
+    @staticmethod
+    def _spread(pairs: Pairs, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        import numpy as np
+
+        return rows if pairs.single else np.repeat(rows, np.diff(pairs.starts), axis=0)
+
+    def _counts(self, pairs: Pairs) -> tuple[NDArray[np.int64], ...]:
+        """Matches per pair and clipped, n-grams of candidates and of references, by order."""
+        import numpy as np
+
+        found = []
+        for recipe, orders in self._recipes:
+            each, clipped = pairs.matches(recipe, orders.stop)
+            mine = gram_totals(pairs.candidates.tokens(recipe).lengths, orders.stop)
+            theirs = gram_totals(pairs.references.tokens(recipe).lengths, orders.stop)
+            found.append([part[:, orders] for part in (each, clipped, mine, theirs)])
+        return tuple(np.hstack(parts).astype(np.int64) for parts in zip(*found, strict=True))
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        import numpy as np
+
+        c, r = rows[:, 0], rows[:, 1]
+        match_p, total_c, match_r, total_r = np.split(rows[:, 2:], 4, axis=1)
+        p, _ = smoothed_shares(match_p, total_c, self.smooth, self.smooth_value)
+        recall, _ = smoothed_shares(match_r, total_r, self.smooth, self.smooth_value)
+        given = self.weights or (1 / self.n,) * self.n
+        weights = np.broadcast_to(np.asarray(given, dtype=float), p.shape)
+        bp, wp = self._bp(c, r), self._wp(c, r)
+        ps, rs = bp * weighted_product(p, weights), wp * weighted_product(recall, weights)
+        parts = {"ps": ps, "rs": rs, "bp": bp, "wp": wp, **_lengths(c, r)}
+        value = self._combine(ps, rs)
+        return {"value": value, **_per_order("p", p), **_per_order("r", recall), **parts}
+
+    def _combine(self, ps: Floats, rs: Floats) -> Floats:
+        import numpy as np
+
+        if self.alpha in (0.0, 1.0):  # by definition, also where the quotient is 0/0
+            return ps if self.alpha == 1 else rs
+        below = self.alpha * rs + (1 - self.alpha) * ps
+        return np.divide(rs * ps, below, out=np.zeros(len(ps)), where=below > 0)
+
+    def _bp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
+        import numpy as np
+
+        if math.isinf(self.b):
+            return np.ones(len(c))
+        return penalty(ratio(r, self.b * c), self.b * c >= r)
+
+    def _wp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
+        """The wordiness penalty, W on the reference's side.
+
+        The paper prints W|c| against |r|; but then W = 2 punishes a candidate of exactly the
+        reference's length, and W = inf, its setting for ROUGE, makes every score 0.
+        """
+        import numpy as np
+
+        if self.wp == "printed":
+            wordy = np.where(c > 0, self.w * np.maximum(c, 1), 0.0)
+            return penalty(ratio(wordy, r), wordy <= r)
+        if math.isinf(self.w):
+            return np.ones(len(c))
+        return penalty(ratio(c, self.w * r), c <= self.w * r)
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """Which orders had no match, and so made the score 0."""
+        import numpy as np
+
+        match_p, _, match_r, _ = np.split(np.asarray(row)[2:], 4)
+        weights = self.weights or (1.0,) * self.n
+        empty = [
+            str(n + 1)
+            for n in range(self.n)
+            if weights[n] and not (match_p[n] and match_r[n]) and self.smooth == "none"
+        ]
+        if not empty:
+            return ()
+        return (f"no n-gram of order {', '.join(empty)} matched, so the score is 0",)

@@ -1,0 +1,157 @@
+"""Pairs: a run of candidates beside their references, and what is counted between them.
+
+Arrays with one entry per *pair* run over all references of the first segment, then of the second,
+and so on; `starts` says where each segment's pairs begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.text.recipe import Passage, Ragged, Recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_CELLS = 10**13
+"""The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
+
+MOST_STORED_CELLS = 2**33
+"""The largest LCS table of two sentences that is walked back through (a bit each: 1 GB)."""
+
+
+class Matches(NamedTuple):
+    """Clipped n-gram matches, one column per order from 1 up."""
+
+    each: NDArray[np.int32]  # per pair: min(count in candidate, count in reference)
+    clipped: NDArray[np.int32]  # per segment: the same with the largest count of any reference
+
+
+class Pairs:
+    """Counts between candidates and references, each made at most once."""
+
+    def __init__(
+        self,
+        candidates: Passage,
+        references: Passage,
+        starts: NDArray[np.int64],
+        orders: Mapping[Recipe, int],
+        first: int = 0,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.references = references
+        self.starts = starts
+        self._orders = orders
+        self._first = first
+        self._check = check
+        self._matches: dict[Recipe, Matches] = {}
+
+    @property
+    def single(self) -> bool:
+        """Whether every segment has one reference."""
+        return len(self.starts) - 1 == self.starts[-1]
+
+    def spread(self, per_segment: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Repeat each segment's number for each of its pairs."""
+        import numpy as np
+
+        return per_segment if self.single else np.repeat(per_segment, np.diff(self.starts))
+
+    def sum(self, per_pair: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up over the references of each segment."""
+        import numpy as np
+
+        if self.single:
+            return per_pair
+        total: NDArray[np.int64] = np.add.reduceat(per_pair, self.starts[:-1], axis=0)
+        return total
+
+    def best(self, per_pair: NDArray[np.float64]) -> NDArray[np.int64]:
+        """For each segment the pair with the largest number, the first of equals."""
+        import numpy as np
+
+        if self.single:
+            return np.arange(len(per_pair))
+        most = np.maximum.reduceat(per_pair, self.starts[:-1])
+        segment = np.repeat(np.arange(len(most)), np.diff(self.starts))
+        hits = np.flatnonzero(per_pair == most[segment])
+        owner = segment[hits]
+        return hits[np.concatenate(([True], owner[1:] != owner[:-1]))]
+
+    def closest(self, lengths: NDArray[np.int64], own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each segment the reference length closest to its own; of two, the shorter."""
+        import numpy as np
+
+        if self.single:
+            return lengths
+        distance = np.abs(lengths - self.spread(own))
+        longest = int(lengths.max(initial=0)) + 1
+        key = np.minimum.reduceat(distance * longest + lengths, self.starts[:-1])
+        found: NDArray[np.int64] = key % longest
+        return found
+
+    def matches(self, recipe: Recipe, order: int) -> Matches:
+        """N-gram matches of all orders up to `order`."""
+        if recipe not in self._matches:
+            most = max(order, self._orders.get(recipe, 0))
+            tokens = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            self._matches[recipe] = self.count(*tokens, most)
+        each, clipped = self._matches[recipe]
+        return Matches(each[:, :order], clipped[:, :order])
+
+    def count(self, candidates: Ragged, references: Ragged, order: int) -> Matches:
+        """N-gram matches between rows of ids."""
+        return Matches(*_kernel.overlap(*candidates, *references, self.starts, order))
+
+    def lcs(self, recipe: Recipe) -> NDArray[np.int64]:
+        """The length of the longest common subsequence of every pair."""
+        mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
+        self._check_cells(self.spread(mine.lengths) * theirs.lengths, MOST_CELLS)
+        return _kernel.lcs(*mine, *theirs, self.starts, self._check)
+
+    def summary_lcs(
+        self, recipe: Recipe, separator: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
+        mine, my_starts = self.candidates.sentences(separator)
+        theirs, their_starts = self.references.sentences(separator)
+        a, b = mine.tokens(recipe), theirs.tokens(recipe)
+        longest = self.spread(_longest(a, my_starts)), _longest(b, their_starts)
+        self._check_cells(longest[0] * longest[1], MOST_STORED_CELLS)
+        totals = self.spread(_totals(a, my_starts)), _totals(b, their_starts)
+        self._check_cells(totals[0] * totals[1], MOST_CELLS)
+        hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self._check)
+        return hits, *totals
+
+    def _check_cells(self, cells: NDArray[np.int64], most: int) -> None:
+        import numpy as np
+
+        if len(cells) and cells.max() > most:
+            pair = int(cells.argmax())
+            segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
+            raise InputError(
+                f"segment {segment:,}: {cells[pair]:,} pairs of tokens are too many for a longest "
+                f"common subsequence (at most {most:,}); split the segment or leave rougeL out"
+            )
+
+
+def _totals(tokens: Ragged, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    import numpy as np
+
+    found: NDArray[np.int64] = np.diff(tokens.offsets[starts])
+    return found
+
+
+def _longest(tokens: Ragged, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The tokens of each text's longest sentence; 0 for a text without sentences."""
+    import numpy as np
+
+    lengths = np.append(tokens.lengths, 0)
+    longest: NDArray[np.int64] = np.maximum.reduceat(lengths, starts[:-1])
+    longest[np.diff(starts) == 0] = 0
+    return longest

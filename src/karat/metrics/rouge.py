@@ -1,0 +1,145 @@
+"""ROUGE (Lin 2004) as rouge-score computes it: a mean of segment scores.
+
+ROUGE-N counts common n-grams, ROUGE-L the longest common subsequence, ROUGE-Lsum the union of the
+longest common subsequences of sentences. For each segment
+
+    P = hits / candidate's units    R = hits / reference's units    F = P R / (alpha R + (1-alpha) P)
+
+Several references: the one with the best F at alpha = 0.5 counts. Nothing in common, an empty
+candidate and an empty reference all give 0.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.metrics.settings import setting
+from karat.text.recipe import CASES, TOKENIZERS, Recipe
+from karat.text.stemmers import stemmers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+_ALPHA_HELP = "weight of precision: 0 is recall, 1 is precision"
+_CASE_HELP = "case (the tokeniser rouge always lower-cases)"
+
+
+def f_measure(p: Floats, r: Floats, alpha: float) -> Floats:
+    """P R / (alpha R + (1 - alpha) P), 0 where nothing matches."""
+    import numpy as np
+
+    below = alpha * r + (1 - alpha) * p
+    return np.divide(p * r, below, out=np.zeros(len(p)), where=below > 0)
+
+
+@dataclass(frozen=True)
+class _Rouge(Metric):
+    """What the members of the family share: a row is [value, P, R, 1]."""
+
+    alpha: float = setting(0.5, _ALPHA_HELP, low=0, high=1)
+    tok: str = setting("rouge", "tokeniser", choices=TOKENIZERS)
+    case: str = setting("lower", _CASE_HELP, choices=CASES)
+    stem: str = setting("none", "stemmer; rouge-score's is porter-nltk", choices=stemmers)
+    stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
+
+    aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok", "stemmer": "stem"})
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes tokens; the tokeniser `rouge` lowers the case itself."""
+        case = "mixed" if self.tok == "rouge" else self.case
+        return Recipe(self.tok, case, self.stem, self.stop)
+
+    @abstractmethod
+    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+        """For each pair: hits, the candidate's units, the reference's units."""
+
+    def columns(self) -> tuple[str, ...]:
+        return ("value", "precision", "recall", "segments")
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        hits, mine, theirs = self._hits(pairs)
+        p, r = hits / np.maximum(mine, 1), hits / np.maximum(theirs, 1)
+        best = pairs.best(f_measure(p, r, 0.5))
+        p, r = p[best], r[best]
+        return np.column_stack([self._value(p, r), p, r, np.ones(len(p))])
+
+    def _value(self, p: Floats, r: Floats) -> Floats:
+        if self.alpha in (0.0, 1.0):
+            return p if self.alpha == 1 else r
+        return f_measure(p, r, self.alpha)
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        import numpy as np
+
+        means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
+        return {"value": means[:, 0], "precision": means[:, 1], "recall": means[:, 2]}
+
+
+@dataclass(frozen=True)
+class RougeN(_Rouge):
+    """Overlap of n-grams of one order: precision, recall and F, the mean over segments."""
+
+    name: ClassVar[str] = "rouge1"
+
+    n: int = setting(1, "the order; part of the name: rouge1, rouge2, …", low=1, high=20)
+
+    def _head(self) -> str:
+        return f"rouge{self.n}"
+
+    def _named_settings(self) -> list[Any]:
+        return [f for f in fields(self) if f.name != "n"]
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        yield self.recipe, self.n
+
+    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+        import numpy as np
+
+        mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
+        theirs = pairs.references.tokens(self.recipe).lengths
+        hits = pairs.matches(self.recipe, self.n).each[:, self.n - 1].astype(np.int64)
+        return hits, np.maximum(mine - self.n + 1, 0), np.maximum(theirs - self.n + 1, 0)
+
+
+@dataclass(frozen=True)
+class RougeL(_Rouge):
+    """Longest common subsequence of the whole texts."""
+
+    name: ClassVar[str] = "rougeL"
+
+    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+        mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
+        return pairs.lcs(self.recipe), mine, pairs.references.tokens(self.recipe).lengths
+
+
+_SEPARATORS = {
+    "newline": "a line feed inside the segment (from Python; rouge-score's way)",
+    "n-tag": "<n>",
+    "q-tag": "<q>",
+}
+_SEPARATOR_TEXT = {"newline": "\n", "n-tag": "<n>", "q-tag": "<q>"}
+
+
+@dataclass(frozen=True)
+class RougeLsum(_Rouge):
+    """Summary-level longest common subsequence: union over sentences, each token used once."""
+
+    name: ClassVar[str] = "rougeLsum"
+
+    sep: str = setting("newline", "what stands between sentences", choices=_SEPARATORS)
+
+    def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
+        return pairs.summary_lcs(self.recipe, _SEPARATOR_TEXT[self.sep])

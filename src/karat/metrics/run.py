@@ -1,0 +1,120 @@
+"""The one loop over text: run by run, every system, every metric, on any number of threads.
+
+The runs are cut by the text alone, each worker keeps its own lexicon, and results are put together
+in the order of the text; so the number of threads changes the time and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from karat.errors import InputError
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.progress import Progress, Stop, silent
+from karat.text.recipe import Lexicon, Passage, Recipe
+from karat.text.references import References, check_aligned
+from karat.text.segments import Segments, runs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+SEGMENTS_PER_RUN = 4096
+BYTES_PER_RUN = 1 << 23
+
+
+def run(
+    metrics: Sequence[Metric],
+    systems: Sequence[Segments],
+    references: References,
+    reduce: Callable[[Metric, NDArray[Any]], T],
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> list[list[list[T]]]:
+    """`reduce(metric, rows)` for every run of segments, system and metric: found[run][system][metric].
+
+    Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
+    """
+    check_aligned([*systems])
+    if not systems or not len(systems[0]):
+        raise InputError("no segments: there is nothing to score")
+    if len(references) != len(systems[0]):
+        raise InputError(f"{len(systems[0])} candidates and {len(references)} references")
+    job = _Job(metrics, systems, references, reduce)
+    cuts = list(runs([*systems, references], SEGMENTS_PER_RUN, BYTES_PER_RUN))  # type: ignore[list-item]
+    workers = min(threads if threads is not None else available_threads(), len(cuts))
+    if workers < 1:
+        raise InputError(f"threads={threads}: expected at least 1")
+    found = []
+    for done, part in enumerate(_map(job, cuts, workers)):
+        found.append(part)
+        progress(cuts[done][1], len(systems[0]), "scoring")
+    return found
+
+
+def available_threads() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Job:
+    """What is to be done with each run."""
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        systems: Sequence[Segments],
+        references: References,
+        reduce: Callable[[Metric, NDArray[Any]], Any],
+    ) -> None:
+        self.metrics, self.systems, self.references = metrics, systems, references
+        self.reduce = reduce
+        self.stop = Stop()
+        self.local = threading.local()
+        self.orders: dict[Recipe, int] = {}
+        for metric in metrics:
+            for recipe, order in metric.overlaps():
+                self.orders[recipe] = max(order, self.orders.get(recipe, 0))
+
+    def __call__(self, cut: tuple[int, int]) -> list[list[Any]]:
+        self.stop.check()
+        if not hasattr(self.local, "lexicon"):
+            self.local.lexicon = Lexicon()
+        lexicon: Lexicon = self.local.lexicon
+        views, starts = self.references.views(*cut)
+        references = Passage(views, lexicon)
+        found = []
+        for system in self.systems:
+            candidates = Passage(system.views(*cut), lexicon)
+            pairs = Pairs(candidates, references, starts, self.orders, cut[0], self.stop.check)
+            found.append([self.reduce(metric, metric.rows(pairs)) for metric in self.metrics])
+        lexicon.tidy()
+        return found
+
+
+def _map(job: _Job, cuts: Sequence[tuple[int, int]], workers: int) -> Iterator[list[list[Any]]]:
+    """`job` of every cut, in order."""
+    if workers == 1:
+        yield from map(job, cuts)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
+        futures: list[Future[list[list[Any]]]] = [pool.submit(job, cut) for cut in cuts]
+        try:
+            for future in futures:
+                yield future.result()
+        except BaseException:
+            job.stop.request()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

@@ -1,0 +1,48 @@
+"""The few pieces of HTML and SVG that every page and chart is made of."""
+
+from __future__ import annotations
+
+from html import escape
+
+from karat.report.visible import visible
+
+Attribute = str | float | None
+Look = dict[str, Attribute]
+
+
+def quote(text: str) -> str:
+    """The text as harmless content or attribute value, with hidden characters made visible."""
+    return escape(visible(text, keep="\n\t"))
+
+
+def element(name: str, *children: str, **attributes: Attribute) -> str:
+    """An element around its children, which are markup already; attribute values are quoted.
+
+    In attribute names an underscore stands for a hyphen and a final one is dropped (`class_`);
+    an attribute of None is left out.
+    """
+    return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
+
+
+def shape(name: str, **attributes: Attribute) -> str:
+    """An SVG element without children."""
+    return f"<{name}{_attributes(attributes)}/>"
+
+
+def coordinate(value: float) -> str:
+    """A number with at most two decimals, the same on every platform."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _attributes(attributes: Look) -> str:
+    given = {name: value for name, value in attributes.items() if value is not None}
+    return "".join(f' {_name(name)}="{_value(value)}"' for name, value in given.items())
+
+
+def _name(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _value(value: str | float) -> str:
+    return quote(value) if isinstance(value, str) else coordinate(value)

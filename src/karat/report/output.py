@@ -1,0 +1,96 @@
+"""Files that are either written whole or left as they were."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+
+from karat.errors import OutputError
+
+Path = str | os.PathLike[str]
+
+
+def check_writable(path: Path) -> None:
+    """Raise OutputError if `path` cannot be written, before any work is done for it."""
+    target = os.fspath(path)
+    if os.path.isdir(target):
+        raise OutputError(f"cannot write {target}: it is a directory; name a file in it")
+    if os.path.exists(target):
+        _check_access(target, target)
+    if not _is_special(target):
+        _check_parent(target)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write UTF-8 to a temporary file beside `path`, then rename it.
+
+    Whatever interrupts this, `path` holds either its old content or all of the new.  The mode of
+    an existing file is kept and a link is followed.  Devices and pipes are written to directly.
+    """
+    check_writable(path)
+    target = os.fspath(path)
+    data = _encoded(target, text)
+    try:
+        if _is_special(target):
+            _write_through(target, data)
+        else:
+            _replace(os.path.realpath(target), data)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def _check_parent(target: str) -> None:
+    parent = os.path.dirname(os.path.realpath(target))
+    if not os.path.isdir(parent):
+        raise OutputError(f"cannot write {target}: there is no directory {parent}; create it first")
+    _check_access(target, parent)
+
+
+def _check_access(target: str, place: str) -> None:
+    if not os.access(place, os.W_OK):
+        raise OutputError(f"cannot write {target}: no permission to write to {place}")
+
+
+def _encoded(target: str, text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        reason = f"character {error.start} is a lone surrogate, which UTF-8 cannot hold"
+        raise OutputError(f"cannot write {target}: {reason}") from error
+
+
+def _is_special(target: str) -> bool:
+    """Whether writing means sending: a device, a pipe, or one of this process's own streams."""
+    if os.path.abspath(target).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
+        return True
+    return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)
+
+
+def _write_through(target: str, data: bytes) -> None:
+    # Appending, since /dev/stdout may be a file that the shell opened with >>.
+    with open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+        stream.write(data)
+
+
+def _replace(target: str, data: bytes) -> None:
+    name = f".karat-{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
+    temporary = os.path.join(os.path.dirname(target), name)
+    try:
+        _write_new(temporary, data)
+        if os.path.exists(target):
+            os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+        os.replace(temporary, target)
+    except BaseException:  # KeyboardInterrupt too must leave nothing behind
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _write_new(path: str, data: bytes) -> None:
+    # os.open and not tempfile, whose files are private whatever the umask says.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(os.open(path, flags, 0o666), "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -1,0 +1,139 @@
+"""The reports of `score`: a row per metric and system, or one per segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from karat.metrics.base import Metric, Score
+from karat.report.charts import interval_chart
+from karat.report.table import Cell, Column, Decimals, Document, Figure, Table
+from karat.scoring import ScoreRow, Scoring
+
+MACHINE = frozenset({"json", "tsv"})
+"""Formats that programs read: they get every part as a column of its own."""
+
+METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
+SYSTEM = Column("system", "System", help="The name of the system.")
+LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
+HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
+SCORE = Column("score", "Score", align="right", help="The corpus score, on the metric's own scale.")
+_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True)
+
+
+def decimals(metric: Metric, value: float | None) -> Cell:
+    """Two decimals on a scale of 100, four on a scale of 1."""
+    return None if value is None else Decimals(value, 2 if metric.best > 1 else 4)
+
+
+_SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
+
+
+def parts_text(metric: Metric, score: Score) -> str:
+    """The parts of a score in one short line."""
+    digits = 1 if metric.best > 1 else 3
+    words = [_ladder(score.parts, letter, digits) for letter in ("p", "r")]
+    for name, short in _SHORT.items():
+        if name in score.parts:
+            places = digits if name in ("precision", "recall") else 3
+            words.append(f"{short} {score.parts[name]:.{places}f}")
+    if "reference_length" in score.parts:
+        lengths = score.parts["length"], score.parts["reference_length"]
+        words.append("length {:.0f}/{:.0f}".format(*lengths))
+    return "  ".join(word for word in words if word)
+
+
+def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
+    """Precision or recall of all orders: `P 71.3/48.1/33.5/22.0`."""
+    steps = [parts[f"{letter}{n}"] for n in range(1, 99) if f"{letter}{n}" in parts]
+    return f"{letter.upper()} " + "/".join(f"{x:.{digits}f}" for x in steps) if steps else ""
+
+
+def signatures(metrics: Iterable[Metric], references: int | None, more: str) -> dict[str, str]:
+    """The full signature of each metric; `more` says how intervals and tests were made."""
+    return {str(m): m.signature(references) + more for m in metrics}
+
+
+def score_document(scoring: Scoring, command: str, format: str) -> Document:
+    """Corpus scores, one row per metric and system."""
+    rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
+    more = f"|bootstrap={scoring.resamples}|seed={scoring.seed}" if scoring.resamples else ""
+    metrics = dict.fromkeys(row.metric for row in rows)
+    return Document(
+        title="Scores",
+        tables=(_score_table(rows, bool(scoring.resamples), format in MACHINE),),
+        command=command,
+        signatures=signatures(metrics, scoring.references, more),
+        figures=tuple(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
+        notes=_notes(rows),
+    )
+
+
+def _metric_order(rows: Sequence[ScoreRow], metric: Metric) -> int:
+    return list(dict.fromkeys(row.metric for row in rows)).index(metric)
+
+
+def _score_table(rows: Sequence[ScoreRow], intervals: bool, machine: bool) -> Table:
+    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
+    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
+    columns += [Column(name, name) for name in names] if machine else [_PARTS]
+    cells = [_score_row(row) for row in rows]
+    best = frozenset(
+        (i, "score")
+        for i, row in enumerate(rows)
+        if row.score.value == max(r.score.value for r in rows if r.metric == row.metric)
+    )
+    return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
+
+
+def _score_row(row: ScoreRow) -> dict[str, Cell]:
+    m = row.metric
+    return {
+        **{name: float(value) for name, value in row.score.parts.items()},
+        "metric": str(m),
+        "system": row.system,
+        "score": decimals(m, row.score.value),
+        "low": decimals(m, row.low),
+        "high": decimals(m, row.high),
+        "parts": parts_text(m, row.score),
+    }
+
+
+def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
+    items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+    title = f"{metric} by system"
+    return Figure(title, interval_chart(items, title=title, axis=str(metric)))
+
+
+def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            f"{row.system}, {row.metric}: {note}" for row in rows for note in row.score.notes
+        )
+    )
+
+
+_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+
+
+def segment_document(scoring: Scoring, command: str) -> Document:
+    """Segment scores: a flat row per metric, system and segment."""
+    metrics = dict.fromkeys(row.metric for row in scoring.rows)
+    rows: list[dict[str, Cell]] = [
+        {
+            "metric": str(m),
+            "system": system,
+            "segment": i + 1,
+            "score": decimals(m, value),
+        }
+        for m in metrics
+        for (system, of), values in scoring.values.items()
+        if of == m
+        for i, value in enumerate(values.tolist())
+    ]
+    columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
+    return Document(
+        title="Segment scores",
+        tables=(Table("rows", "Segment scores", columns, tuple(rows)),),
+        command=command,
+        signatures=signatures(metrics, scoring.references, ""),
+    )

@@ -1,0 +1,101 @@
+"""What a report consists of: documents of tables and figures, free of any output format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+class Decimals(float):
+    """A number with its own decimals, where the metrics in one column are on different scales."""
+
+    digits: int
+
+    def __new__(cls, value: float, digits: int) -> Decimals:
+        """The number `value`, to be read with so many decimals."""
+        made = super().__new__(cls, value)
+        made.digits = digits
+        return made
+
+
+Cell: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = Mapping[str, Cell]
+
+RESERVED_KEYS = frozenset({"command", "signature", "notes"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    `key` names it in JSON and TSV, `title` is what a reader sees.  `digits` are the decimals of
+    floats where people read them (None shows every digit); JSON and TSV always get the full value.
+    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`.
+    """
+
+    key: str
+    title: str
+    digits: int | None = None
+    align: Literal["left", "right"] = "left"
+    help: str = ""
+    signed: bool = False
+    wrap: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Flat rows under named columns.
+
+    A missing key, None and NaN all mean "missing".  `group` names a column whose runs of equal
+    values become sub-headings where people read the table; `emphasis` holds the (row index, column
+    key) pairs to stress.
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    group: str | None = None
+    emphasis: frozenset[tuple[int, str]] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"table {self.key!r} has two columns of the same key: {keys}")
+        if self.group is not None and self.group not in keys:
+            raise ValueError(f"table {self.key!r} has no column {self.group!r} to group by")
+        if not set(keys) - {self.group}:
+            raise ValueError(f"table {self.key!r} has no column to show")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing for HTML; `svg` is trusted markup, as the functions in `charts` return it."""
+
+    title: str
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report: its tables and figures, and how to make it again.
+
+    `signatures` maps the short name of each metric to its full signature.
+    """
+
+    title: str
+    tables: tuple[Table, ...]
+    command: str
+    signatures: Mapping[str, str]
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        keys = [table.key for table in self.tables]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
+        if taken := RESERVED_KEYS.intersection(keys):
+            raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")

@@ -1,0 +1,60 @@
+"""How much room a string takes on a terminal, and how to make it take just so much."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from karat.report.visible import JOINERS
+
+ELLIPSIS = "…"
+
+
+def display_width(text: str) -> int:
+    """The number of terminal columns: two for a wide character, none for a combining mark."""
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def truncate(text: str, width: int) -> str:
+    """The text itself if it fits, else as much of it as leaves room for an ellipsis."""
+    if display_width(text) <= width:
+        return text
+    return "".join(_prefix(text, width - 1)) + ELLIPSIS
+
+
+def pad(text: str, width: int, align: str) -> tuple[str, str]:
+    """The spaces before and after the text that make it `width` columns wide."""
+    space = " " * (width - display_width(text))
+    return (space, "") if align == "right" else ("", space)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The text's words in lines of at most `width` columns; a longer word keeps its own line."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and display_width(lines[-1]) + 1 + display_width(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def widest(texts: Iterable[str]) -> int:
+    """The display width of the widest text, zero if there is none."""
+    return max(map(display_width, texts), default=0)
+
+
+def _prefix(text: str, width: int) -> Iterator[str]:
+    for char in text:
+        width -= _char_width(char)
+        if width < 0:
+            return
+        yield char
+
+
+def _char_width(char: str) -> int:
+    if char in JOINERS or unicodedata.category(char) in {"Mn", "Me"}:
+        return 0
+    if "\u1160" <= char <= "\u11ff":
+        return 0  # Hangul vowels and finals join the initial before them
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,0 +1,67 @@
+"""Round numbers along an axis: 0, 0.2, 0.4 and never 0.1837."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+_SLACK = 1e-9  # of a step: what floating point may have added to a bound that was round
+_NARROW = 1e-9  # relative span below which two bounds count as one
+_TINY = 1e-290  # spans below this would underflow
+
+
+class Ticks(NamedTuple):
+    """Evenly spaced round values, `step = mantissa * 10**exponent` apart."""
+
+    values: tuple[float, ...]
+    exponent: int
+
+    def label(self, value: float, extra: int = 0) -> str:
+        """The value with just the decimals that tell two ticks apart, and `extra` more."""
+        decimals = max(0, extra - self.exponent)
+        largest = max(map(abs, self.values))
+        if largest < 1e6 and decimals <= 6:
+            text = f"{value:.{decimals}f}"
+        else:
+            significant = max(1, math.floor(math.log10(largest)) - self.exponent + 1 + extra)
+            text = f"{value:.{significant}g}"
+        return text.lstrip("-") if not text.strip("-0.") else text
+
+
+def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> Ticks:
+    """About so many ticks in steps of 1, 2 or 5 times a power of ten, covering low..high.
+
+    `whole` forbids steps below one, for counts.
+    """
+    low, high = _apart(low, high)
+    mantissa, exponent = _step((high - low) / about)
+    if whole and exponent < 0:
+        mantissa, exponent = 1, 0
+    step = mantissa * 10.0**exponent
+    first = math.floor(low / step + _SLACK)
+    last = max(first + 1, math.ceil(high / step - _SLACK))
+    return Ticks(tuple(_exact(i * mantissa, exponent) for i in range(first, last + 1)), exponent)
+
+
+def _apart(low: float, high: float) -> tuple[float, float]:
+    largest = max(abs(low), abs(high))
+    if high - low > max(_NARROW * largest, _TINY):
+        return low, high
+    margin = 0.05 * largest
+    if margin < _TINY:
+        margin = 1.0
+    return low - margin, high + margin
+
+
+def _step(least: float) -> tuple[int, int]:
+    """The smallest round step that is not below `least`."""
+    exponent = math.floor(math.log10(least))
+    for mantissa in (1, 2, 5):
+        if mantissa * 10.0**exponent >= least * (1 - _SLACK):
+            return mantissa, exponent
+    return 1, exponent + 1
+
+
+def _exact(units: int, exponent: int) -> float:
+    # Dividing integers rounds once: 3 tenths are 0.3, and not 0.30000000000000004.
+    return units / 10**-exponent if exponent < 0 else float(units * 10**exponent)

@@ -1,0 +1,108 @@
+"""Reports as a web page: tables that sort, figures, signatures and the command at the foot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.report.cells import is_missing, show
+from karat.report.markup import element, quote
+from karat.report.page import asset, page
+from karat.report.sections import Section, heading, sections, shown_columns
+from karat.report.table import Cell, Column, Document, Figure, Row, Table
+
+
+def render_html(document: Document) -> str:
+    """The document as one self-contained page."""
+    body = [table_block(table) for table in document.tables]
+    body += [figure_block(figure) for figure in document.figures]
+    body += _notes(document.notes)
+    body += signature_block(document)
+    body.append(element("footer", element("code", quote(document.command))))
+    if any(len(table.rows) > 1 for table in document.tables):
+        body.append(element("script", "\n", asset("sort.js")))
+    return page(document.title, body)
+
+
+def table_block(table: Table) -> str:
+    """A table in a container of its own, which scrolls where the screen is narrow."""
+    columns = shown_columns(table)
+    parts = [element("caption", quote(table.title))] if table.title else []
+    parts.append(element("thead", element("tr", *map(_column_head, columns))))
+    parts += [_section(table, columns, section) for section in sections(table)] or [_empty(columns)]
+    # Focusable, so that the keyboard can scroll it too.
+    frame = {"class_": "scroll", "tabindex": "0", "role": "region"}
+    inner = element("table", "\n", "\n".join(parts), "\n")
+    block = element("div", inner, **frame, aria_label=table.title or "table")
+    return element("section", "\n".join([block, *_notes(table.notes)]))
+
+
+def figure_block(figure: Figure) -> str:
+    """A figure under its title, with the caption below."""
+    title = element("figcaption", element("strong", quote(figure.title)))
+    drawing = element("div", figure.svg, class_="scroll")
+    caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
+    return element("figure", title, drawing, *caption)
+
+
+def signature_block(document: Document) -> list[str]:
+    """The full signatures, each under its metric's short name; nothing if there are none."""
+    if not document.signatures:
+        return []
+    entries = [
+        element("dt", quote(name)) + element("dd", element("code", quote(signature)))
+        for name, signature in document.signatures.items()
+    ]
+    summary = element("summary", "Signatures")
+    return [element("details", summary, element("dl", *entries), open="open")]
+
+
+def _column_head(column: Column) -> str:
+    return element(
+        "th", quote(column.title), scope="col", class_=_align(column), title=column.help or None
+    )
+
+
+def _section(table: Table, columns: Sequence[Column], section: Section) -> str:
+    above = heading(table, section, quote)
+    span = str(len(columns))
+    first = [] if above is None else [_group_row(above, span)]
+    rows = [_row(table, columns, index, row) for index, row in section.rows]
+    return element("tbody", "\n", "\n".join(first + rows), "\n")
+
+
+def _group_row(above: str, span: str) -> str:
+    return element("tr", element("th", above, scope="rowgroup", colspan=span), class_="group")
+
+
+def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
+    stressed = [(index, column.key) in table.emphasis for column in columns]
+    cells = [_cell(row.get(c.key), c, bold) for c, bold in zip(columns, stressed, strict=True)]
+    return element("tr", *cells)
+
+
+def _cell(cell: Cell, column: Column, stressed: bool) -> str:
+    text = show(cell, column, quote)
+    if is_missing(cell):
+        return element("td", text, class_=f"{_align(column) or ''} missing".strip())
+    inner = element("strong", text) if stressed else text
+    return element("td", inner, class_=_align(column), data_value=_sort_key(cell))
+
+
+def _sort_key(cell: Cell) -> str | None:
+    """The full value of a number, which its few shown digits may hide from the sorting."""
+    if isinstance(cell, (str, bool)) or cell is None:
+        return None
+    return repr(float(cell)) if isinstance(cell, float) else str(cell)
+
+
+def _empty(columns: Sequence[Column]) -> str:
+    cell = element("td", "no rows", class_="missing", colspan=str(len(columns)))
+    return element("tbody", element("tr", cell))
+
+
+def _align(column: Column) -> str | None:
+    return "right" if column.align == "right" else None
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    return [element("p", quote(note), class_="note") for note in notes]

@@ -1,0 +1,1 @@
+"""Resampling and significance: arrays in, numbers out."""

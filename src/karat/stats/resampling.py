@@ -1,0 +1,77 @@
+"""Resampling as a matrix product over statistics: nothing is ever scored again from text.
+
+A bootstrap resample of n segments is a vector of counts, how often each was drawn; its summed
+statistics are counts @ stats. A random exchange of two systems is a vector of zeros and ones. The
+draws are numpy's default generator's and sacreBLEU's calls of it, so with the same seed the
+bootstrap draws of both tools are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.progress import Progress, silent
+
+SEED = 12345
+_BATCH_CELLS = 1 << 23  # drawn at a time: bounds memory, and depends on nothing but the sizes
+
+Floats = NDArray[np.float64]
+
+
+def bootstrap_sums(
+    stats: Floats, resamples: int, seed: int = SEED, progress: Progress = silent
+) -> Floats:
+    """Summed statistics of each bootstrap resample of the rows: resamples x columns."""
+    n = len(stats)
+    rng = np.random.default_rng(seed)
+
+    def counts(rows: int) -> Floats:
+        return _kernel.tally(rng.integers(0, n, size=(rows, n)), n)
+
+    return _products(counts, stats, resamples, n, "resampling", progress)
+
+
+def exchange_sums(
+    differences: Floats, trials: int, seed: int = SEED, progress: Progress = silent
+) -> Floats:
+    """Sums over a random half of the rows, each row in or out with equal chance: trials x columns."""
+    n = len(differences)
+    rng = np.random.default_rng(seed)
+
+    def chosen(rows: int) -> Floats:
+        return rng.integers(2, size=(rows, n), dtype=bool).astype(np.float64)
+
+    return _products(chosen, differences, trials, n, "exchanging", progress)
+
+
+def _products(
+    draw: Callable[[int], Floats],
+    stats: Floats,
+    total: int,
+    n: int,
+    what: str,
+    progress: Progress,
+) -> Floats:
+    parts = []
+    for done, rows in _batches(total, n):
+        parts.append(draw(rows) @ stats)
+        progress(done, total, what)
+    return np.concatenate(parts)
+
+
+def _batches(total: int, n: int) -> Iterator[tuple[int, int]]:
+    size = max(1, _BATCH_CELLS // max(n, 1))
+    for start in range(0, total, size):
+        rows = min(size, total - start)
+        yield start + rows, rows
+
+
+def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
+    """The central part of resampled scores: sorted, an equal share cut off at both ends."""
+    ordered = np.sort(values)
+    cut = int(len(ordered) * (1 - level) / 2 + 1e-9)
+    return float(ordered[cut]), float(ordered[len(ordered) - cut - 1])

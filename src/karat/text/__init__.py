@@ -1,0 +1,1 @@
+"""Text becomes ragged integer arrays once: segments, tokenisers, vocabulary, normalisers."""

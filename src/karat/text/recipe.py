@@ -1,0 +1,160 @@
+"""Recipes: how text becomes tokens, as a value, and the work of following one.
+
+Case is lowered in the text, before it is cut into tokens, because that is where the tools that
+defined the tokenisers do it (`<SKIPPED>` and the final sigma depend on it). Stemming and stop words
+are maps over the vocabulary: they see each distinct word once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.text.stemmers import stem_words
+from karat.text.stopwords import stop_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TOKENIZERS = {
+    "13a": "mteval-v13a, the default of WMT and sacreBLEU",
+    "intl": "mteval-v14 international: splits at Unicode punctuation and symbols",
+    "zh": "Chinese characters one by one, the rest as 13a",
+    "char": "every character but white space",
+    "none": "white space only",
+    "rouge": "rouge-score's: lower-cased runs of a-z and 0-9",
+}
+"""The tokenisers and what they do."""
+
+CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Tokeniser, case, stemmer and stop list."""
+
+    tok: str = "13a"
+    case: str = "mixed"
+    stem: str = "none"
+    stop: str = "none"
+
+
+class Ragged(NamedTuple):
+    """Rows of ids of unequal length: row i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of ids in each row."""
+        import numpy as np
+
+        return np.diff(self.offsets)
+
+
+class Lexicon:
+    """Vocabularies, one for each tokeniser and case, and maps over them that grow with them.
+
+    No number that Karat reports depends on ids, only on which are equal; so every worker keeps a
+    lexicon of its own, and forgets it when it has grown large.
+    """
+
+    _ENOUGH = 1 << 20  # words
+
+    def __init__(self) -> None:
+        self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
+        self._stems: dict[Recipe, tuple[_kernel.Vocab, NDArray[np.int32]]] = {}
+        self._keeps: dict[Recipe, NDArray[np.bool_]] = {}
+
+    def vocab(self, tok: str, case: str) -> _kernel.Vocab:
+        """The vocabulary of all text cut by one tokeniser."""
+        return self._vocabs.setdefault((tok, case), _kernel.Vocab())
+
+    def stems(self, recipe: Recipe) -> NDArray[np.int32]:
+        """For each word of the vocabulary the id of its stem."""
+        import numpy as np
+
+        words = self.vocab(recipe.tok, recipe.case)
+        target, known = self._stems.get(recipe) or (_kernel.Vocab(), np.empty(0, dtype=np.int32))
+        if len(known) < len(words):
+            known = np.concatenate([known, stem_words(recipe.stem, words, len(known), target)])
+            self._stems[recipe] = target, known
+        return known
+
+    def keeps(self, recipe: Recipe) -> NDArray[np.bool_]:
+        """For each word of the vocabulary whether it is no stop word, whatever its case."""
+        import numpy as np
+
+        vocab = self.vocab(recipe.tok, recipe.case)
+        known = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
+        if len(known) < len(vocab):
+            stop = stop_words(recipe.stop)
+            new = vocab.words(len(known), len(vocab))
+            flags = np.fromiter((w.lower() not in stop for w in new), np.bool_, len(new))
+            known = self._keeps[recipe] = np.concatenate([known, flags])
+        return known
+
+    def tidy(self) -> None:
+        """Forget everything if there is too much of it."""
+        if sum(len(vocab) for vocab in self._vocabs.values()) > self._ENOUGH:
+            self.__init__()  # type: ignore[misc]
+
+
+class Passage:
+    """A run of segments that is tokenised at most once for each recipe."""
+
+    def __init__(self, views: _kernel.Views, lexicon: Lexicon) -> None:
+        self._views = views
+        self._lexicon = lexicon
+        self._lowered: _kernel.Views | None = None
+        self._tokens: dict[Recipe, Ragged] = {}
+        self._characters: dict[tuple[str, bool], Ragged] = {}
+
+    def views(self, case: str) -> _kernel.Views:
+        """The text, as it is or lower-cased."""
+        if case == "mixed":
+            return self._views
+        if self._lowered is None:
+            self._lowered = self._views.lower()
+        return self._lowered
+
+    def tokens(self, recipe: Recipe) -> Ragged:
+        """The tokens of every segment."""
+        if recipe not in self._tokens:
+            self._tokens[recipe] = self._follow(recipe)
+        return self._tokens[recipe]
+
+    def _follow(self, recipe: Recipe) -> Ragged:
+        if recipe.stop != "none":
+            stemmed = self.tokens(Recipe(recipe.tok, recipe.case, recipe.stem))
+            surface = self.tokens(Recipe(recipe.tok, recipe.case))
+            keep = self._lexicon.keeps(Recipe(recipe.tok, recipe.case, stop=recipe.stop))
+            return select(stemmed, keep[surface.ids])
+        if recipe.stem != "none":
+            surface = self.tokens(Recipe(recipe.tok, recipe.case))
+            return Ragged(self._lexicon.stems(recipe)[surface.ids], surface.offsets)
+        vocab = self._lexicon.vocab(recipe.tok, recipe.case)
+        return Ragged(*_kernel.tokenize(self.views(recipe.case), vocab, recipe.tok))
+
+    def characters(self, case: str, space: bool) -> Ragged:
+        """The characters of every segment; each is its own id."""
+        key = (case, space)
+        if key not in self._characters:
+            self._characters[key] = Ragged(*_kernel.codepoints(self.views(case), space))
+        return self._characters[key]
+
+    def sentences(self, separator: str) -> tuple[Passage, NDArray[np.int64]]:
+        """The sentences of every segment as a passage, and where each segment's start."""
+        views, starts = self._views.split_sentences(separator)
+        return Passage(views, self._lexicon), starts
+
+
+def select(tokens: Ragged, keep: NDArray[np.bool_]) -> Ragged:
+    """The tokens that are to be kept, row by row."""
+    import numpy as np
+
+    before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
+    return Ragged(tokens.ids[keep], before[tokens.offsets])

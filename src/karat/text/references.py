@@ -1,0 +1,169 @@
+"""References: for every segment, as many as there are.
+
+`references[i]` holds the references of segment i: one string or several. Never the other way
+round: a list per reference set is refused, with the call that turns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.text.segments import STRIDE, Segments, Strings
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class References:
+    """References from line-aligned sources, one or several, each with a line for every segment."""
+
+    def __init__(self, sources: Sequence[Segments]) -> None:
+        if not sources:
+            raise InputError("no reference was given: at least one is needed")
+        check_aligned(sources)
+        self._sources = list(sources)
+
+    def __len__(self) -> int:
+        return len(self._sources[0])
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return self._sources[0].name
+
+    @property
+    def number(self) -> int | None:
+        """How many references every segment has, or None if that varies."""
+        return len(self._sources)
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of bytes in each stride of segments."""
+        first, *rest = (source.sizes() for source in self._sources)
+        return sum(rest, start=first)
+
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+        """The references of a run of segments, and where each segment's start."""
+        import numpy as np
+
+        parts = [source.views(start, stop) for source in self._sources]
+        views = parts[0] if len(parts) == 1 else _kernel.Views.interleave(parts)
+        return views, np.arange(stop - start + 1, dtype=np.int64) * len(parts)
+
+    def strings(self, indices: Sequence[int]) -> list[list[str]]:
+        """The references of a few segments."""
+        columns = [source.strings(indices) for source in self._sources]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+
+class VaryingReferences(References):
+    """References from Python strings, any number from one up for each segment."""
+
+    def __init__(self, references: Sequence[Sequence[str]]) -> None:
+        import numpy as np
+
+        counts = [len(group) for group in references]
+        if 0 in counts:
+            i = counts.index(0)
+            raise InputError(f"references[{i}] is empty: every segment needs at least one reference")
+        self._flat = Strings((text for group in references for text in group), "references")
+        self._starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        self._number = counts[0] if len(set(counts)) == 1 else None
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @property
+    def name(self) -> str:
+        return "references"
+
+    @property
+    def number(self) -> int | None:
+        return self._number
+
+    def sizes(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        lengths = _kernel.string_sizes(self._flat.strings(range(len(self._flat))), 1)
+        ends = np.concatenate(([0], np.cumsum(lengths)))
+        cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
+        return np.diff(ends[cuts])
+
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+        first, last = int(self._starts[start]), int(self._starts[stop])
+        return self._flat.views(first, last), self._starts[start : stop + 1] - first
+
+    def strings(self, indices: Sequence[int]) -> list[list[str]]:
+        return [
+            self._flat.strings(range(int(self._starts[i]), int(self._starts[i + 1])))
+            for i in indices
+        ]
+
+
+GivenReferences: TypeAlias = (
+    "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
+)
+"""What references may be given as: `references[i]` is a string or a sequence of strings."""
+
+
+def as_references(references: GivenReferences, segments: int) -> References:
+    """`references` as `References`, checked against the number of candidates."""
+    from karat.text.segments import as_segments
+
+    if isinstance(references, References):
+        found = references
+    elif _is_plain(references):
+        found = References([as_segments(references, "references")])  # type: ignore[arg-type]
+    else:
+        groups = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
+        bad = next((i for i, g in enumerate(groups) if not _is_group(g)), None)
+        if bad is not None:
+            kind = type(groups[bad]).__name__
+            raise InputError(f"references[{bad}] is {kind}, expected a str or a list of str")
+        _check_orientation(groups, segments)
+        found = VaryingReferences(groups)
+    if len(found) != segments:
+        raise InputError(_unequal("candidates", segments, found.name, len(found)))
+    return found
+
+
+def _is_plain(references: object) -> bool:
+    """One reference a segment: a file, `Segments`, or strings only."""
+    import os
+
+    if isinstance(references, str | bytes | Segments | os.PathLike):
+        return True
+    return isinstance(references, list) and _kernel.first_not_str(references) < 0
+
+
+def _is_group(group: object) -> bool:
+    return isinstance(group, Sequence) and not isinstance(group, bytes)
+
+
+def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
+    if len(groups) != segments and groups and all(len(g) == segments for g in groups):
+        raise InputError(
+            f"references holds {len(groups)} lists of {segments}: references[i] must hold the "
+            f"references of segment i; turn them with list(zip(*references))"
+        )
+
+
+def check_aligned(sources: Sequence[Segments]) -> None:
+    """All sources must have the same number of segments."""
+    first = sources[0]
+    for source in sources[1:]:
+        if len(source) != len(first):
+            raise InputError(_unequal(first.name, len(first), source.name, len(source)))
+
+
+def _unequal(a: str, n: int, b: str, m: int) -> str:
+    longer, shorter, line = (a, b, m + 1) if n > m else (b, a, n + 1)
+    return (
+        f"{a} has {n:,} segments and {b} has {m:,}: they must be equal; segment {line:,} of "
+        f"{longer} is the first without a partner in {shorter}"
+    )

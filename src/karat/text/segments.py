@@ -1,0 +1,209 @@
+"""Segments: text as the kernel reads it, from Python strings or from a mapped file.
+
+All of Karat reads text through `Segments`: a length, the size of every stride of segments, and
+views of any run of strides. A run is what is held in memory at a time, so files may be of any size.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+STRIDE = 256
+"""Segments are indexed, and runs cut, at multiples of this."""
+
+_PIECE = 1 << 26  # bytes indexed between two looks at the clock and the keyboard
+
+
+class Segments(ABC):
+    """A sequence of segments, in the order of the file or list it came from."""
+
+    name: str
+    """What to call it in a message: a file name, `candidates`, `references`."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of bytes (of characters, for strings) in each stride."""
+
+    @abstractmethod
+    def views(self, start: int, stop: int) -> _kernel.Views:
+        """The segments from `start`, a multiple of `STRIDE`, to `stop`."""
+
+    def strings(self, indices: Sequence[int]) -> list[str]:
+        """The texts of a few segments."""
+        found = []
+        for i in indices:
+            start = i - i % STRIDE
+            found.append(self.views(start, min(start + STRIDE, len(self))).strings()[i - start])
+        return found
+
+
+class Strings(Segments):
+    """Segments from a list of strings; ASCII strings are read in place, never copied."""
+
+    def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
+        if isinstance(strings, str | bytes):
+            raise InputError(f"{name} is one {type(strings).__name__}: give a list of strings")
+        # A copy of the list (not of the strings): nobody can change it while it is read.
+        self._strings = list(strings)
+        self.name = name
+        bad = _kernel.first_not_str(self._strings)
+        if bad >= 0:
+            found = type(self._strings[bad]).__name__
+            raise InputError(f"{name}[{bad}] is {found}, expected str")
+
+    def __len__(self) -> int:
+        return len(self._strings)
+
+    def sizes(self) -> NDArray[np.int64]:
+        return _kernel.string_sizes(self._strings, STRIDE)
+
+    def views(self, start: int, stop: int) -> _kernel.Views:
+        return _kernel.Views.from_strings(self._strings, start, stop)
+
+    def strings(self, indices: Sequence[int]) -> list[str]:
+        return [self._strings[i] for i in indices]
+
+
+class Lines(Segments):
+    """Segments from a UTF-8 file, one a line, mapped and never read whole.
+
+    `\\n` or `\\r\\n` ends a line; the last one may lack it. A byte-order mark at the start of the
+    file is skipped. Compressed files (`.gz`), pipes and standard input (`-`) go through an unnamed
+    temporary file. The file is checked once, here: it must exist, hold at least one line and be
+    valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if there is one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
+        self.name = "standard input" if str(path) == "-" else str(path)
+        self._buffer = _map(path, self.name)
+        self._start = 3 if self._buffer[:3] == b"\xef\xbb\xbf" else 0
+        index = self._index(progress)
+        self._lines = index.lines
+        self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
+        starts = index.starts().tolist()
+        self._starts = [*starts, len(self._buffer)]
+
+    def _index(self, progress: Progress) -> _kernel.LineIndex:
+        index = _kernel.LineIndex(STRIDE)
+        at, size = self._start, len(self._buffer)
+        while at < size and index.invalid_line < 0:
+            at = index.feed(self._buffer, at, _PIECE)
+            progress(at, size, f"reading {self.name}")
+        if index.invalid_line >= 0:
+            raise InputError(self._not_utf8(index))
+        if not index.lines:
+            raise InputError(f"{self.name} is empty: expected one segment a line")
+        return index
+
+    def _not_utf8(self, index: _kernel.LineIndex) -> str:
+        line, column = index.invalid_line + 1, index.invalid_column
+        utf16 = self._buffer[:2] in (b"\xff\xfe", b"\xfe\xff")
+        hint = "it looks like UTF-16; convert it" if utf16 else "convert the file"
+        return (
+            f"{self.name}, line {line}, byte {column + 1}: not valid UTF-8; {hint} to UTF-8 "
+            f"(for example with iconv)"
+        )
+
+    def __len__(self) -> int:
+        return self._lines
+
+    def sizes(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        return np.diff(np.asarray(self._starts, dtype=np.int64))
+
+    def views(self, start: int, stop: int) -> _kernel.Views:
+        first, last = start // STRIDE, -(-stop // STRIDE)
+        return _kernel.Views.from_lines(self._buffer, self._starts[first], self._starts[last])
+
+
+def _map(path: str | os.PathLike[str], name: str) -> mmap.mmap:
+    try:
+        with _open(path) as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise InputError(f"{name} is empty: expected one segment a line")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{name}: not a complete gzip file ({error})") from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+
+
+def _open(path: str | os.PathLike[str]) -> IO[bytes]:
+    """A regular file with the text in it."""
+    if str(path) == "-":
+        return _spool(sys.stdin.buffer)
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a directory: expected a text file, one segment a line")
+    if str(path).endswith(".gz"):
+        with gzip.open(path, "rb") as unpacked:
+            return _spool(unpacked)
+    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    with file:
+        return _spool(file)
+
+
+def _spool(source: Any) -> IO[bytes]:
+    """What cannot be mapped goes to an unnamed temporary file, so that memory stays bounded."""
+    spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    try:
+        shutil.copyfileobj(source, spooled, 1 << 20)
+        spooled.flush()
+    except BaseException:
+        spooled.close()
+        raise
+    return spooled
+
+
+Texts: TypeAlias = "Segments | os.PathLike[str] | Iterable[str]"
+"""What a list of segments may be given as: `Segments`, the path of a file, or strings."""
+
+
+def as_segments(texts: Texts, name: str) -> Segments:
+    """`texts` as `Segments`, checked."""
+    if isinstance(texts, Segments):
+        return texts
+    if isinstance(texts, os.PathLike):
+        return Lines(Path(texts))
+    return Strings(texts, name)
+
+
+def runs(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:
+    """Cut aligned sources into runs of at most `segments` segments or about `nbytes` bytes.
+
+    The cuts depend on the text alone, never on the number of threads.
+    """
+    sizes = sum((source.sizes() for source in sources[1:]), start=sources[0].sizes())
+    total, start, held = len(sources[0]), 0, 0
+    for stride, size in enumerate(sizes.tolist()):
+        at = stride * STRIDE
+        if at > start and (held + size > nbytes or at + STRIDE - start > segments):
+            yield start, at
+            start, held = at, 0
+        held += size
+    if total > start:
+        yield start, total

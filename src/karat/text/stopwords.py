@@ -1,0 +1,73 @@
+"""Stop lists: none, our own English one, a file, or those of the `stopwordsiso` package.
+
+`none`; `en`, written from the closed word classes; `iso-de` and so on for the languages of
+`stopwordsiso` (an extra); anything else is the path of a file, one word a line, `#` for comments.
+Words are compared in lower case, before stemming, with a typographic apostrophe read as `'`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from karat.errors import InputError, MissingExtra
+
+
+class StopList(frozenset[str]):
+    """Lower-case words; `word in stops` also knows the typographic apostrophe."""
+
+    def __contains__(self, word: object) -> bool:
+        if isinstance(word, str) and "\u2019" in word:
+            word = word.replace("\u2019", "'")
+        return super().__contains__(word)
+
+
+@cache
+def stop_words(name: str) -> StopList:
+    """The stop list of that name."""
+    if name == "none":
+        return StopList()
+    if name == "en":
+        text = resources.files("karat.text").joinpath("stopwords_en.txt").read_text("utf-8")
+        return _parse(text)
+    if name.startswith("iso-"):
+        return _iso(name.removeprefix("iso-"))
+    return _read(name)
+
+
+def stop_digest(name: str) -> str:
+    """Eight characters that change when the list does, for signatures."""
+    words = "\n".join(sorted(stop_words(name)))
+    return hashlib.sha256(words.encode()).hexdigest()[:8]
+
+
+def _parse(text: str) -> StopList:
+    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    return StopList(line.lower() for line in lines if line)
+
+
+def _read(path: str) -> StopList:
+    try:
+        return _parse(Path(path).read_text("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"stop list {path}: not valid UTF-8; convert the file") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"stop list {path}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
+        ) from error
+
+
+def _iso(language: str) -> StopList:
+    try:
+        import stopwordsiso
+    except ImportError as error:
+        raise MissingExtra(
+            f"stop list iso-{language} needs the package stopwordsiso: pip install karat[stopwords]"
+        ) from error
+    if not stopwordsiso.has_lang(language):
+        known = ", ".join(sorted(stopwordsiso.langs()))
+        raise InputError(f"stop list iso-{language}: no such language; there are {known}")
+    return StopList(word.lower() for word in stopwordsiso.stopwords(language))

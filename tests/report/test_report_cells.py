@@ -1,0 +1,64 @@
+"""How single cells read, and how rows fall into sections."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from karat.report.cells import DASH, number, show
+from karat.report.sections import heading, sections
+from karat.report.table import Cell, Column, Table
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "signed", "expected"),
+    [
+        (1.005, 2, False, "1.00"),
+        (2.5, 0, False, "2"),
+        (-0.001, 2, False, "0.00"),
+        (0.001, 2, True, "0.00"),
+        (0.0, 2, True, "0.00"),
+        (0.006, 2, True, "+0.01"),
+        (-0.006, 2, True, "-0.01"),
+        (12, 2, False, "12"),
+        (12, None, True, "+12"),
+        (0, None, True, "0"),
+        (0.1, None, False, "0.1"),
+        (1e300, 1, False, "1.0e+300"),
+        (math.inf, 1, True, "+∞"),
+        (-math.inf, None, False, "-∞"),
+        (True, 2, True, "yes"),
+        (False, None, False, "no"),
+    ],
+)
+def test_number(value: float, digits: int | None, signed: bool, expected: str) -> None:
+    assert number(value, Column("k", "K", digits, signed=signed)) == expected
+
+
+@pytest.mark.parametrize("cell", [None, math.nan, -math.nan])
+def test_missing_is_missing(cell: Cell) -> None:
+    assert show(cell, Column("k", "K", 2), str.upper, missing="gone") == "gone"
+
+
+def test_strings_are_quoted_and_numbers_are_not() -> None:
+    assert show("x", Column("k", "K"), str.upper) == "X"
+    assert show(1.5, Column("k", "K"), lambda text: "quoted") == "1.5"
+
+
+def test_sections_are_runs_and_missing_groups_are_one_run() -> None:
+    groups = ["a", "a", None, math.nan, "a"]
+    columns = (Column("g", "G"), Column("n", "N"))
+    rows = tuple({"g": group, "n": n} for n, group in enumerate(groups))
+    table = Table("rows", "", columns, rows, group="g")
+    found = [
+        (heading(table, s, str.upper), [index for index, _ in s.rows]) for s in sections(table)
+    ]
+    assert found == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
+
+
+def test_table_without_group_is_one_section_without_heading() -> None:
+    table = Table("rows", "", (Column("n", "N"),), ({"n": 1}, {"n": 2}))
+    (section,) = sections(table)
+    assert heading(table, section, str.upper) is None
+    assert len(section.rows) == 2

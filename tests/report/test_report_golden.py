@@ -1,0 +1,48 @@
+"""The exact output of each format, kept in files so that a change of it shows in a diff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from karat.errors import InputError
+from karat.report.render import RENDERERS, render
+from karat.report.table import Document
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "tsv", "md", "latex"])
+def test_output_equals_the_golden_file(document: Document, format: str) -> None:
+    expected = (GOLDEN / f"document.{format}").read_bytes().decode("utf-8")
+    assert render(document, format, width=72) == expected
+
+
+def test_html_body_equals_the_golden_file(document: Document) -> None:
+    # Style and script have files of their own: only what is between them is kept.
+    body = render(document, "html").split("<body>")[1].split("<script>")[0]
+    assert body == (GOLDEN / "document.html").read_bytes().decode("utf-8")
+
+
+def test_colour_equals_the_golden_file(document: Document) -> None:
+    expected = (GOLDEN / "document.ansi").read_bytes().decode("utf-8")
+    assert render(document, "text", color=True, width=72) == expected
+
+
+def test_formats_are_the_promised_ones() -> None:
+    assert list(RENDERERS) == ["text", "json", "tsv", "md", "latex", "html"]
+
+
+@pytest.mark.parametrize("format", list(RENDERERS))
+def test_every_format_can_be_encoded_and_ends_with_a_newline(
+    document: Document, format: str
+) -> None:
+    output = render(document, format)
+    assert output.encode("utf-8").endswith(b"\n")
+    assert not output.endswith("\n\n")
+
+
+def test_unknown_format_names_the_known_ones(document: Document) -> None:
+    with pytest.raises(InputError, match="'yaml'; choose one of text, json, tsv, md, latex, html"):
+        render(document, "yaml")

@@ -1,0 +1,209 @@
+"""Markdown, LaTeX and HTML: no string escapes its cell, and the page is whole."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.report.latex import render_latex
+from karat.report.markdown import render_markdown
+from karat.report.page import page
+from karat.report.table import Column, Document, Figure, Table
+from karat.report.webpage import render_html
+
+VOID = {"meta", "br", "circle", "line", "rect"}
+ANY_TEXT = st.text(st.characters(), max_size=40)
+
+
+class Page(HTMLParser):
+    """Collects elements and text, and fails on a tag that is closed out of turn."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(source)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.texts.setdefault(tag, []).append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self.open):
+            self.texts[tag][-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def everywhere(text: str) -> Document:
+    """A document with the text in each place that takes one."""
+    columns = (Column("g", text, help=text), Column("s", text, help=text))
+    table = Table("rows", text, columns, ({"g": text, "s": text},), "g", notes=(text,))
+    figures = (Figure(text, "<svg></svg>", text),)
+    return Document(text, (table,), text, {text: text}, figures, (text,))
+
+
+TAGS = [tag for tag, _ in Page(render_html(everywhere("x"))).elements]
+
+
+@given(ANY_TEXT.map(lambda text: f"x{text}"))
+def test_no_string_adds_an_element_to_the_page(text: str) -> None:
+    assert [tag for tag, _ in Page(render_html(everywhere(text))).elements] == TAGS
+
+
+@pytest.mark.parametrize("attack", ["</td><script>", '" onload="x', "' x='", "&lt;", "</title>"])
+def test_attacks_arrive_as_text(attack: str) -> None:
+    parsed = Page(render_html(everywhere(attack)))
+    assert parsed.texts["td"] == [attack]
+    assert parsed.all("th")[0]["title"] == attack
+    assert all(set(a) <= {"scope", "class", "title", "colspan"} for a in parsed.all("th"))
+
+
+def test_page_parts(document: Document) -> None:
+    parsed = Page(render_html(document))
+    assert parsed.texts["title"][0] == parsed.texts["h1"][0] == "Two <systems>"
+    assert parsed.texts["caption"] == ["Scores", "Words"]
+    heads = [th for th in parsed.all("th") if th["scope"] == "col"]
+    assert [th.get("title") for th in heads][:2] == [None, 'On a "0..100" scale.']
+    assert len(parsed.all("tbody")) == 3
+    assert parsed.texts["strong"][0] == "30.12"
+    assert parsed.texts["figcaption"] == ["Figure & title"]
+    assert "open" in parsed.all("details")[0]
+    assert parsed.texts["dd"] == list(document.signatures.values())
+    assert parsed.texts["footer"] == ["karat score 'x\ny' ``` -- \\udc80"]
+
+
+def test_page_asks_the_network_for_nothing(document: Document) -> None:
+    output = render_html(document)
+    parsed = Page(output)
+    fetching = {"link", "img", "iframe", "object", "embed", "video", "audio", "base", "form"}
+    assert not fetching & {tag for tag, _ in parsed.elements}
+    assert not [a for _, a in parsed.elements if {"src", "href", "srcset", "action"} & set(a)]
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttp", output)
+    (policy,) = [m["content"] for m in parsed.all("meta") if "http-equiv" in m]
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+
+
+def test_numbers_carry_their_full_value_for_sorting(document: Document) -> None:
+    values = [
+        td["data-value"] for td in Page(render_html(document)).all("td") if "data-value" in td
+    ]
+    assert values[:2] == ["30.123456789012344", "7"]
+    assert "inf" in values
+
+
+def test_script_comes_only_where_there_is_something_to_sort(document: Document) -> None:
+    assert len(Page(render_html(document)).all("script")) == 1
+    assert Page(render_html(everywhere("x"))).all("script") == []
+
+
+def test_empty_table_says_so() -> None:
+    table = Table("rows", "T", (Column("a", "A"), Column("b", "B")), ())
+    parsed = Page(render_html(Document("T", (table,), "karat", {})))
+    assert parsed.texts["td"] == ["no rows"]
+    assert parsed.all("td")[0]["colspan"] == "2"
+    assert parsed.all("details") == []
+
+
+def test_page_takes_markup_as_it_is_and_quotes_the_title() -> None:
+    output = page("a < b", ["<p>{one}</p>", "<p>two</p>"])
+    assert "<title>a &lt; b</title>" in output
+    assert "<p>{one}</p>\n<p>two</p>" in output
+
+
+def test_style_follows_the_reader_and_the_printer() -> None:
+    style = Path(__file__).parents[2] / "src/karat/report/style.css"
+    text = style.read_text(encoding="utf-8")
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+    assert style.read_text(encoding="utf-8") in page("T", [])
+
+
+def cells_of(line: str) -> list[str]:
+    return re.split(r"(?<!\\)(?:\\\\)*\|", line)[1:-1]
+
+
+@given(ANY_TEXT)
+def test_markdown_rows_keep_their_cells(text: str) -> None:
+    columns = (Column("a", text), Column("b", "B"))
+    table = Table("rows", "", columns, ({"a": text, "b": 1},))
+    lines = render_markdown(Document("T", (table,), "karat", {})).split("\n")
+    assert [len(cells_of(line)) for line in lines if line.startswith("|")] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a|b", r"a\|b"),
+        ("a\nb", "a<br>b"),
+        ("\\|", r"\\\|"),
+        ("snake_case", "snake_case"),
+        ("_x_", r"\_x\_"),
+        ("<b>*x*`", r"\<b\>\*x\*\`"),
+    ],
+)
+def test_markdown_escapes(text: str, expected: str) -> None:
+    table = Table("rows", "", (Column("a", "A"),), ({"a": text},))
+    assert f"\n| {expected} |\n" in render_markdown(Document("T", (table,), "karat", {}))
+
+
+@given(ANY_TEXT)
+def test_markdown_code_block_cannot_be_closed_from_within(text: str) -> None:
+    lines = render_markdown(Document("T", (), f"``` {text}", {})).split("\n")
+    fence = lines[-2]
+    assert set(fence) == {"`"}
+    assert lines.index(fence) < len(lines) - 3
+    assert [line for line in lines if line.strip().startswith(fence)] == [fence, fence]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\\", r"\textbackslash{}"),
+        ("{}$&#_%", r"\{\}\$\&\#\_\%"),
+        ("~^<>", r"\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"),
+        ("[1]*", "{[}1{]}{*}"),
+        ("---", "-{}-{}-"),
+        ("a\n\nb", "a  b"),
+    ],
+)
+def test_latex_escapes(text: str, expected: str) -> None:
+    table = Table("rows", "", (Column("a", "A"),), ({"a": text},))
+    assert f"\n{expected} \\\\\n" in render_latex(Document("T", (table,), "karat", {}))
+
+
+@given(ANY_TEXT)
+def test_latex_comments_stay_comments_and_braces_balance(text: str) -> None:
+    output = render_latex(everywhere(text))
+    comments, rest = output.split("\n\n", 1)
+    assert all(line.startswith("%") for line in comments.split("\n"))
+    code = re.sub(r"(?m)^%.*$", "", rest).replace(r"\{", "").replace(r"\}", "")
+    assert code.count("{") == code.count("}")
+    assert not re.search(r"(?<!\\)[%#$]", code)
+
+
+def test_latex_numbers_are_typeset(document: Document) -> None:
+    output = render_latex(document)
+    assert r"& $-$2.0 &" in output
+    assert r"& $\infty$ &" in output
+    assert r"& \textbf{30.12} & -- &" in output

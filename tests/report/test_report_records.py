@@ -1,0 +1,90 @@
+"""JSON is strict and TSV comes back as it went."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.report.records import render_json, render_tsv
+from karat.report.table import Cell, Column, Document, Table
+
+COLUMNS = (Column("a", "A", digits=1), Column("b", "B"))
+CELLS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters()))
+ROWS = st.lists(st.fixed_dictionaries({}, optional={"a": CELLS, "b": CELLS}), max_size=4)
+
+
+def one_table(rows: list[dict[str, Cell]]) -> Document:
+    return Document("T", (Table("rows", "", COLUMNS, tuple(rows), group="a"),), "karat", {})
+
+
+def strictly(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def finite(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+@given(ROWS)
+def test_json_is_strict_and_exact(rows: list[dict[str, Cell]]) -> None:
+    output = render_json(one_table(rows))
+    output.encode("utf-8")
+    expected = [{key: finite(row.get(key)) for key in ("a", "b")} for row in rows]
+    assert strictly(output)["rows"] == expected
+
+
+def test_json_members(document: Document) -> None:
+    record = strictly(render_json(document))
+    assert list(record) == ["command", "signature", "rows", "words", "notes"]
+    assert record["command"] == document.command
+    assert record["signature"] == document.signatures
+    assert record["notes"] == [*document.notes, *document.tables[0].notes]
+    assert record["words"] == [{"word": "_snake_case_"}]
+
+
+def test_json_keeps_the_group_column_and_every_digit(document: Document) -> None:
+    row = strictly(render_json(document))["rows"][2]
+    assert row["metric"] == "ter"
+    assert row["score"] == 0.1 + 0.2
+
+
+def test_json_keeps_non_latin_text_readable(document: Document) -> None:
+    assert "日本語システム" in render_json(document)
+
+
+def unescape(cell: str) -> str:
+    plain = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
+    result, rest = "", cell
+    while rest:
+        taken = rest[:2] if rest[:2] in plain else rest[:1]
+        result += plain.get(taken, taken)
+        rest = rest[len(taken) :]
+    return result
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
+def test_tsv_strings_come_back(texts: list[str]) -> None:
+    output = render_tsv(one_table([{"a": text, "b": "end"} for text in texts]))
+    header, *lines, last = output.split("\n")
+    assert (header, last) == ("a\tb", "")
+    assert [list(map(unescape, line.split("\t"))) for line in lines] == [[t, "end"] for t in texts]
+
+
+@given(st.floats(allow_nan=False))
+def test_tsv_floats_come_back_exactly(value: float) -> None:
+    cell = render_tsv(one_table([{"a": value}])).split("\n")[1].split("\t")[0]
+    assert float(cell) == value
+
+
+def test_tsv_missing_is_empty_and_tables_are_a_blank_line_apart(document: Document) -> None:
+    output = render_tsv(document)
+    assert output.count("\n\n") == 1
+    assert output.endswith("\n\nword\n_snake_case_\n")
+    assert "bleu\tA\t30.123456789012344\t\t7\t\n" in output
