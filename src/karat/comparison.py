@@ -132,9 +132,7 @@ def compare(
         for key in _best_first(m, found)
     ]
     values = {key: _values(part) for key, part in found.items()}
-    return Comparison(
-        tuple(rows), base, refs.number, test, trials, resamples, seed, values
-    )
+    return Comparison(tuple(rows), base, refs.number, test, trials, resamples, seed, values)
 
 
 _Key = tuple[str, Metric]
@@ -228,6 +226,4 @@ def _row(
     better = float((draws[key] > draws[base, m]).mean())
     delta = _difference(found, key, base)
     ties = len(mine) - wins - losses
-    return CompareRow(
-        system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties
-    )
+    return CompareRow(system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties)

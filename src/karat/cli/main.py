@@ -72,18 +72,21 @@ def main(args: list[str]) -> int:
         return 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        return _fail(error.format_message(), 2)
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing is wrong, and nobody is left to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KaratError as error:
-        return _fail(str(error), 130 if isinstance(error, Interrupted) else 2)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted; nothing was written", 130)
-    except MemoryError:
-        return _fail("not enough memory for this text", 2)
+    except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, MemoryError) as error:
+        return _fail(*_sentence(error))
+
+
+def _sentence(error: BaseException) -> tuple[str, int]:
+    """What to say about an error, and the exit code."""
+    if isinstance(error, click.ClickException):
+        return error.format_message(), 2
+    if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
+        return "interrupted; nothing was written", 130
+    return "not enough memory for this text" if isinstance(error, MemoryError) else str(error), 2
 
 
 def _fail(message: str, code: int) -> int:

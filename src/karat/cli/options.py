@@ -15,9 +15,7 @@ DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 
 
-def _complete_metric(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[str]:
+def _complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from karat.metrics.names import ALIASES, CLASSES
 
     return [name for name in (*CLASSES, *ALIASES) if name.startswith(incomplete)]
@@ -62,7 +60,10 @@ def output(function: F) -> F:
         help="How to show the result.",
     )(function)
     return click.option(
-        "-o", "--output", type=click.Path(), help="Write the result to this file, at once or not at all."
+        "-o",
+        "--output",
+        type=click.Path(),
+        help="Write the result to this file, at once or not at all.",
     )(function)
 
 

@@ -71,5 +71,7 @@ def command(
     from karat.report.scores import score_document, segment_document
 
     line = options.command_line()
-    document = segment_document(scoring, line) if segments else score_document(scoring, line, format)
+    document = (
+        segment_document(scoring, line) if segments else score_document(scoring, line, format)
+    )
     show(document, format, output)

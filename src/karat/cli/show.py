@@ -6,10 +6,8 @@ import os
 import shutil
 import sys
 
-import click
-
 from karat.report.output import check_writable, write_atomically
-from karat.report.render import render
+from karat.report.render import pieces
 from karat.report.table import Document
 
 
@@ -22,9 +20,10 @@ def check_output(path: str | None) -> None:
 def show(document: Document, format: str, path: str | None) -> None:
     """Render and print or write."""
     if path is not None:
-        write_atomically(path, render(document, format))
+        write_atomically(path, pieces(document, format))
         return
     terminal = sys.stdout.isatty()
     color = terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size((100, 24)).columns if terminal else 100
-    click.echo(render(document, format, color=color, width=width), nl=False, color=color)
+    for piece in pieces(document, format, color=color, width=width):
+        sys.stdout.write(piece)

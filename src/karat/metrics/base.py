@@ -100,7 +100,7 @@ class Metric(ABC):
         """Every setting, the number of references (None: it varies) and Karat's version."""
         settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self._named_settings())
         number = "var" if references is None else references
-        return f"{self._head()}:{settings}|refs={number}|karat={__version__}"
+        return f"{self._head()}:{settings}|nrefs={number}|karat={__version__}"
 
     def _full(self, name: str) -> str:
         """A setting's value as the signature shows it: stop lists by their content."""

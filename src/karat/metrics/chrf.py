@@ -73,7 +73,10 @@ class ChrF(Metric):
         theirs = pairs.references.characters(self.case, self.space)
         parts = [self._triples(pairs, mine, theirs, pairs.count(mine, theirs, self.n))]
         if self.words:
-            mine, theirs = pairs.candidates.tokens(self.recipe), pairs.references.tokens(self.recipe)
+            mine, theirs = (
+                pairs.candidates.tokens(self.recipe),
+                pairs.references.tokens(self.recipe),
+            )
             parts.append(self._triples(pairs, mine, theirs, pairs.matches(self.recipe, self.words)))
         per_pair = np.hstack(parts)
         if pairs.single:
@@ -81,9 +84,7 @@ class ChrF(Metric):
         return per_pair[pairs.best(self.measure(per_pair)["value"])]
 
     @staticmethod
-    def _triples(
-        pairs: Pairs, mine: Ragged, theirs: Ragged, matches: Matches
-    ) -> NDArray[np.int64]:
+    def _triples(pairs: Pairs, mine: Ragged, theirs: Ragged, matches: Matches) -> NDArray[np.int64]:
         """Per pair and order: n-grams of candidate, of reference, matches."""
         import numpy as np
 
@@ -116,6 +117,6 @@ class ChrF(Metric):
 
         factor = self.beta**2
         below = factor * p + r
-        return np.divide(
-            (1 + factor) * p * r, below, out=np.full(p.shape, undefined), where=below > 0
-        )
+        out = np.full(p.shape, undefined)
+        found: Floats = np.divide((1 + factor) * p * r, below, out=out, where=below > 0)
+        return found

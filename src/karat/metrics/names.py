@@ -69,7 +69,8 @@ def parse(text: str) -> Metric:
 def _resolve(head: str) -> tuple[str, dict[str, Any]]:
     """The canonical name for what was written, and the settings that come with it."""
     written = head.lower().replace("_", "").replace("-", "")
-    known = {name.lower(): (name, {}) for name in CLASSES} | dict(ALIASES)
+    known: dict[str, tuple[str, dict[str, Any]]] = {n.lower(): (n, {}) for n in CLASSES}
+    known |= ALIASES
     if written in known:
         name, settings = known[written]
         return name, dict(settings)

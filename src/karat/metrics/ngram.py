@@ -93,8 +93,8 @@ def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """a / b, infinite where b is 0."""
     import numpy as np
 
-    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-    return np.divide(a, b, out=np.full(shape, np.inf), where=np.asarray(b) > 0)
+    found: Floats = np.divide(a, b, out=np.full(np.shape(a), np.inf), where=np.asarray(b) > 0)
+    return found
 
 
 def gram_totals(lengths: NDArray[np.int64], order: int) -> NDArray[np.int64]:
@@ -192,7 +192,7 @@ _WP = {
 
 @dataclass(frozen=True)
 class AEv(Metric):
-    """The unified n-gram family of Soricut and Brill (2004): alpha weighs precision, n words' order.
+    """The unified family of Soricut and Brill (2004): alpha weighs precision, n word order.
 
     alpha=1 is PS (BLEU-like), alpha=0 is RS (ROUGE-like). Several references: see `refs`; |r| is
     always the length closest to the candidate's. An order without a match makes the score 0.

@@ -54,7 +54,7 @@ class Pairs:
     @property
     def single(self) -> bool:
         """Whether every segment has one reference."""
-        return len(self.starts) - 1 == self.starts[-1]
+        return len(self.starts) - 1 == int(self.starts[-1])
 
     def spread(self, per_segment: NDArray[np.int64]) -> NDArray[np.int64]:
         """Repeat each segment's number for each of its pairs."""

@@ -3,7 +3,8 @@
 ROUGE-N counts common n-grams, ROUGE-L the longest common subsequence, ROUGE-Lsum the union of the
 longest common subsequences of sentences. For each segment
 
-    P = hits / candidate's units    R = hits / reference's units    F = P R / (alpha R + (1-alpha) P)
+    P = hits / candidate's units     R = hits / reference's units
+    F = P R / (alpha R + (1 - alpha) P)
 
 Several references: the one with the best F at alpha = 0.5 counts. Nothing in common, an empty
 candidate and an empty reference all give 0.

@@ -39,7 +39,7 @@ def run(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[list[list[T]]]:
-    """`reduce(metric, rows)` for every run of segments, system and metric: found[run][system][metric].
+    """`reduce(metric, rows)` as found[run][system][metric], runs in the order of the text.
 
     Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
     """

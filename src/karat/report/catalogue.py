@@ -52,7 +52,13 @@ def _rows(cls: type[Metric]) -> list[dict[str, Cell]]:
     for preset, settings in presets.items():
         means = ", ".join(f"{key}={to_text(value)}" for key, value in settings.items())
         rows.append(
-            {"metric": heading, "setting": "preset", "default": "none", "meaning": means, "values": preset}
+            {
+                "metric": heading,
+                "setting": "preset",
+                "default": "none",
+                "meaning": means,
+                "values": preset,
+            }
         )
     return rows
 

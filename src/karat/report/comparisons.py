@@ -19,7 +19,9 @@ _COLUMNS = (
     HIGH,
     Column("delta", "Δ", align="right", signed=True, help="Score minus the baseline's."),
     Column("p", "p", 4, align="right", help="p of the difference, by the paired test below."),
-    Column("better", "Better", align="right", help="Share of resamples in which it beats the baseline."),
+    Column(
+        "better", "Better", align="right", help="Share of resamples in which it beats the baseline."
+    ),
     Column("wins", "Wins", align="right", help="Segments on which it beats the baseline."),
     Column("losses", "Losses", align="right", help="Segments on which the baseline beats it."),
     Column("ties", "Ties", align="right", help="Segments on which both score the same."),
@@ -117,7 +119,7 @@ def _example_table(
 ) -> Table:
     rows = tuple(_example_cells(example, metric, comparison.baseline) for example in examples)
     title = f"Segments that differ most from {comparison.baseline} by {metric}"
-    columns = _DIFFERENCES
+    columns: tuple[Column, ...] = _DIFFERENCES
     if format in ("json", "tsv"):
         texts = ("reference", "baseline_text", "system_text")
         columns = (*_DIFFERENCES[:-1], *(Column(key, key) for key in texts))

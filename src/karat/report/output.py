@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 
 from karat.errors import OutputError
@@ -22,15 +23,15 @@ def check_writable(path: Path) -> None:
         _check_parent(target)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write UTF-8 to a temporary file beside `path`, then rename it.
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
+    """Write UTF-8, whole or in pieces, to a temporary file beside `path`, then rename it.
 
     Whatever interrupts this, `path` holds either its old content or all of the new.  The mode of
     an existing file is kept and a link is followed.  Devices and pipes are written to directly.
     """
     check_writable(path)
     target = os.fspath(path)
-    data = _encoded(target, text)
+    data = (_encoded(target, piece) for piece in ([text] if isinstance(text, str) else text))
     try:
         if _is_special(target):
             _write_through(target, data)
@@ -67,13 +68,13 @@ def _is_special(target: str) -> bool:
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)
 
 
-def _write_through(target: str, data: bytes) -> None:
+def _write_through(target: str, data: Iterable[bytes]) -> None:
     # Appending, since /dev/stdout may be a file that the shell opened with >>.
     with open(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
-        stream.write(data)
+        stream.writelines(data)
 
 
-def _replace(target: str, data: bytes) -> None:
+def _replace(target: str, data: Iterable[bytes]) -> None:
     name = f".karat-{os.urandom(8).hex()}.tmp"  # short: it must fit where the target's name did
     temporary = os.path.join(os.path.dirname(target), name)
     try:
@@ -87,10 +88,10 @@ def _replace(target: str, data: bytes) -> None:
         raise
 
 
-def _write_new(path: str, data: bytes) -> None:
+def _write_new(path: str, data: Iterable[bytes]) -> None:
     # os.open and not tempfile, whose files are private whatever the umask says.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with open(os.open(path, flags, 0o666), "wb") as stream:
-        stream.write(data)
+        stream.writelines(data)
         stream.flush()
         os.fsync(stream.fileno())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from karat.report.cells import is_missing
 from karat.report.table import Cell, Document, Row, Table
@@ -17,18 +17,20 @@ def render_json(document: Document) -> str:
 
     Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
     """
+    return "".join(json_pieces(document))
+
+
+def json_pieces(document: Document) -> Iterator[str]:
+    """`render_json`, row by row: a table may be far larger than what one likes to hold."""
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
-    members = {
-        "command": _json(document.command),
-        "signature": _json(dict(document.signatures)),
-        **{
-            table.key: _json_lines(_record(table, row) for row in table.rows)
-            for table in document.tables
-        },
-        "notes": _json_lines(notes),
-    }
-    body = ",\n".join(f"  {_json(key)}: {value}" for key, value in members.items())
-    return _encodable(f"{{\n{body}\n}}\n")
+    yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
+    yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
+    for table in document.tables:
+        records = (_record(table, row) for row in table.rows)
+        yield from _json_member(table.key, records)
+        yield ",\n"
+    yield from _json_member("notes", notes)
+    yield "\n}\n"
 
 
 def render_tsv(document: Document) -> str:
@@ -36,7 +38,17 @@ def render_tsv(document: Document) -> str:
 
     Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
     """
-    return _encodable("\n".join(_tsv_table(table) for table in document.tables))
+    return "".join(tsv_pieces(document))
+
+
+def tsv_pieces(document: Document) -> Iterator[str]:
+    """`render_tsv`, line by line."""
+    for number, table in enumerate(document.tables):
+        yield "\n" if number else ""
+        yield _tsv_line([column.key for column in table.columns])
+        for row in table.rows:
+            cells = [_tsv_cell(row.get(column.key)) for column in table.columns]
+            yield _encodable(_tsv_line(cells))
 
 
 def _record(table: Table, row: Row) -> dict[str, Cell]:
@@ -51,15 +63,14 @@ def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _json_lines(values: Iterable[str | Mapping[str, Cell]]) -> str:
-    lines = [f"    {_json(value)}" for value in values]
-    return "[\n{}\n  ]".format(",\n".join(lines)) if lines else "[]"
-
-
-def _tsv_table(table: Table) -> str:
-    lines = [[column.key for column in table.columns]]
-    lines += [[_tsv_cell(row.get(column.key)) for column in table.columns] for row in table.rows]
-    return "".join(map(_tsv_line, lines))
+def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterator[str]:
+    """A member whose value is an array with an element on each line."""
+    empty = True
+    yield f"  {_json(key)}: ["
+    for value in values:
+        yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
+        empty = False
+    yield "]" if empty else "\n  ]"
 
 
 def _tsv_line(cells: Sequence[str]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.report.table import Document
@@ -16,20 +16,23 @@ class Renderer(NamedTuple):
     module: str
     function: str
     for_terminal: bool = False
+    in_pieces: bool = False
 
-    def __call__(self, document: Document, *, color: bool, width: int) -> str:
-        function: Callable[..., str] = getattr(import_module(self.module), self.function)
-        return (
-            function(document, color=color, width=width)
-            if self.for_terminal
-            else function(document)
-        )
+    def __call__(self, document: Document, *, color: bool, width: int) -> Iterator[str]:
+        """The document, in pieces where it may be long."""
+        function: Callable[..., Any] = getattr(import_module(self.module), self.function)
+        if self.in_pieces:
+            yield from function(document)
+        elif self.for_terminal:
+            yield function(document, color=color, width=width)
+        else:
+            yield function(document)
 
 
 RENDERERS = {
     "text": Renderer("karat.report.plain_text", "render_text", for_terminal=True),
-    "json": Renderer("karat.report.records", "render_json"),
-    "tsv": Renderer("karat.report.records", "render_tsv"),
+    "json": Renderer("karat.report.records", "json_pieces", in_pieces=True),
+    "tsv": Renderer("karat.report.records", "tsv_pieces", in_pieces=True),
     "md": Renderer("karat.report.markdown", "render_markdown"),
     "latex": Renderer("karat.report.latex", "render_latex"),
     "html": Renderer("karat.report.webpage", "render_html"),
@@ -38,6 +41,13 @@ RENDERERS = {
 
 def render(document: Document, format: str, *, color: bool = False, width: int = 100) -> str:
     """The document in one of the `RENDERERS`' formats; `color` and `width` concern text alone."""
+    return "".join(pieces(document, format, color=color, width=width))
+
+
+def pieces(
+    document: Document, format: str, *, color: bool = False, width: int = 100
+) -> Iterator[str]:
+    """`render` in pieces, so that a long table need not be held whole."""
     if format not in RENDERERS:
         known = ", ".join(RENDERERS)
         raise InputError(f"there is no format {format!r}; choose one of {known}")

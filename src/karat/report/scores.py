@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import overload
 
 from karat.metrics.base import Metric, Score
 from karat.report.charts import interval_chart
-from karat.report.table import Cell, Column, Decimals, Document, Figure, Table
+from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.scoring import ScoreRow, Scoring
 
 MACHINE = frozenset({"json", "tsv"})
@@ -115,25 +116,44 @@ def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 
 
+class SegmentRows(Sequence[Row]):
+    """A row per metric, system and segment, made when it is looked at: there may be millions."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        metrics = dict.fromkeys(row.metric for row in scoring.rows)
+        values = scoring.values.items()
+        self._parts = [(m, str(m), s, v) for m in metrics for (s, of), v in values if of == m]
+        self._segments = len(self._parts[0][3])
+
+    def __len__(self) -> int:
+        return len(self._parts) * self._segments
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        part, segment = divmod(index, self._segments)
+        metric, name, system, values = self._parts[part]
+        return {
+            "metric": name,
+            "system": system,
+            "segment": segment + 1,
+            "score": decimals(metric, float(values[segment])),
+        }
+
+
 def segment_document(scoring: Scoring, command: str) -> Document:
     """Segment scores: a flat row per metric, system and segment."""
     metrics = dict.fromkeys(row.metric for row in scoring.rows)
-    rows: list[dict[str, Cell]] = [
-        {
-            "metric": str(m),
-            "system": system,
-            "segment": i + 1,
-            "score": decimals(m, value),
-        }
-        for m in metrics
-        for (system, of), values in scoring.values.items()
-        if of == m
-        for i, value in enumerate(values.tolist())
-    ]
     columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
     return Document(
         title="Segment scores",
-        tables=(Table("rows", "Segment scores", columns, tuple(rows)),),
+        tables=(Table("rows", "Segment scores", columns, SegmentRows(scoring)),),
         command=command,
         signatures=signatures(metrics, scoring.references, ""),
     )

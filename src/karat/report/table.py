@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -55,7 +55,7 @@ class Table:
     key: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     group: str | None = None
     emphasis: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()

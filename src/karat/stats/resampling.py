@@ -38,7 +38,7 @@ def bootstrap_sums(
 def exchange_sums(
     differences: Floats, trials: int, seed: int = SEED, progress: Progress = silent
 ) -> Floats:
-    """Sums over a random half of the rows, each row in or out with equal chance: trials x columns."""
+    """Sums over random choices of rows, each in or out with equal chance: trials x columns."""
     n = len(differences)
     rng = np.random.default_rng(seed)
 

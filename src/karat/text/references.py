@@ -70,7 +70,9 @@ class VaryingReferences(References):
         counts = [len(group) for group in references]
         if 0 in counts:
             i = counts.index(0)
-            raise InputError(f"references[{i}] is empty: every segment needs at least one reference")
+            raise InputError(
+                f"references[{i}] is empty: every segment needs at least one reference"
+            )
         self._flat = Strings((text for group in references for text in group), "references")
         self._starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         self._number = counts[0] if len(set(counts)) == 1 else None
@@ -92,7 +94,8 @@ class VaryingReferences(References):
         lengths = _kernel.string_sizes(self._flat.strings(range(len(self._flat))), 1)
         ends = np.concatenate(([0], np.cumsum(lengths)))
         cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        return np.diff(ends[cuts])
+        sizes: NDArray[np.int64] = np.diff(ends[cuts])
+        return sizes
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
         first, last = int(self._starts[start]), int(self._starts[stop])

@@ -132,7 +132,8 @@ class Lines(Segments):
     def sizes(self) -> NDArray[np.int64]:
         import numpy as np
 
-        return np.diff(np.asarray(self._starts, dtype=np.int64))
+        starts = np.asarray(self._starts, dtype=np.int64)
+        return starts[1:] - starts[:-1]
 
     def views(self, start: int, stop: int) -> _kernel.Views:
         first, last = start // STRIDE, -(-stop // STRIDE)

@@ -1,0 +1,53 @@
+# make demo   install into .venv and run the main job on bundled texts
+# make test   the same environment with the test tools: lint, types and all tests
+# make bench  measure against peers, in an environment of its own
+# make format rewrite the sources in the house format
+# make clean  remove what the others made
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard csrc/*)
+
+# Tests and experiments on real data run where the data is; elsewhere they are skipped.
+KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
+export KARAT_DATA
+
+.PHONY: demo test bench format clean
+
+demo: .venv/.installed
+	$(BIN)/karat demo
+
+test: .venv/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: .venv-bench/.installed
+	.venv-bench/bin/python benchmarks/bench.py $(BENCH)
+
+format: .venv/.installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .venv-bench build benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
+
+# An editable install: Python edits count at once, a C++ edit is built by the next make.
+.venv/.installed: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP) $(BUILD_TOOLS)
+	$(BIN)/python $(PIP) --no-build-isolation --editable .
+	touch $@
+
+.venv/.installed-test: .venv/.installed
+	$(BIN)/python $(PIP) --no-build-isolation --editable '.[test]'
+	touch $@
+
+.venv-bench/.installed: $(SOURCES) $(wildcard src/karat/*.py src/karat/*/*.py)
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
+	.venv-bench/bin/python $(PIP) . sacrebleu==2.6.0 rouge-score==0.1.2
+	touch $@
