@@ -1,0 +1,72 @@
+"""Karat's numbers, as ratios of one run: `python bench.py [--only NAME ...] [--quick]`."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread means one, in numpy too
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import comparing
+import corpus
+import files
+import large
+import lists
+import machine
+import startup
+from plan import FULL, QUICK, Plan
+from table import Row, markdown, text
+
+BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
+    "files": files.measure,
+    "bleu": lists.bleu,
+    "rouge": lists.rouge,
+    "chrf": lists.chrf,
+    "five": lists.five,
+    "compare": comparing.in_process,
+    "compare-command": comparing.whole_command,
+    "large": large.measure,
+    "startup": startup.measure,
+    "memory": lists.memory,
+    "more": lists.more,
+    "bootstrap": lists.bootstrap,
+}
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, metavar="NAME", default=[])
+    parser.add_argument("--quick", action="store_true", help="less text and fewer rounds")
+    parser.add_argument("--json", type=Path, help="write rows and machine here")
+    parser.add_argument("--markdown", type=Path, help="write a table for the docs here")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, print, write."""
+    asked = arguments()
+    plan = QUICK if asked.quick else FULL
+    facts = machine.facts()
+    made = corpus.make(plan.lines)
+    facts.append(("text", f"{made.lines:,} pairs, {made.source}"))
+    print("\n".join(f"{name}: {value}" for name, value in facts), flush=True)
+    rows: list[Row] = []
+    for name in asked.only or BENCHMARKS:
+        print(f"… {name}", file=sys.stderr, flush=True)
+        rows += BENCHMARKS[name](made, plan)
+    print("\n" + text(rows))
+    if asked.json:
+        found = {"machine": dict(facts), "rows": [row.record() for row in rows]}
+        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if asked.markdown:
+        asked.markdown.write_text(markdown(rows, facts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""sacreBLEU and rouge-score, called the way their documentation says, on Karat's arguments."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+
+logging.getLogger("sacrebleu").setLevel(logging.ERROR)
+
+Groups = Sequence[Sequence[str]]
+
+
+def streams(references: Groups) -> list[list[str | None]]:
+    """Reference-major lists, None where a segment has fewer references."""
+    return [list(column) for column in zip_longest(*references)]
+
+
+def bleu_corpus(candidates: Sequence[str], references: Groups, **settings: Any) -> float:
+    """Corpus BLEU."""
+    found: float = BLEU(force=True, **settings).corpus_score(candidates, streams(references)).score
+    return found
+
+
+def bleu_segments(candidates: Sequence[str], references: Groups, **settings: Any) -> list[float]:
+    """BLEU of every segment."""
+    peer = BLEU(force=True, **settings)
+    pairs = zip(candidates, references, strict=True)
+    return [peer.sentence_score(c, list(r)).score for c, r in pairs]
+
+
+def chrf_corpus(candidates: Sequence[str], references: Groups, **settings: Any) -> float:
+    """Corpus chrF."""
+    found: float = CHRF(**settings).corpus_score(candidates, streams(references)).score
+    return found
+
+
+def chrf_segments(candidates: Sequence[str], references: Groups, **settings: Any) -> list[float]:
+    """chrF of every segment."""
+    peer = CHRF(**settings)
+    pairs = zip(candidates, references, strict=True)
+    return [peer.sentence_score(c, list(r)).score for c, r in pairs]
+
+
+def rouge_segments(
+    names: Sequence[str], candidates: Sequence[str], references: Groups, stem: bool = False
+) -> dict[str, list[tuple[float, float, float]]]:
+    """For every name the precision, recall and F of every segment."""
+    scorer = RougeScorer(list(names), use_stemmer=stem)
+    scored = [
+        scorer.score_multi(list(r), c) for c, r in zip(candidates, references, strict=True)
+    ]
+    return {name: [tuple(one[name]) for one in scored] for name in names}
