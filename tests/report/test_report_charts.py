@@ -101,7 +101,7 @@ def test_interval_chart_shows_value_whisker_and_baseline() -> None:
     assert middle == pytest.approx(float(first.get("cx", 0)), abs=0.02)
     assert float(whisker.get("x1", 0)) < float(dashed[0].get("x1", 0)) < float(first.get("cx", 0))
     assert float(first.get("cx", 0)) < float(second.get("cx", 0))
-    assert {"A", "B", "30.0", "34.0", "BLEU", "28", "32"} <= set(texts(root))
+    assert {"A", "B", "30.00", "34.00", "BLEU", "28", "32"} <= set(texts(root))
     assert "C" not in texts(root)
 
 

@@ -78,7 +78,7 @@ def _rows(
     lines: Sequence[float] = (),
 ) -> str:
     labels = [svg.shorten(mark.label, LONGEST_LABEL) for mark in marks]
-    values = [ticks.label(mark.value, extra=1) for mark in marks]
+    values = [ticks.label(mark.value, extra=2) for mark in marks]
     left = max(map(svg.length, labels)) + 20
     scale = Axis(ticks, left, svg.WIDTH - max(map(svg.length, values)) - 24)
     bottom = TOP + ROW * len(marks)

@@ -13,7 +13,7 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 def render_html(document: Document) -> str:
     """The document as one self-contained page."""
-    body = [table_block(table) for table in document.tables]
+    body = [table_block(table, document.title) for table in document.tables]
     body += [figure_block(figure) for figure in document.figures]
     body += _notes(document.notes)
     body += signature_block(document)
@@ -23,10 +23,14 @@ def render_html(document: Document) -> str:
     return page(document.title, body)
 
 
-def table_block(table: Table) -> str:
-    """A table in a container of its own, which scrolls where the screen is narrow."""
+def table_block(table: Table, above: str = "") -> str:
+    """A table in a container of its own, which scrolls where the screen is narrow.
+
+    A title that already stands `above` is there for screen readers only.
+    """
     columns = shown_columns(table)
-    parts = [element("caption", quote(table.title))] if table.title else []
+    unseen = "unseen" if table.title == above else None
+    parts = [element("caption", quote(table.title), class_=unseen)] if table.title else []
     parts.append(element("thead", element("tr", *map(_column_head, columns))))
     parts += [_section(table, columns, section) for section in sections(table)] or [_empty(columns)]
     # Focusable, so that the keyboard can scroll it too.
