@@ -258,6 +258,20 @@ Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
     return give(std::move(ids), {n});
 }
 
+// The ids that all words of another vocabulary have here, in its order; new ones are added.
+Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
+    std::vector<int32_t> ids;
+    {
+        nb::gil_scoped_release release;
+        for (int32_t id = 0; id < other.size(); ++id) {
+            const std::string_view word = other.word(id);
+            ids.push_back(vocab.intern(word.data(), word.size()));
+        }
+    }
+    const size_t n = ids.size();
+    return give(std::move(ids), {n});
+}
+
 nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
     if (start < 0 || stop < start || stop > vocab.size())
         throw nb::index_error("no such words in the vocabulary");
@@ -435,6 +449,7 @@ NB_MODULE(_kernel, m) {
         .def("__len__", &Vocab::size)
         .def("add", &add_words, "words"_a)
         .def("find", &find_words, "words"_a)
+        .def("merge", &merge, "other"_a)
         .def("words", &words, "start"_a, "stop"_a);
 
     m.def("first_not_str", &first_not_str, "items"_a);

@@ -6,7 +6,6 @@ in the order of the text; so the number of threads changes the time and nothing 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +16,7 @@ from karat.metrics.pairs import Pairs
 from karat.progress import Progress, Stop, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
-from karat.text.segments import Segments, runs
+from karat.text.segments import Segments, available_threads, runs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -58,13 +57,6 @@ def run(
         found.append(part)
         progress(cuts[done][1], len(systems[0]), "scoring")
     return found
-
-
-def available_threads() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Job:

@@ -65,6 +65,9 @@ class Lexicon:
     _ENOUGH = 1 << 20  # words
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
         self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
         self._stems: dict[Recipe, tuple[_kernel.Vocab, NDArray[np.int32]]] = {}
         self._keeps: dict[Recipe, NDArray[np.bool_]] = {}
@@ -100,7 +103,7 @@ class Lexicon:
     def tidy(self) -> None:
         """Forget everything if there is too much of it."""
         if sum(len(vocab) for vocab in self._vocabs.values()) > self._ENOUGH:
-            self.__init__()  # type: ignore[misc]
+            self._forget()
 
 
 class Passage:

@@ -65,8 +65,12 @@ class Strings(Segments):
     def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
         if isinstance(strings, str | bytes):
             raise InputError(f"{name} is one {type(strings).__name__}: give a list of strings")
-        # A copy of the list (not of the strings): nobody can change it while it is read.
-        self._strings = list(strings)
+        try:
+            # A copy of the list (not of the strings): nobody can change it while it is read.
+            self._strings = list(strings)
+        except TypeError as error:
+            found = type(strings).__name__
+            raise InputError(f"{name} is {found}, expected a list of strings") from error
         self.name = name
         bad = _kernel.first_not_str(self._strings)
         if bad >= 0:
@@ -191,6 +195,13 @@ def as_segments(texts: Texts, name: str) -> Segments:
     if isinstance(texts, os.PathLike):
         return Lines(Path(texts))
     return Strings(texts, name)
+
+
+def available_threads() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def runs(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:

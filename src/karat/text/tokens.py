@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat import _kernel
 from karat.errors import InputError
 from karat.text.recipe import CASES, TOKENIZERS
-from karat.text.segments import Texts, as_segments, runs
+from karat.text.segments import Segments, Texts, as_segments, available_threads, runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,11 +44,17 @@ class Tokens:
 
 
 def tokenize(
-    texts: Texts, tok: str = "13a", case: str = "mixed", vocab: Vocab | None = None
+    texts: Texts,
+    tok: str = "13a",
+    case: str = "mixed",
+    *,
+    vocab: Vocab | None = None,
+    threads: int | None = None,
 ) -> Tokens:
     """Cut texts (strings, or a file by its path) into tokens.
 
-    Give the vocabulary of another text to have ids in common with it.
+    Give the vocabulary of another text to have ids in common with it. Ids are given in the order
+    of first sight, whatever the number of threads.
     """
     import numpy as np
 
@@ -59,10 +65,24 @@ def tokenize(
     segments = as_segments(texts, "texts")
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
-    for start, stop in runs([segments], 1 << 16, 1 << 26):
-        views = segments.views(start, stop)
-        part, ends = _kernel.tokenize(views.lower() if case == "lower" else views, vocab, tok)
-        ids.append(part)
+    for part, ends, words in _parts(segments, tok, case, threads or available_threads()):
+        ids.append(vocab.merge(words)[part])
         offsets.append(ends[1:] + held)
         held += len(part)
     return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
+
+
+_Part = tuple["NDArray[np.int32]", "NDArray[np.int64]", Vocab]
+
+
+def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[_Part]:
+    """Ids, offsets and vocabulary of every run of segments, in order."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def cut(bounds: tuple[int, int]) -> _Part:
+        views, words = segments.views(*bounds), Vocab()
+        lowered = views.lower() if case == "lower" else views
+        return (*_kernel.tokenize(lowered, words, tok), words)
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="karat") as pool:
+        yield from pool.map(cut, runs([segments], 1 << 14, 1 << 24))
