@@ -152,7 +152,7 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
 
 def _best_first(m: Metric, found: Mapping[_Key, Collected]) -> list[_Key]:
     mine = [key for key in found if key[1] == m]
-    return sorted(mine, key=lambda key: -m.score(found[key].total).value)
+    return sorted(mine, key=lambda key: -m.sign * m.score(found[key].total).value)
 
 
 def _values(part: Collected) -> Floats:
@@ -221,9 +221,9 @@ def _row(
     low, high = interval(draws[key])
     if system == base:
         return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
-    mine, theirs = _values(found[key]), _values(found[base, m])
+    mine, theirs = m.sign * _values(found[key]), m.sign * _values(found[base, m])
     wins, losses = int((mine > theirs).sum()), int((mine < theirs).sum())
-    better = float((draws[key] > draws[base, m]).mean())
+    better = float((m.sign * draws[key] > m.sign * draws[base, m]).mean())
     delta = _difference(found, key, base)
     ties = len(mine) - wins - losses
     return CompareRow(system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties)

@@ -49,8 +49,10 @@ class Metric(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line."""
-    best: ClassVar[float] = 1.0
-    """The score of a perfect text; scores lie between 0 and this."""
+    sign: ClassVar[int] = 1
+    """1 if higher is better, -1 if lower is (error rates)."""
+    full_scale: ClassVar[float] = 1.0
+    """What the scale runs to: 1 or 100; it decides how many decimals are shown."""
     aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Other names for settings, as other tools call them."""
 

@@ -36,7 +36,7 @@ class ChrF(Metric):
     """Character n-gram F-score; with words=2 it is chrF++."""
 
     name: ClassVar[str] = "chrf"
-    best: ClassVar[float] = 100.0
+    full_scale: ClassVar[float] = 100.0
     aliases: ClassVar[Any] = MappingProxyType(
         {
             "char_order": "n",

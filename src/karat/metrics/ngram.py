@@ -122,7 +122,7 @@ class BLEU(Metric):
     """
 
     name: ClassVar[str] = "bleu"
-    best: ClassVar[float] = 100.0
+    full_scale: ClassVar[float] = 100.0
     aliases: ClassVar[Any] = MappingProxyType(
         {
             "max_ngram_order": "n",

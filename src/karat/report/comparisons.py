@@ -8,7 +8,7 @@ from typing import NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.metrics.base import Metric
 from karat.report.charts import histogram, interval_chart
-from karat.report.scores import HIGH, LOW, METRIC, SCORE, SYSTEM, decimals, signatures
+from karat.report.scores import HIGH, LOW, METRIC, SCORE, SYSTEM, decimals, emphasis, signatures
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Table
 
 _COLUMNS = (
@@ -75,13 +75,10 @@ def _how(comparison: Comparison) -> str:
 
 def _table(comparison: Comparison) -> Table:
     rows = comparison.rows
-    best = {m: max(r.score.value for r in rows if r.metric == m) for m in {r.metric for r in rows}}
-    emphasis = frozenset(
-        (i, "score") for i, row in enumerate(rows) if row.score.value == best[row.metric]
-    )
+    best = emphasis([(row.metric, row.score.value) for row in rows])
     title = f"Comparison with {comparison.baseline}"
     cells = tuple(_cells(row) for row in rows)
-    return Table("rows", title, _COLUMNS, cells, group="metric", emphasis=emphasis)
+    return Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
 
 
 def _cells(row: CompareRow) -> dict[str, Cell]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import overload
 
@@ -23,7 +24,7 @@ _PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True
 
 def decimals(metric: Metric, value: float | None) -> Cell:
     """Two decimals on a scale of 100, four on a scale of 1."""
-    return None if value is None else Decimals(value, 2 if metric.best > 1 else 4)
+    return None if value is None else Decimals(value, 2 if metric.full_scale > 1 else 4)
 
 
 _SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
@@ -31,7 +32,7 @@ _SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "
 
 def parts_text(metric: Metric, score: Score) -> str:
     """The parts of a score in one short line."""
-    digits = 1 if metric.best > 1 else 3
+    digits = 1 if metric.full_scale > 1 else 3
     words = [_ladder(score.parts, letter, digits) for letter in ("p", "r")]
     for name, short in _SHORT.items():
         if name in score.parts:
@@ -78,12 +79,16 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool, machine: bool) -> Ta
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
     columns += [Column(name, name) for name in names] if machine else [_PARTS]
     cells = [_score_row(row) for row in rows]
-    best = frozenset(
-        (i, "score")
-        for i, row in enumerate(rows)
-        if row.score.value == max(r.score.value for r in rows if r.metric == row.metric)
-    )
+    best = emphasis([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
+
+
+def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
+    """The cells with the best score by each metric."""
+    best: dict[Metric, float] = {}
+    for m, value in scores:
+        best[m] = max(best.get(m, -math.inf), m.sign * value)
+    return frozenset((i, "score") for i, (m, x) in enumerate(scores) if m.sign * x == best[m])
 
 
 def _score_row(row: ScoreRow) -> dict[str, Cell]:
