@@ -359,8 +359,9 @@ struct Poll {
     }
 };
 
+// -1 for pairs whose table, without their common ends, has more than `most` cells.
 Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
-                   nb::object check) {
+                   int64_t most, nb::object check) {
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
     const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
     check_starts(starts, segments, pairs);
@@ -372,7 +373,8 @@ Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, O
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k)
                 lengths[k] = worker.length(candidates.begin(i), candidates.length(i),
-                                           references.begin(k), references.length(k), poll);
+                                           references.begin(k), references.length(k), most,
+                                           poll);
     }
     return give(std::move(lengths), {pairs});
 }
@@ -444,7 +446,7 @@ NB_MODULE(_kernel, m) {
             return give(std::move(copy), {n});
         });
 
-    nb::class_<Vocab>(m, "Vocab")
+    nb::class_<Vocab>(m, "Vocab", "Words to ids in order of first sight, and back.")
         .def(nb::init<>())
         .def("__len__", &Vocab::size)
         .def("add", &add_words, "words"_a)
@@ -459,7 +461,7 @@ NB_MODULE(_kernel, m) {
     m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "order"_a);
-    m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+    m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,
           "r_offsets"_a, "r_sentences"_a, "starts"_a, "check"_a.none());

@@ -12,27 +12,25 @@ namespace karat {
 
 class Lcs {
   public:
-    // `poll` is called now and then while a long pair is worked on; it may throw.
+    // `poll` is called now and then while a long pair is worked on; it may throw. A table of more
+    // than `most` cells is not worked on: the answer is then -1.
     template <class Poll>
     int64_t length(const int32_t* candidate, int64_t n, const int32_t* reference, int64_t m,
-                   Poll& poll) {
+                   int64_t most, Poll& poll) {
         int64_t common = 0;  // what both begin and end with is part of every longest one
         while (n && m && *candidate == *reference) ++candidate, ++reference, --n, --m, ++common;
         while (n && m && candidate[n - 1] == reference[m - 1]) --n, --m, ++common;
         if (!n || !m) return common;
+        if (n > most / m) return -1;
         index(reference, m);
-        std::vector<uint64_t>& row = row_;
-        row.assign(words_, ~0ull);
-        for (int64_t j = 0; j < n; ++j) {
-            advance(candidate[j], row.data());
-            if (worked(words_)) poll();
-        }
-        return common + zeros(row.data(), m);
+        row_.assign(words_, ~0ull);
+        for (int64_t j = 0; j < n; ++j) advance(candidate[j], row_.data(), poll);
+        return common + zeros(row_.data(), m);
     }
 
-    // The positions in the indexed reference of one longest common subsequence: the one found by walking
-    // back from the end, taking equal tokens, else moving left in the candidate where that keeps
-    // the length, else up in the reference (the definer's rule).
+    // The positions in the indexed reference of one longest common subsequence: the one found by
+    // walking back from the end, taking equal tokens, else moving left in the candidate where that
+    // keeps the length, else up in the reference (the definer's rule).
     template <class Poll>
     void positions(const int32_t* candidate, int64_t n, const int32_t* reference, int64_t m,
                    std::vector<char>& marked, Poll& poll) {
@@ -41,8 +39,7 @@ class Lcs {
         for (int64_t j = 0; j < n; ++j) {
             uint64_t* row = &rows_[(j + 1) * words_];
             std::copy(row - words_, row, row);
-            advance(candidate[j], row);
-            if (worked(words_)) poll();
+            advance(candidate[j], row, poll);
         }
         int64_t i = m, j = n;
         while (i > 0 && j > 0) {
@@ -57,7 +54,8 @@ class Lcs {
         }
     }
 
-    // For each distinct reference token, the positions where it stands.
+    // For each distinct reference token, the positions where it stands: as a list, and as bits
+    // where there is room for the bits of all tokens.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
         numbering_.reset(static_cast<size_t>(m));
@@ -69,24 +67,40 @@ class Lcs {
             next_[i] = head_[number];
             head_[number] = i;
         }
-        hits_.assign(words_, 0);
+        const auto types = static_cast<int64_t>(head_.size());
+        dense_ = types * words_ <= most_words;
+        bits_.assign((dense_ ? types : 1) * words_, 0);
+        for (int64_t t = 1; dense_ && t < types; ++t) set_bits(t, &bits_[t * words_]);
     }
 
   private:
+    static constexpr int64_t most_words = 1 << 22;  // 32 MB of bits
+
     // V <- (V + (V & M)) | (V & ~M), M being the positions of this token.
-    void advance(int32_t token, uint64_t* row) {
+    template <class Poll>
+    void advance(int32_t token, uint64_t* row, Poll& poll) {
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
         if (!number) return;
-        for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] |= 1ull << (i % 64);
+        uint64_t* const hits = bits_.data() + (dense_ ? number * words_ : 0);
+        int64_t work = words_;
+        if (!dense_) work += 16 * set_bits(number, hits);
         uint64_t carry = 0;
         for (int64_t w = 0; w < words_; ++w) {
-            const uint64_t v = row[w], u = v & hits_[w];
+            const uint64_t v = row[w], u = v & hits[w];
             const uint64_t sum = v + u;
             const uint64_t total = sum + carry;
             carry = static_cast<uint64_t>(sum < v) | static_cast<uint64_t>(total < sum);
-            row[w] = total | (v & ~hits_[w]);
+            row[w] = total | (v & ~hits[w]);
         }
-        for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
+        for (int64_t i = head_[number]; !dense_ && i >= 0; i = next_[i]) hits[i / 64] = 0;
+        if (worked(work)) poll();
+    }
+
+    int64_t set_bits(int64_t number, uint64_t* hits) const {
+        int64_t count = 0;
+        for (int64_t i = head_[number]; i >= 0; i = next_[i], ++count)
+            hits[i / 64] |= 1ull << (i % 64);
+        return count;
     }
 
     bool worked(int64_t words) {
@@ -108,7 +122,8 @@ class Lcs {
 
     Numbering numbering_;
     std::vector<int64_t> head_, next_;
-    std::vector<uint64_t> hits_, row_, rows_;
+    std::vector<uint64_t> bits_, row_, rows_;
+    bool dense_ = true;
     int64_t words_ = 0;
     int64_t work_ = 0;
 };

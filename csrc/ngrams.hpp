@@ -22,19 +22,13 @@ struct Ragged {
 // 64-bit keys to 1, 2, 3, … in order of first sight; emptied in constant time.
 class Numbering {
   public:
-    void reset(size_t at_most) {
-        size_t capacity = 16;
-        shift_ = 60;
-        while (capacity < 4 * at_most) capacity *= 2, --shift_;
-        if (capacity > slots_.size()) {
-            slots_.assign(capacity, Slot{});
-            epoch_ = 0;
-        }
+    // Makes room for so many keys; for very many, room is made as they come.
+    void reset(size_t expected) {
+        resize(4 * std::min<size_t>(expected, 1 << 14));
         if (++epoch_ == 0) {  // the stamps have wrapped around
             std::fill(slots_.begin(), slots_.end(), Slot{});
             epoch_ = 1;
         }
-        mask_ = capacity - 1;
         count_ = 0;
     }
     int32_t count() const { return count_; }
@@ -44,6 +38,7 @@ class Numbering {
             Slot& slot = slots_[at];
             if (slot.epoch != epoch_) {
                 slot = {key, epoch_, ++count_};
+                if (static_cast<size_t>(count_) * 2 > mask_) grow();
                 return count_;
             }
             if (slot.key == key) return slot.number;
@@ -64,6 +59,30 @@ class Numbering {
     };
     size_t place(uint64_t key) const { return (key * 0x9E3779B97F4A7C15ull) >> shift_; }
 
+    void resize(size_t room) {
+        size_t capacity = 16;
+        shift_ = 60;
+        while (capacity < room) capacity *= 2, --shift_;
+        if (capacity > slots_.size()) {
+            slots_.assign(capacity, Slot{});
+            epoch_ = 0;
+        }
+        mask_ = capacity - 1;
+    }
+    void grow() {
+        std::vector<Slot> old;
+        old.swap(slots_);
+        const uint32_t stamp = epoch_;
+        resize(2 * (mask_ + 1));
+        epoch_ = 1;
+        for (const Slot& slot : old) {
+            if (slot.epoch != stamp) continue;
+            size_t at = place(slot.key);
+            while (slots_[at].epoch == epoch_) at = (at + 1) & mask_;
+            slots_[at] = {slot.key, epoch_, slot.number};
+        }
+    }
+
     std::vector<Slot> slots_;
     uint32_t epoch_ = 0;
     int shift_ = 60;
@@ -77,36 +96,34 @@ class Grid {
     static bool fits(int64_t rows, int64_t columns) { return (rows + 1) * (columns + 1) <= limit; }
 
     void reset(int32_t columns) {
-        if (cells_.empty()) cells_.assign(limit, Cell{});
-        if (++epoch_ == 0) {
-            std::fill(cells_.begin(), cells_.end(), Cell{});
-            epoch_ = 1;
+        base_ += count_;
+        if (cells_.empty() || base_ > UINT32_MAX - 2 * limit) {
+            cells_.assign(limit, 0);
+            base_ = 0;
         }
         columns_ = static_cast<size_t>(columns) + 1;
         count_ = 0;
     }
-    int32_t count() const { return count_; }
+    int32_t count() const { return static_cast<int32_t>(count_); }
 
     int32_t add(int32_t row, int32_t column) {
-        Cell& cell = cells_[static_cast<size_t>(row) * columns_ + column];
-        if (cell.epoch != epoch_) cell = {epoch_, ++count_};
-        return cell.number;
+        uint32_t& cell = cells_[static_cast<size_t>(row) * columns_ + column];
+        const uint32_t held = cell;
+        const bool fresh = held <= base_;
+        count_ += fresh;
+        cell = fresh ? base_ + count_ : held;
+        return static_cast<int32_t>(cell - base_);
     }
     int32_t find(int32_t row, int32_t column) const {
-        const Cell& cell = cells_[static_cast<size_t>(row) * columns_ + column];
-        return cell.epoch == epoch_ ? cell.number : 0;
+        const uint32_t held = cells_[static_cast<size_t>(row) * columns_ + column];
+        return static_cast<int32_t>(held > base_ ? held - base_ : 0);
     }
 
   private:
-    static constexpr int64_t limit = 1 << 14;
-    struct Cell {
-        uint32_t epoch = 0;
-        int32_t number = 0;
-    };
-    std::vector<Cell> cells_;
-    uint32_t epoch_ = 0;
+    static constexpr uint32_t limit = 1 << 14;
+    std::vector<uint32_t> cells_;  // base_ + number; up to base_ a cell is left over from before
+    uint32_t base_ = 0, count_ = 0;
     size_t columns_ = 1;
-    int32_t count_ = 0;
 };
 
 // The same for pairs of any numbers.
@@ -201,60 +218,78 @@ class Overlap {
 
     template <class Grams>
     void order(const Grams& grams, int N, int32_t* matches, int32_t* clipped) {
-        counts_.assign(candidate_.live.size() + 1, Count{0, 0, 0});
-        for (const int32_t i : candidate_.live)
-            ++counts_[candidate_.number[i] = grams.add(i)].candidate;
+        auto& mine = candidate_.live;
+        for (const int32_t i : mine) candidate_.number[i] = grams.add(i);
+        counts_.assign(static_cast<size_t>(grams.table.count()) + 1, Count{0, 0, 0});
+        for (const int32_t i : mine) ++counts_[candidate_.number[i]].candidate;
         int32_t* const live = reference_.live.data();
         int64_t kept = 0;
         for (size_t k = 0; k + 1 < runs_.size(); ++k) {
-            int32_t* const run = live + runs_[k];
-            const int64_t hits = find(grams, run, live + runs_[k + 1]);
-            count(run, run + hits, &matches[k * N], clipped);
+            const int32_t *begin = live + runs_[k], *end = live + runs_[k + 1];
             runs_[k] = kept;
-            kept += keep_neighbours(run, hits, live + kept);
+            Neighbours stay(live + kept);
+            const int64_t hits = find(grams, begin, end, stay);
+            if (runs_.size() == 2)
+                count_only(hits, matches, clipped);
+            else
+                count_next(hits, &matches[k * N], clipped);
+            kept = stay.count(live);
         }
         runs_.back() = kept;
-        const auto matched = [&](int32_t i) { return counts_[candidate_.number[i]].most != 0; };
-        auto& mine = candidate_.live;
-        const int64_t hits = keep_if(mine.data(), mine.data() + mine.size(), matched);
-        mine.resize(keep_neighbours(mine.data(), hits, mine.data()));
+        Neighbours stay(mine.data());
+        for (const int32_t i : mine) stay.next(i, counts_[candidate_.number[i]].most != 0);
+        mine.resize(stay.count(mine.data()));
     }
 
-    template <class Keep>
-    static int64_t keep_if(int32_t* begin, int32_t* end, const Keep& keep) {
-        int32_t* out = begin;
-        for (const int32_t* p = begin; p < end; ++p) {
-            const int32_t i = *p;
-            *out = i;
-            out += keep(i);
+    // Takes starts in order, with whether the n-gram there matches, and writes those whose next
+    // start matches too: where a longer n-gram can match. It may write to where they are read from.
+    class Neighbours {
+      public:
+        explicit Neighbours(int32_t* out) : out_(out) {}
+        void next(int32_t start, bool match) {
+            *out_ = last_;
+            out_ += match & (last_ + 1 == start);
+            last_ = match ? start : none;
         }
-        return out - begin;
-    }
+        int64_t count(const int32_t* begin) const { return out_ - begin; }
 
-    // Of `n` starts those whose next start is there too: where a longer n-gram can match.
-    static int64_t keep_neighbours(const int32_t* in, int64_t n, int32_t* out) {
-        int32_t* const begin = out;
-        for (int64_t k = 0; k + 1 < n; ++k) {
-            const int32_t i = in[k];
-            const bool keep = in[k + 1] == i + 1;
-            *out = i;
-            out += keep;
-        }
-        return out - begin;
-    }
+      private:
+        static constexpr int32_t none = -2;
+        int32_t* out_;
+        int32_t last_ = none;
+    };
 
-    // Numbers the n-grams of one reference; those that stand in the candidate stay in the list.
+    // Numbers the n-grams of one reference; the numbers of those in the candidate go to `hits_`.
     template <class Grams>
-    int64_t find(const Grams& grams, int32_t* begin, int32_t* end) {
-        return keep_if(begin, end, [&](int32_t j) {
-            return (reference_.number[j] = grams.find(j)) != 0;
-        });
+    int64_t find(const Grams& grams, const int32_t* begin, const int32_t* end, Neighbours& stay) {
+        if (hits_.size() <= static_cast<size_t>(end - begin)) hits_.resize(end - begin + 1);
+        int32_t* hit = hits_.data();
+        for (const int32_t* p = begin; p < end; ++p) {
+            const int32_t j = *p, number = grams.find(j);
+            reference_.number[j] = *hit = number;
+            hit += number != 0;
+            stay.next(j, number != 0);
+        }
+        return hit - hits_.data();
     }
 
-    void count(const int32_t* begin, const int32_t* end, int32_t* matches, int32_t* clipped) {
+    // Counts the hits of the only reference …
+    void count_only(int64_t hits, int32_t* matches, int32_t* clipped) {
+        int32_t matched = 0;
+        for (int64_t k = 0; k < hits; ++k) {
+            Count& count = counts_[hits_[k]];
+            const bool match = count.most < count.candidate;
+            count.most += match;
+            matched += match;
+        }
+        *matches = *clipped = matched;
+    }
+
+    // … or of one of several.
+    void count_next(int64_t hits, int32_t* matches, int32_t* clipped) {
         int32_t matched = 0, grown = 0;
-        for (const int32_t* p = begin; p < end; ++p) {
-            Count& count = counts_[reference_.number[*p]];
+        for (int64_t k = 0; k < hits; ++k) {
+            Count& count = counts_[hits_[k]];
             const bool match = count.reference < count.candidate;
             count.reference += match;
             matched += match;
@@ -262,10 +297,9 @@ class Overlap {
             count.most += more;
             grown += more;
         }
-        *matches += matched;
+        *matches = matched;
         *clipped += grown;
-        if (runs_.size() == 2) return;
-        for (const int32_t* p = begin; p < end; ++p) counts_[reference_.number[*p]].reference = 0;
+        for (int64_t k = 0; k < hits; ++k) counts_[hits_[k]].reference = 0;
     }
 
     Numbering words_;
@@ -274,6 +308,7 @@ class Overlap {
     Side candidate_, reference_;
     std::vector<int64_t> runs_;  // where each reference's live starts begin
     std::vector<Count> counts_;
+    std::vector<int32_t> hits_;
 };
 
 }  // namespace karat

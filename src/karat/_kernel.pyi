@@ -52,6 +52,7 @@ def lcs(
     r_ids: _Ids,
     r_offsets: _Offsets,
     starts: _Offsets,
+    most: int,
     check: Callable[[], None] | None,
 ) -> NDArray[np.int64]: ...
 def summary_lcs(

@@ -110,7 +110,9 @@ class Counts:
 
 def add(counts: Sequence[Counts]) -> Counts:
     """The sums over segments."""
-    return Counts.from_flat([sum(column) for column in zip(*(c.flat() for c in counts), strict=True)])
+    return Counts.from_flat(
+        [sum(column) for column in zip(*(c.flat() for c in counts), strict=True)]
+    )
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,7 @@ def matches(candidate: Sequence[Hashable], reference: Sequence[Hashable], n: int
     return sum(min(count, theirs[gram]) for gram, count in mine.items())
 
 
-def clipped(
-    candidate: Sequence[Hashable], references: Sequence[Sequence[Hashable]], n: int
-) -> int:
+def clipped(candidate: Sequence[Hashable], references: Sequence[Sequence[Hashable]], n: int) -> int:
     """Each n-gram counts min(count in candidate, largest count in any reference) times."""
     all_theirs = [grams(reference, n) for reference in references]
     return sum(

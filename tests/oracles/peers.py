@@ -46,12 +46,19 @@ def chrf_segments(candidates: Sequence[str], references: Groups, **settings: Any
     return [peer.sentence_score(c, list(r)).score for c, r in pairs]
 
 
+def both_levels(
+    peer: BLEU | CHRF, candidates: Sequence[str], references: Groups
+) -> tuple[float, list[float]]:
+    """Corpus score and segment scores from one pass over the text."""
+    rows = peer._extract_corpus_statistics(candidates, streams(references))
+    segments = [peer._compute_score_from_stats(list(row)).score for row in rows]
+    return peer._aggregate_and_compute(rows).score, segments
+
+
 def rouge_segments(
     names: Sequence[str], candidates: Sequence[str], references: Groups, stem: bool = False
 ) -> dict[str, list[tuple[float, float, float]]]:
     """For every name the precision, recall and F of every segment."""
     scorer = RougeScorer(list(names), use_stemmer=stem)
-    scored = [
-        scorer.score_multi(list(r), c) for c, r in zip(candidates, references, strict=True)
-    ]
+    scored = [scorer.score_multi(list(r), c) for c, r in zip(candidates, references, strict=True)]
     return {name: [tuple(one[name]) for one in scored] for name in names}

@@ -9,6 +9,7 @@ from oracles.ngrams import matches, total
 from oracles.subsequences import lcs_length, summary_hits
 
 Tokens = Sequence[Hashable]
+Pair = Callable[[Tokens, Tokens], "Parts"]
 
 
 class Parts(NamedTuple):
@@ -49,6 +50,6 @@ def rouge_lsum(candidate: Sequence[Tokens], reference: Sequence[Tokens]) -> Part
     return _parts(hits, sum(map(len, candidate)), sum(map(len, reference)))
 
 
-def best(pair: Callable[[Tokens, Tokens], Parts], candidate: Tokens, refs: Sequence[Tokens]) -> Parts:
+def best(pair: Pair, candidate: Tokens, refs: Sequence[Tokens]) -> Parts:
     """The reference with the best F counts, the first of equals."""
     return max((pair(candidate, reference) for reference in refs), key=lambda parts: parts.f)

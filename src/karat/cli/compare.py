@@ -66,7 +66,7 @@ def command(
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
-    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu -m chrf --test randomization
+    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
     karat compare a.txt b.txt -r ref.txt --format html --output report.html
     """
     from karat.comparison import compare

@@ -39,12 +39,12 @@ def open_inputs(
     """Systems by name and their references, all of one length."""
     if not references:
         raise InputError("no reference was given: name at least one file with -r")
-    if [*candidates, *references].count("-") > 1:
+    named = [split_name(argument) for argument in candidates]
+    if [*(path for _, path in named), *references].count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
     systems: dict[str, Lines] = {}
     paths: dict[str, str] = {}
-    for argument in candidates:
-        name, path = split_name(argument)
+    for name, path in named:
         if name in systems:
             raise InputError(
                 f"two systems are called {name!r} ({paths[name]} and {path}): "

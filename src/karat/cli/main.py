@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
+from click.shell_completion import shell_complete
 
 from karat import __version__
 from karat.errors import Interrupted, KaratError
@@ -61,23 +63,41 @@ def cli() -> None:
 
 def run() -> None:
     """The entry point: every error becomes one sentence and an exit code."""
+    # The products here are small: a second BLAS thread would only spin beside the first.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller (`>&-`)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as we run
     sys.exit(main(sys.argv[1:]))
 
 
 def main(args: list[str]) -> int:
     """Run the command line; the exit code."""
+    asked = os.environ.get("_KARAT_COMPLETE")
+    if asked:
+        return shell_complete(cli, {}, "karat", "_KARAT_COMPLETE", asked)
     try:
-        cli.main(args, prog_name="karat", standalone_mode=False)
+        # Not cli.main(), which has its own ideas of closed pipes and Ctrl-C.
+        with cli.make_context("karat", args or ["--help"]) as context:
+            cli.invoke(context)
         sys.stdout.flush()
         return 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except BrokenPipeError:
-        # The reader has gone (`| head`): nothing is wrong, and nobody is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        _discard_output()
+        if isinstance(error, BrokenPipeError):  # the reader has gone (`| head`): nothing is wrong
+            return 0
+        return _fail(f"cannot write the result: {error.strerror or error}", 2)
     except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, MemoryError) as error:
         return _fail(*_sentence(error))
+
+
+def _discard_output() -> None:
+    """What is still buffered goes nowhere, so that the end of the process is quiet."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: BaseException) -> tuple[str, int]:
@@ -90,8 +110,8 @@ def _sentence(error: BaseException) -> tuple[str, int]:
 
 
 def _fail(message: str, code: int) -> int:
-    from contextlib import suppress
+    from karat.report.visible import visible
 
     with suppress(OSError):
-        click.echo(f"karat: {message}", err=True)
+        print(f"karat: {visible(message)}", file=sys.stderr, flush=True)
     return code

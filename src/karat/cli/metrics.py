@@ -9,7 +9,7 @@ from karat.cli.show import check_output, show
 
 
 @click.command(name="metrics")
-@click.argument("names", nargs=-1, metavar="[METRIC]...")
+@click.argument("names", nargs=-1, metavar="[METRIC]...", shell_complete=options.complete_metric)
 @options.output
 def command(names: tuple[str, ...], format: str, output: str | None) -> None:
     """List the metrics with their settings and what they mean.

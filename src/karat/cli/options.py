@@ -15,7 +15,7 @@ DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 
 
-def _complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from karat.metrics.names import ALIASES, CLASSES
 
     return [name for name in (*CLASSES, *ALIASES) if name.startswith(incomplete)]
@@ -42,7 +42,7 @@ def metrics(function: F) -> F:
         "metrics",
         multiple=True,
         metavar="METRIC",
-        shell_complete=_complete_metric,
+        shell_complete=complete_metric,
         help="A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
         f"Default: {' '.join(DEFAULT_METRICS)}.",
     )(function)

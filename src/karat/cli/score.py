@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import open_inputs
-from karat.cli.show import check_output, show
+from karat.cli.show import check_output, say, show
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
 
 
 @click.command(name="score")
@@ -51,11 +56,10 @@ def command(
     from karat.scoring import as_metrics, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    if signature_only:
-        for m in chosen:
-            click.echo(m.signature(len(references) or 1))
-        return
     check_output(output)
+    if signature_only:
+        show_signatures(chosen, len(references) or 1, format, output)
+        return
     with Bar() as progress:
         systems, refs = open_inputs(candidates, references, progress)
         scoring = score(
@@ -75,3 +79,16 @@ def command(
         segment_document(scoring, line) if segments else score_document(scoring, line, format)
     )
     show(document, format, output)
+
+
+def show_signatures(
+    metrics: list[Metric], references: int, format: str, output: str | None
+) -> None:
+    """The signatures, bare lines for people and a table for everything else."""
+    from karat.report.scores import signature_document
+
+    document = signature_document(metrics, references, options.command_line())
+    if format == "text":
+        say((f"{signature}\n" for signature in document.signatures.values()), output)
+    else:
+        show(document, format, output)

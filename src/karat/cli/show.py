@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterable
+from io import TextIOWrapper
 
 from karat.report.output import check_writable, write_atomically
 from karat.report.render import pieces
@@ -23,7 +25,16 @@ def show(document: Document, format: str, path: str | None) -> None:
         write_atomically(path, pieces(document, format))
         return
     terminal = sys.stdout.isatty()
-    color = terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = shutil.get_terminal_size((100, 24)).columns if terminal else 100
-    for piece in pieces(document, format, color=color, width=width):
-        sys.stdout.write(piece)
+    say(pieces(document, format, color=color, width=width), None)
+
+
+def say(text: Iterable[str], path: str | None) -> None:
+    """Print or write plain text."""
+    if path is not None:
+        write_atomically(path, text)
+        return
+    if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale: reports are UTF-8
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.stdout.writelines(text)

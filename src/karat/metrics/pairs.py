@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_CELLS = 10**13
+MOST_CELLS = 10**12
 """The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
 
 MOST_STORED_CELLS = 2**33
@@ -111,8 +111,10 @@ class Pairs:
     def lcs(self, recipe: Recipe) -> NDArray[np.int64]:
         """The length of the longest common subsequence of every pair."""
         mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        self._check_cells(self.spread(mine.lengths) * theirs.lengths, MOST_CELLS)
-        return _kernel.lcs(*mine, *theirs, self.starts, self._check)
+        found = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self._check)
+        cells = self.spread(mine.lengths) * theirs.lengths
+        self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
+        return found
 
     def summary_lcs(
         self, recipe: Recipe, separator: str
@@ -122,22 +124,27 @@ class Pairs:
         theirs, their_starts = self.references.sentences(separator)
         a, b = mine.tokens(recipe), theirs.tokens(recipe)
         longest = self.spread(_longest(a, my_starts)), _longest(b, their_starts)
-        self._check_cells(longest[0] * longest[1], MOST_STORED_CELLS)
+        stored = longest[0] * longest[1]
+        self._refuse(stored > MOST_STORED_CELLS, stored, MOST_STORED_CELLS, "rougeLsum")
         totals = self.spread(_totals(a, my_starts)), _totals(b, their_starts)
-        self._check_cells(totals[0] * totals[1], MOST_CELLS)
+        cells = totals[0] * totals[1]
+        self._refuse(cells > MOST_CELLS, cells, MOST_CELLS, "rougeLsum")
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self._check)
         return hits, *totals
 
-    def _check_cells(self, cells: NDArray[np.int64], most: int) -> None:
+    def _refuse(
+        self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str
+    ) -> None:
         import numpy as np
 
-        if len(cells) and cells.max() > most:
-            pair = int(cells.argmax())
-            segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
-            raise InputError(
-                f"segment {segment:,}: {cells[pair]:,} pairs of tokens are too many for a longest "
-                f"common subsequence (at most {most:,}); split the segment or leave rougeL out"
-            )
+        if not bad.any():
+            return
+        pair = int(bad.argmax())
+        segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
+        raise InputError(
+            f"segment {segment:,}: {cells[pair]:,} pairs of tokens are too many for a longest "
+            f"common subsequence (at most {most:,}); split the segment or leave {metric} out"
+        )
 
 
 def _totals(tokens: Ragged, starts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -83,7 +83,7 @@ def _values(f: Field[Any]) -> str:
         return "yes, no"
     if kind in (int, float):
         return _range(f)
-    return ""
+    return "none, en, iso-de, …, or a path" if f.name == "stop" else "numbers, as in 0.5/0.5"
 
 
 def _range(f: Field[Any]) -> str:

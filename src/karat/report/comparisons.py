@@ -17,7 +17,7 @@ _COLUMNS = (
     SCORE,
     LOW,
     HIGH,
-    Column("delta", "Δ", align="right", signed=True, help="Score minus the baseline's."),
+    Column("delta", "Delta", align="right", signed=True, help="Score minus the baseline's."),
     Column("p", "p", 4, align="right", help="p of the difference, by the paired test below."),
     Column(
         "better", "Better", align="right", help="Share of resamples in which it beats the baseline."
@@ -31,7 +31,7 @@ _DIFFERENCES = (
     Column("segment", "Segment", align="right", help="The number of the segment, from 1."),
     Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
     Column("system_score", "Score", align="right", help="The system's score there."),
-    Column("delta", "Δ", align="right", signed=True, help="System minus baseline."),
+    Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),
     Column("text", "Text", help="The reference, the baseline's and the system's text.", wrap=True),
 )
 

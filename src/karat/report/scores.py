@@ -121,6 +121,14 @@ def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 
 
+def signature_document(metrics: Sequence[Metric], references: int, command: str) -> Document:
+    """The signatures alone, before anything is scored."""
+    columns = (METRIC, Column("signature", "Signature"))
+    found = signatures(metrics, references, "")
+    rows = tuple({"metric": name, "signature": text} for name, text in found.items())
+    return Document("Signatures", (Table("rows", "Signatures", columns, rows),), command, found)
+
+
 class SegmentRows(Sequence[Row]):
     """A row per metric, system and segment, made when it is looked at: there may be millions."""
 

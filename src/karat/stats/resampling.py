@@ -17,7 +17,7 @@ from karat import _kernel
 from karat.progress import Progress, silent
 
 SEED = 12345
-_BATCH_CELLS = 1 << 23  # drawn at a time: bounds memory, and depends on nothing but the sizes
+_BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
 
 Floats = NDArray[np.float64]
 

@@ -167,6 +167,10 @@ def check_aligned(sources: Sequence[Segments]) -> None:
 def _unequal(a: str, n: int, b: str, m: int) -> str:
     longer, shorter, line = (a, b, m + 1) if n > m else (b, a, n + 1)
     return (
-        f"{a} has {n:,} segments and {b} has {m:,}: they must be equal; segment {line:,} of "
+        f"{a} has {_count(n)} and {b} has {_count(m)}: they must be equal; segment {line:,} of "
         f"{longer} is the first without a partner in {shorter}"
     )
+
+
+def _count(n: int) -> str:
+    return f"{n:,} segment" if n == 1 else f"{n:,} segments"

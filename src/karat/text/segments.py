@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import os
-import shutil
+import select
 import stat
 import sys
 import tempfile
@@ -100,7 +100,7 @@ class Lines(Segments):
     """
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
-        self.name = "standard input" if str(path) == "-" else str(path)
+        self.name = "standard input" if str(path) == "-" else str(path) or "''"
         self._buffer = _map(path, self.name)
         self._start = 3 if self._buffer[:3] == b"\xef\xbb\xbf" else 0
         index = self._index(progress)
@@ -176,12 +176,35 @@ def _spool(source: Any) -> IO[bytes]:
     """What cannot be mapped goes to an unnamed temporary file, so that memory stays bounded."""
     spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
-        shutil.copyfileobj(source, spooled, 1 << 20)
+        spooled.writelines(_read(source))
         spooled.flush()
     except BaseException:
         spooled.close()
         raise
     return spooled
+
+
+def _read(source: Any) -> Iterator[bytes]:
+    """Everything from a pipe or a file.
+
+    A pipe is looked at now and then, not waited for: Ctrl-C that comes just before a blocking read
+    would otherwise be noticed only when something arrives.
+    """
+    try:
+        number = source.fileno()
+        waits = os.name == "posix" and not stat.S_ISREG(os.fstat(number).st_mode)
+    except (OSError, AttributeError):  # unpacked, or in memory
+        waits = False
+    while True:
+        if waits:
+            while not select.select([number], [], [], 0.2)[0]:
+                pass
+            piece = os.read(number, 1 << 20)
+        else:
+            piece = source.read(1 << 20)
+        if not piece:
+            return
+        yield piece
 
 
 Texts: TypeAlias = "Segments | os.PathLike[str] | Iterable[str]"

@@ -1,0 +1,77 @@
+"""The exact output of the commands, kept in files so that a change of it shows in a diff.
+
+After a wanted change, write the files anew with `KARAT_GOLDEN=write pytest tests/cli` and read the
+diff. The version and digits beyond the tenth decimal are left out: they may change.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMATS = ("text", "json", "tsv", "md", "latex", "html")
+SCORED = ("-r", "ref1.txt", "-m", "bleu", "-m", "chrf:n=4", "-m", "rougeL:stem=porter-nltk")
+COMMANDS = {
+    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--bootstrap", "50"),
+    "compare": ("compare", "a.txt", "b.txt", "c.txt", *SCORED, "--baseline", "b", "--trials", "99"),
+    "segments": ("score", "a.txt", "c.txt", *SCORED, "--segments"),
+    "metrics": ("metrics", "chrf", "rougeLsum"),
+}
+
+
+def plain(text: str) -> str:
+    """The output without the version and without digits that rounding may change."""
+    text = text.replace(f"karat={kt.__version__}", "karat=VERSION")
+    return re.sub(r"\d+\.\d{11,}(e[+-]\d+)?", lambda found: f"{float(found[0]):.10f}", text)
+
+
+def page_body(text: str) -> str:
+    """An HTML page without its style and script, which have files of their own."""
+    return text.partition("<body>")[2].partition("<script>")[0]
+
+
+def check(text: str, name: str) -> None:
+    """Compare with the golden file, or write it where that was asked for."""
+    path = GOLDEN / name
+    if os.environ.get("KARAT_GOLDEN") == "write":
+        path.write_bytes(text.encode("utf-8"))
+    assert text == path.read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output_equals_the_golden_file(output: Callable[..., str], name: str, format: str) -> None:
+    text = plain(output(*COMMANDS[name], "--format", format))
+    check(page_body(text) if format == "html" else text, f"{name}.{format}")
+
+
+def test_signatures_equal_the_golden_file(output: Callable[..., str]) -> None:
+    text = output("score", "a.txt", *SCORED, "-r", "ref2.txt", "-m", "aev", "--signature-only")
+    check(plain(text), "signature.text")
+
+
+def test_text_is_the_default_format(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", *SCORED)
+    assert output(*args) == output(*args, "--format", "text")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_process_of_its_own_prints_the_same(
+    karat: Callable[..., Any], output: Callable[..., str], name: str
+) -> None:
+    done = karat(*COMMANDS[name])
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == output(*COMMANDS[name]).encode("utf-8")
+
+
+def test_every_golden_file_belongs_to_a_test() -> None:
+    wanted = {f"{name}.{format}" for name in COMMANDS for format in FORMATS} | {"signature.text"}
+    assert {path.name for path in GOLDEN.iterdir()} == wanted

@@ -1,0 +1,94 @@
+"""Help, version and shell completion."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.cli.main import COMMANDS
+from karat.metrics.names import CLASSES
+
+Karat = Callable[..., Any]
+
+
+def test_version(output: Callable[..., str]) -> None:
+    assert output("--version") == f"karat {kt.__version__}\n"
+
+
+def test_help_lists_every_command(output: Callable[..., str]) -> None:
+    shown = output("--help")
+    assert shown == output("-h")
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name} " in shown
+        assert summary in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(output: Callable[..., str], name: str) -> None:
+    shown = output(name, "--help")
+    assert shown.startswith(f"Usage: karat {name} ")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "metrics", "completion"])
+def test_help_has_examples(output: Callable[..., str], name: str) -> None:
+    assert output(name, "--help").count(f"karat {name}") >= 3  # the first is the usage
+
+
+def completed(karat: Karat, *words: str, shell: str = "bash") -> list[str]:
+    """What a shell is told when the last of these words is completed."""
+    env = {
+        "_KARAT_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": " ".join(["karat", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = karat(env=env)
+    assert done.stderr == b""
+    text: str = done.stdout.decode("utf-8")
+    return text.splitlines()
+
+
+def test_commands_are_completed(karat: Karat) -> None:
+    assert completed(karat, "") == [f"plain,{name}" for name in COMMANDS]
+    assert completed(karat, "sc") == ["plain,score"]
+
+
+def test_options_are_completed(karat: Karat) -> None:
+    assert completed(karat, "score", "--s") == [
+        f"plain,--{name}" for name in ("segments", "seed", "signature-only")
+    ]
+
+
+def test_metrics_are_completed(karat: Karat) -> None:
+    assert completed(karat, "score", "x", "-m", "ble") == ["plain,bleu"]
+    assert completed(karat, "compare", "--metric", "rougeL") == ["plain,rougeL", "plain,rougeLsum"]
+    every = completed(karat, "score", "-m", "")
+    assert {f"plain,{name}" for name in CLASSES} <= set(every)
+
+
+def test_formats_and_files_are_completed(karat: Karat) -> None:
+    assert completed(karat, "score", "x", "--format", "h") == ["plain,html"]
+    assert completed(karat, "score", "x", "-r", "") == ["file,"]
+    assert completed(karat, "score", "") == ["file,"]
+
+
+def test_metrics_of_the_catalogue_are_completed(karat: Karat) -> None:
+    assert completed(karat, "metrics", "ble") == ["plain,bleu"]
+
+
+def test_zsh_is_told_what_commands_do(karat: Karat) -> None:
+    assert completed(karat, "sc", shell="zsh")[:2] == ["plain", "score"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(karat: Karat, shell: str) -> None:
+    done = karat("completion", shell)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert f"_KARAT_COMPLETE={shell}_complete".encode() in done.stdout
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=done.stdout, check=True)

@@ -1,0 +1,119 @@
+"""Huge segments and huge files: a result or a sentence, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LINE = 50 * 1024 * 1024  # bytes
+SENTENCE = b"the cat sat on the mat . "
+Called = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def huge(folder: Path) -> Path:
+    """A folder with a line of 50 MB in it, and a short one."""
+    copies = LINE // len(SENTENCE) + 1
+    (folder / "huge.txt").write_bytes(SENTENCE * copies + b"\n")
+    (folder / "short.txt").write_bytes(b"the cat sat\n")
+    return folder
+
+
+def scores(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, float]]:
+    """The rows of a command that succeeded, by metric."""
+    assert (done.returncode, done.stderr) == (0, "")
+    return {row["metric"]: row for row in json.loads(done.stdout)["rows"]}
+
+
+def run(
+    called: Called, candidate: str, reference: str, *metrics: str
+) -> dict[str, dict[str, float]]:
+    options = [word for name in metrics for word in ("-m", name)]
+    return scores(called("score", candidate, "-r", reference, *options, "-f", "json"))
+
+
+def test_a_line_of_50_mb_against_a_short_one(huge: Path, called: Called) -> None:
+    found = run(called, "huge.txt", "short.txt", "bleu", "rouge1", "rougeL")
+    copies = LINE // len(SENTENCE) + 1
+    assert found["bleu"]["length"] == 7 * copies
+    assert found["rouge1"]["recall"] == 1
+    assert found["rouge1"]["precision"] == pytest.approx(3 / (6 * copies))
+    assert found["rougeL"]["recall"] == 1
+
+
+def test_a_line_of_50_mb_as_the_reference(huge: Path, called: Called) -> None:
+    found = run(called, "short.txt", "huge.txt", "bleu", "rouge1")
+    assert found["bleu"]["score"] == 0  # the brevity penalty is exp(-5 million)
+    assert found["rouge1"]["precision"] == 1
+
+
+def test_chrf_of_a_line_of_50_mb(huge: Path, called: Called) -> None:
+    found = run(called, "huge.txt", "short.txt", "chrf")["chrf"]
+    assert found["recall"] == pytest.approx(100)
+    assert 0 < found["score"] < 0.01
+
+
+def test_two_equal_lines_of_50_mb_have_a_longest_common_subsequence(
+    huge: Path, called: Called
+) -> None:
+    assert run(called, "huge.txt", "huge.txt", "rougeL")["rougeL"]["score"] == 1
+
+
+def test_a_word_of_50_mb(folder: Path, called: Called) -> None:
+    (folder / "word.txt").write_bytes(b"x" * LINE + b"\n")
+    found = run(called, "word.txt", "word.txt", "bleu:n=1", "rouge1", "rougeL", "rougeLsum")
+    assert [row["score"] for row in found.values()] == [pytest.approx(100), 1, 1, 1]
+
+
+@pytest.mark.parametrize("metric", ["rougeL", "rougeLsum"])
+def test_a_longest_common_subsequence_that_would_take_long_is_refused(
+    folder: Path, called: Called, metric: str
+) -> None:
+    for seed in (1, 2):
+        words = random.Random(seed).choices("abcdefghijklmnopqrstuvwxyz", k=4_000_000)
+        (folder / f"{seed}.txt").write_text(f"\n{' '.join(words)}\n")
+    done = called("score", "1.txt", "-r", "2.txt", "-m", metric, "-o", "report.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("karat: segment 2: 16,000,000,000,000 pairs of tokens are too ")
+    assert done.stderr.endswith(f"leave {metric} out\n")
+    assert not (folder / "report.txt").exists()
+
+
+# ------------------------------------------------------------------------------------- memory
+
+PEAK = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+
+
+def peak(command: list[str], folder: Path) -> int:
+    """The largest resident set of a command, in MB; mapped pages of files are part of it.
+
+    A small process starts it: a child's peak includes that of the process it was forked from.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *command], cwd=folder, capture_output=True, check=True
+    )
+    code, size = map(int, done.stdout.split())
+    assert code == 0
+    return size
+
+
+def test_memory_does_not_grow_with_the_files(folder: Path, command: list[str]) -> None:
+    words = [f"word{i}" for i in range(20_000)]
+    pick = random.Random(5)
+    block = "".join(" ".join(pick.choices(words, k=20)) + "\n" for _ in range(10_000)).encode()
+    for name in ("x.txt", "y.txt"):
+        (folder / name).write_bytes(block * (100 * 2**20 // len(block)))
+    args = ["score", "x.txt", "-r", "y.txt", "-m", "bleu", "--threads", "2"]
+    mapped = 2 * (folder / "x.txt").stat().st_size // 2**20
+    assert peak([*command, *args], folder) < mapped + 200

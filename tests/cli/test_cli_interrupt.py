@@ -1,0 +1,108 @@
+"""Ctrl-C: wherever the work is, it stops soon, with one line, code 130 and no output file."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 60  # seconds before a hang is called one; the work itself would take much longer
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+STARTED = 0.4  # seconds from the last byte of input until the work is under way
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start(
+    folder: Path, command: list[str], clean_environment: Callable[..., dict[str, str]]
+) -> Start:
+    """Start a command whose last reference is a named pipe, so that its pace can be followed."""
+    os.mkfifo(folder / "pipe")
+
+    def run(*args: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*command, *args, "-r", "pipe", "-o", "report.txt"],
+            cwd=folder,
+            env=clean_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return run
+
+
+@contextmanager
+def killed_in_the_end(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Whatever happens, the process does not outlive the test."""
+    try:
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def interrupt(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Send what Ctrl-C sends and check how the process ends."""
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"karat: interrupted; nothing was written\n"
+    assert not (folder / "report.txt").exists()
+    assert not list(folder.glob(".karat-*"))
+
+
+def long_lines(seed: int) -> bytes:
+    """More than one run of text, each with many seconds of longest common subsequences in it."""
+    words = random.Random(seed).choices([f"{a}{b}" for a in LETTERS for b in LETTERS], k=40_000)
+    return (" ".join(words) + "\n").encode() * 300
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("metric", ["rougeL", "rougeLsum"])
+def test_scoring_is_interrupted(folder: Path, start: Start, metric: str, threads: str) -> None:
+    (folder / "long.txt").write_bytes(long_lines(1))
+    process = start("score", "long.txt", "-m", metric, "--threads", threads)
+    with killed_in_the_end(process):
+        (folder / "pipe").write_bytes(long_lines(2))  # returns when all of it was read
+        time.sleep(STARTED)
+        interrupt(process, folder)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_resampling_is_interrupted(folder: Path, start: Start, test: str) -> None:
+    text = b"one two three\n" * 50_000
+    for name in ("x.txt", "y.txt"):
+        (folder / name).write_bytes(text)
+    args = ("--test", test, "--trials", "1000000", "-m", "rouge1")
+    process = start("compare", "x.txt", "y.txt", *args)
+    with killed_in_the_end(process):
+        (folder / "pipe").write_bytes(text)
+        time.sleep(STARTED)
+        interrupt(process, folder)
+
+
+def test_reading_is_interrupted(folder: Path, start: Start) -> None:
+    process = start("score", "a.txt")
+    with killed_in_the_end(process), (folder / "pipe").open("wb") as stream:
+        stream.write(b"a first line, and then nothing\n")  # opening waits for the reader
+        stream.flush()
+        interrupt(process, folder)
+
+
+def test_an_interrupt_keeps_the_old_output(folder: Path, start: Start) -> None:
+    (folder / "report.txt").write_text("old")
+    process = start("score", "a.txt")
+    with killed_in_the_end(process), (folder / "pipe").open("wb"):
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert (folder / "report.txt").read_text() == "old"

@@ -1,0 +1,215 @@
+"""JSON and TSV: strict, with the documented columns, and the numbers of the Python interface."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+
+BLEU_PARTS = ["p1", "p2", "p3", "p4", "bp", "ratio", "length", "reference_length"]
+TESTED = ["delta", "p", "better", "wins", "losses", "ties"]
+EXAMPLE = ["system", "segment", "baseline_score", "system_score", "delta"]
+METRICS = ("bleu", "chrf++", "rouge1", "rougeL:stem=porter-nltk", "rougeLsum", "aev", "rs:n=2")
+
+
+def strict(text: str) -> Any:
+    """Parsed JSON, refusing what is not in the standard and names that come twice."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len({key for key, _ in pairs}) == len(pairs)
+        return dict(pairs)
+
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+
+
+def options(metrics: Iterable[str]) -> list[str]:
+    return [word for metric in metrics for word in ("-m", metric)]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines()
+
+
+def pairs(*paths: Path) -> list[tuple[str, ...]]:
+    """The references of each segment, as Python takes them."""
+    return list(zip(*map(lines, paths), strict=True))
+
+
+def test_score_has_the_documented_members_and_columns(output: Callable[..., str]) -> None:
+    found = strict(output("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json"))
+    assert list(found) == ["command", "signature", "rows", "notes"]
+    assert found["command"] == "karat score a.txt -r ref1.txt -m bleu -f json"
+    assert found["signature"] == {"bleu": kt.metric("bleu").signature(1)}
+    assert [list(row) for row in found["rows"]] == [["metric", "system", "score", *BLEU_PARTS]]
+
+
+def test_bootstrap_adds_low_and_high(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json", "--bootstrap", "20")
+    found = strict(output(*args))
+    columns = ["metric", "system", "score", "low", "high", *BLEU_PARTS]
+    assert [list(row) for row in found["rows"]] == [columns]
+    assert found["signature"]["bleu"].endswith("|bootstrap=20|seed=12345")
+
+
+def test_compare_has_the_documented_members_and_columns(output: Callable[..., str]) -> None:
+    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-f", "json")
+    found = strict(output(*args))
+    assert list(found) == ["command", "signature", "rows", "segments", "notes"]
+    columns = ["metric", "system", "score", "low", "high", *TESTED]
+    assert [list(row) for row in found["rows"]] == [columns, columns]
+    texts = ["reference", "baseline_text", "system_text"]
+    assert {tuple(row) for row in found["segments"]} == {(*EXAMPLE, *texts)}
+    baseline = next(row for row in found["rows"] if row["system"] == "a")
+    assert [baseline[key] for key in TESTED] == [None] * len(TESTED)
+
+
+def test_segments_have_the_documented_columns(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "--segments", "-f", "json")
+    rows = strict(output(*args))["rows"]
+    assert {tuple(row) for row in rows} == {("metric", "system", "segment", "score")}
+    assert [row["segment"] for row in rows] == [1, 2, 3, 4]
+
+
+def test_scores_are_those_of_the_python_interface(folder: Path, output: Callable[..., str]) -> None:
+    references = ("-r", "ref1.txt", "-r", "ref2.txt")
+    text = output("score", "b.txt", *references, *options(METRICS), "-f", "json")
+    rows = strict(text)["rows"]
+    candidates, theirs = lines(folder / "b.txt"), pairs(folder / "ref1.txt", folder / "ref2.txt")
+    for name, row in zip(METRICS, rows, strict=True):
+        score = kt.metric(name).corpus(candidates, theirs)
+        shown = {key: row[key] for key in score.parts}
+        assert (row["metric"], row["score"], shown) == (
+            str(kt.metric(name)), score.value, dict(score.parts)
+        )  # fmt: skip
+
+
+def test_segment_scores_are_those_of_the_python_interface(
+    folder: Path, output: Callable[..., str]
+) -> None:
+    args = ("score", "b.txt", "-r", "ref1.txt", "--segments", "-f", "json")
+    rows = strict(output(*args, *options(METRICS)))["rows"]
+    candidates, references = lines(folder / "b.txt"), lines(folder / "ref1.txt")
+    for name in METRICS:
+        metric = kt.metric(name)
+        shown = [row["score"] for row in rows if row["metric"] == str(metric)]
+        assert shown == metric.segments(candidates, references).tolist()
+
+
+def test_comparison_is_that_of_the_python_interface(
+    folder: Path, output: Callable[..., str]
+) -> None:
+    args = ("compare", "a.txt", "b.txt", "c.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "rougeL")
+    rows = strict(output(*args, "--baseline", "b", "--seed", "7", "-f", "json"))["rows"]
+    systems = {name: lines(folder / f"{name}.txt") for name in "abc"}
+    references = lines(folder / "ref1.txt")
+    made = kt.compare(systems, references, ["bleu", "rougeL"], baseline="b", seed=7)
+    for row, expected in zip(rows, made.rows, strict=True):
+        given = expected._replace(metric=str(expected.metric), score=expected.score.value)
+        assert row == given._asdict()
+
+
+@pytest.mark.parametrize("extra", [(), ("--segments",), ("--bootstrap", "10")])
+def test_tsv_holds_what_json_holds(output: Callable[..., str], extra: tuple[str, ...]) -> None:
+    args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "rouge1", *extra)
+    header, *body = (line.split("\t") for line in output(*args, "-f", "tsv").splitlines())
+    rows = strict(output(*args, "-f", "json"))["rows"]
+    assert [list(row) for row in rows] == [header] * len(body)
+    for cells, row in zip(body, rows, strict=True):
+        values = [type(v)(cell) if v is not None else cell for cell, v in _beside(cells, row)]
+        assert values == ["" if value is None else value for value in row.values()]
+
+
+def _beside(cells: list[str], row: dict[str, Any]) -> list[tuple[str, Any]]:
+    return list(zip(cells, row.values(), strict=True))
+
+
+def test_tsv_of_a_comparison_has_two_tables(output: Callable[..., str]) -> None:
+    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu")
+    first, second = output(*args, "-f", "tsv").split("\n\n")
+    found = strict(output(*args, "-f", "json"))
+    assert first.split("\n")[0].split("\t") == list(found["rows"][0])
+    assert second.split("\n")[0].split("\t") == list(found["segments"][0])
+    assert len(second.splitlines()) == 1 + len(found["segments"])
+
+
+def test_examples_are_the_largest_differences(folder: Path, output: Callable[..., str]) -> None:
+    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "chrf", "--examples", "2")
+    rows = strict(output(*args, "-f", "json"))["segments"]
+    metric = kt.metric("chrf")
+    a, b = (metric.segments(folder / f"{name}.txt", folder / "ref1.txt") for name in "ab")
+    expected = sorted(range(4), key=lambda i: -abs(b[i] - a[i]))[:2]
+    assert [row["segment"] - 1 for row in rows] == expected
+    assert [row["system_text"] for row in rows] == [lines(folder / "b.txt")[i] for i in expected]
+
+
+def test_no_examples_make_no_table(output: Callable[..., str]) -> None:
+    args = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "--examples", "0")
+    assert "segments" not in strict(output(*args, "-f", "json"))
+
+
+@pytest.mark.parametrize("format", ["text", "json", "tsv"])
+@pytest.mark.parametrize("name", ["score", "compare"])
+def test_any_number_of_threads_gives_the_same_bytes(
+    folder: Path, output: Callable[..., str], name: str, format: str
+) -> None:
+    for file in ("a", "b", "ref1"):  # enough segments for several runs of text
+        text = (folder / f"{file}.txt").read_text("utf-8")
+        (folder / f"long-{file}.txt").write_text(text * 3000, encoding="utf-8")
+    args = (name, "long-a.txt", "long-b.txt", "-r", "long-ref1.txt", *options(METRICS[:4]))
+    args += ("-f", format, *(("--trials", "20") if name == "compare" else ("--bootstrap", "20")))
+    found = {_without_threads(output(*args, "--threads", n)) for n in ("1", "2", "7")}
+    assert len(found) == 1
+
+
+def _without_threads(text: str) -> str:
+    """The output without the command, which names the number of threads."""
+    return "\n".join(line for line in text.split("\n") if "--threads" not in line)
+
+
+def test_the_seed_changes_intervals_and_no_score(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "rouge1", "--bootstrap", "9")
+    one, two, again = (
+        strict(output(*args, "-f", "json", "--seed", seed))["rows"] for seed in ("1", "2", "1")
+    )
+    assert one == again
+    assert [row["score"] for row in one] == [row["score"] for row in two]
+    assert [(row["low"], row["high"]) for row in one] != [(row["low"], row["high"]) for row in two]
+
+
+def test_a_metric_named_twice_is_scored_once(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "ps", "-m", "aev:alpha=1", "-f", "json")
+    assert [row["metric"] for row in strict(output(*args))["rows"]] == ["aev:alpha=1"]
+
+
+def test_metrics_lists_every_metric_and_setting(output: Callable[..., str]) -> None:
+    from dataclasses import fields
+
+    from karat.metrics.names import CLASSES, metric_class
+
+    rows = strict(output("metrics", "-f", "json"))["rows"]
+    shown = {(row["metric"].split(":")[0].split(",")[0], row["setting"]) for row in rows}
+    for name in CLASSES:
+        settings = {f.name for f in fields(metric_class(name))} - (
+            {"n"} if name == "rouge1" else set()
+        )
+        assert {(name, setting) for setting in settings} <= shown
+    assert all(row["meaning"] for row in rows)
+
+
+def test_signatures_are_those_of_the_scores(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "-r", "ref1.txt", "-r", "ref2.txt", *options(METRICS))
+    signatures = output(*args, "--signature-only").splitlines()
+    assert signatures == list(strict(output(*args, "-f", "json"))["signature"].values())
+
+
+def test_signatures_are_given_as_json_too(output: Callable[..., str]) -> None:
+    args = ("score", "a.txt", "-r", "ref1.txt", "-m", "bleu", "--signature-only", "-f", "json")
+    assert strict(output(*args))["signature"] == {"bleu": kt.metric("bleu").signature(1)}

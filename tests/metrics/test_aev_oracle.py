@@ -1,0 +1,197 @@
+"""AEv against the formulas, with every setting that it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import Stemmer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.definers import porter, words
+from oracles.family import Family
+from oracles.strategies import Corpus, corpora, easy_text, float_settings
+
+from karat.metrics.ngram import AEv
+
+STOPS = frozenset({"the", "of", "a", "don't", "."})
+_SNOWBALL = Stemmer.Stemmer("porter")
+STEMS: dict[str, Callable[[str], str]] = {
+    "none": lambda word: word,
+    "porter": _SNOWBALL.stemWord,
+    "porter-nltk": porter,
+}
+
+
+@pytest.fixture(scope="module")
+def stop_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stop list of our own."""
+    path = tmp_path_factory.mktemp("stops") / "stops.txt"
+    path.write_text("# ours\n" + "\n".join(sorted(STOPS)), "utf-8")
+    return path
+
+
+@st.composite
+def members(draw: st.DrawFn) -> dict[str, Any]:
+    """Settings of AEv, apart from tokeniser, case and stop list."""
+    n = draw(st.integers(1, 5))
+    one = st.sampled_from([0.0, 1.0, 0.25, 3.0])
+    weights = draw(st.none() | st.lists(one, min_size=n, max_size=n).filter(any).map(tuple))
+    return {
+        "alpha": draw(st.sampled_from([0.0, 0.3, 0.5, 1.0])),
+        "n": n,
+        "weights": weights,
+        "b": draw(st.sampled_from([0.5, 1.0, 1.5, math.inf])),
+        "w": draw(st.sampled_from([0.5, 1.0, 2.0, math.inf])),
+        "wp": draw(st.sampled_from(["corrected", "printed"])),
+        "smooth": draw(st.sampled_from(["none", "exp", "floor", "add-k"])),
+        "smooth_value": draw(st.none() | float_settings(0.0, 2.0)),
+    }
+
+
+def cut(corpus: Corpus, tok: str, lower: bool) -> tuple[list[list[str]], list[list[list[str]]]]:
+    """A corpus as tokens; a typographic apostrophe is read as ' by stop lists only."""
+    mine = [words(tok, text, lower) for text in corpus.candidates]
+    theirs = [[words(tok, text, lower) for text in group] for group in corpus.references]
+    return mine, theirs
+
+
+def check(metric: AEv, family: Family, corpus: Corpus, lower: bool = False) -> None:
+    """Segments and, where references are not chosen among, the corpus."""
+    mine, theirs = cut(corpus, metric.tok, lower)
+    counts = [family.counts(c, r) for c, r in zip(mine, theirs, strict=True)]
+    wanted = [family.score(one) for one in counts]
+    assert metric.segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    if family.refs != "best":  # of references that score alike, either may be taken
+        whole = metric.corpus(*corpus).value
+        assert whole == pytest.approx(family.corpus(mine, theirs), abs=1e-9)
+
+
+@pytest.mark.parametrize("refs", ["all", "best", "average"])
+@given(corpus=corpora(easy_text), member=members(), lower=st.booleans())
+@settings(max_examples=150)
+def test_equal_to_the_formula(
+    refs: str, corpus: Corpus, member: dict[str, Any], lower: bool
+) -> None:
+    metric = AEv(**member, refs=refs, case="lower" if lower else "mixed")
+    check(metric, Family(**member, refs=refs), corpus, lower)
+
+
+@pytest.mark.parametrize("tok", ["13a", "intl", "zh", "char", "none", "rouge"])
+@given(corpus=corpora(), member=members())
+@settings(max_examples=40)
+def test_equal_to_the_formula_for_every_tokeniser(
+    tok: str, corpus: Corpus, member: dict[str, Any]
+) -> None:
+    check(AEv(**member, tok=tok), Family(**member), corpus)
+
+
+@pytest.mark.parametrize("scope", ["sequence", "unigrams"])
+@pytest.mark.parametrize("stem", STEMS)
+@given(corpus=corpora(easy_text), member=members(), refs=st.sampled_from(["all", "average"]))
+@settings(max_examples=60)
+def test_equal_to_the_formula_with_stems_and_stop_words(
+    stop_file: Path, scope: str, stem: str, corpus: Corpus, member: dict[str, Any], refs: str
+) -> None:
+    corpus = Corpus(
+        [text.replace("’", "'") for text in corpus.candidates],
+        [[text.replace("’", "'") for text in group] for group in corpus.references],
+    )
+    metric = AEv(**member, stem=stem, stop=str(stop_file), stop_scope=scope, refs=refs)
+    family = Family(**member, stem=STEMS[stem], stop=STOPS, stop_scope=scope, refs=refs)
+    check(metric, family, corpus)
+
+
+@given(corpus=corpora(easy_text), member=members())
+def test_parts_are_those_of_the_formula(corpus: Corpus, member: dict[str, Any]) -> None:
+    family = Family(**member)
+    mine, theirs = cut(corpus, "13a", lower=False)
+    first = family.parts(family.counts(mine[0], theirs[0]))
+    row = AEv(**member).stats(*corpus)[0]
+    found = AEv(**member).score(row)
+    for key in ("ps", "rs", "bp", "wp"):
+        assert found.parts[key] == pytest.approx(first[key], abs=1e-12), key
+
+
+def test_best_takes_whole_references() -> None:
+    # The second reference is the better one; its counts and its length are what is added up.
+    corpus = (["a b c d", "x y"], [["a b", "a b c d e"], ["x y"]])
+    metric = AEv(alpha=0.5, n=1, tok="none", refs="best")
+    assert metric.stats(*corpus).tolist() == [[4, 5, 4, 4, 4, 5], [2, 2, 2, 2, 2, 2]]
+    precision, recall = 6 / 6 * math.exp(1 - 7 / 6), 6 / 7
+    wanted = precision * recall / (0.5 * recall + 0.5 * precision)
+    assert metric.corpus(*corpus).value == pytest.approx(wanted, abs=1e-12)
+
+
+def test_average_is_the_mean_of_the_rows() -> None:
+    metric = AEv(n=1, tok="none", refs="average")
+    found = metric.stats(["a b c d"], [["a b", "a b c d e"]])
+    assert found.tolist() == [[4, 3.5, 3, 4, 3, 3.5]]
+
+
+def test_all_clips_precision_and_sums_recall() -> None:
+    metric = AEv(n=1, tok="none")
+    found = metric.stats(["a a b"], [["a", "a a c c"]])
+    assert metric.columns() == ("c", "r", "match_p1", "total_c1", "match_r1", "total_r1")
+    assert found.tolist() == [[3, 4, 2, 3, 3, 5]]
+
+
+def test_stop_words_of_both_scopes() -> None:
+    candidate, reference = ["house of the cards"], ["house of cards"]
+    sequence = AEv(alpha=1, n=2, tok="none", stop="en")
+    unigrams = AEv(alpha=1, n=2, tok="none", stop="en", stop_scope="unigrams")
+    assert sequence.corpus(candidate, reference).parts["p2"] == 1  # house cards
+    assert unigrams.corpus(candidate, reference).parts["p1"] == 1  # house, cards
+    assert unigrams.corpus(candidate, reference).parts["p2"] == pytest.approx(1 / 3)  # house of
+
+
+def test_lengths_count_stop_words_in_both_scopes() -> None:
+    for scope in ("sequence", "unigrams"):
+        found = AEv(stop="en", stop_scope=scope, tok="none").corpus(["the cat of"], ["a cat"])
+        assert found.parts["length"] == 3
+        assert found.parts["reference_length"] == 2
+
+
+def test_stop_words_are_compared_before_stemming_and_in_lower_case(tmp_path: Path) -> None:
+    path = tmp_path / "stops"
+    path.write_text("Running\n")
+    metric = AEv(n=1, tok="none", stem="porter", stop=str(path))
+    totals = metric.stats(["RUNNING running runs run"], ["x"])[
+        :, metric.columns().index("total_c1")
+    ]
+    assert totals.tolist() == [2]
+
+
+def test_an_order_without_weight_does_not_count_even_if_all_its_tokens_are_stop_words() -> None:
+    # P(2) = R(2) = 1 and only order 2 has a weight, so AEv = 1 (aev.md, definitions).
+    metric = AEv(n=2, weights=(0, 1), stop="en", stop_scope="unigrams")
+    assert metric.corpus(["of the"], ["of the"]).value == pytest.approx(1)
+
+
+def test_paper_preset_is_porter_and_our_list() -> None:
+    from karat.metrics.names import parse
+
+    assert parse("aev:preset=paper") == AEv(stem="porter", stop="en")
+    assert parse("aev:preset=paper,stop=none") == AEv(stem="porter")
+
+
+def test_notes_name_the_empty_orders() -> None:
+    found = AEv(n=4).corpus(["a b x c d"], ["a b y c d"])
+    assert found.value == 0
+    assert found.notes == ("no n-gram of order 3, 4 matched, so the score is 0",)
+
+
+def test_notes_leave_out_orders_that_cannot_matter() -> None:
+    assert AEv(n=2).corpus(["a b"], ["a b"]).notes == ()
+    assert AEv(n=2, weights=(1, 0)).corpus(["a b"], ["b a"]).notes == ()
+    assert AEv(n=2, smooth="exp").corpus(["a b"], ["b a"]).notes == ()
+
+
+@pytest.mark.parametrize("smooth", ["exp", "floor", "add-k"])
+def test_a_score_of_zero_is_explained_with_smoothing_too(smooth: str) -> None:
+    found = AEv(n=2, smooth=smooth).corpus(["a b"], ["c d"])
+    assert found.value == 0
+    assert "order 1" in " ".join(found.notes)

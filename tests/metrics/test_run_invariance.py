@@ -1,0 +1,155 @@
+"""No number depends on the number of threads, on the runs, or on where the text comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat.metrics.run as run_module
+from karat.errors import InputError, Interrupted
+from karat.metrics.names import parse
+from karat.text.recipe import Lexicon
+from karat.text.references import References
+from karat.text.segments import Lines
+
+NAMES = [
+    *("bleu", "bleu:tok=intl,case=lower", "aev:preset=paper,n=2,smooth=exp", "chrf++", "rouge2"),
+    *("rougeL:stem=porter-nltk", "rougeLsum", "aev:refs=average,n=2", "aev:refs=best,n=2"),
+]
+COUNTS = {"bleu", "bleu:tok=intl,case=lower", "chrf++"}
+SEGMENTS = 2600
+WORDS = (
+    *("the", "a", "cat", "dog", "sat", "runs", "running", "on", "in", "mat", "house", "The"),
+    *(",", ".", "1.5", "x-y", "é", "中文", "don't"),
+)
+
+
+def texts(seed: int, count: int = SEGMENTS) -> list[str]:
+    """Lines of few words, some of them empty."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 14, size=count)
+    return [" ".join(rng.choice(WORDS, size=n)) for n in lengths]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tuple[list[str], list[list[str]]]:
+    """Candidates and one to three references each."""
+    numbers = np.random.default_rng(9).integers(1, 4, size=SEGMENTS).tolist()
+    sets = [texts(seed) for seed in (2, 3, 4)]
+    references = [[one[i] for one in sets[:n]] for i, n in enumerate(numbers)]
+    return texts(1), references
+
+
+@pytest.fixture
+def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many short runs."""
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", 256)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_change_nothing(
+    name: str, corpus: tuple[list[str], list[list[str]]], small_runs: None
+) -> None:
+    metric = parse(name)
+    one = metric.stats(*corpus, threads=1)
+    score = metric.corpus(*corpus, threads=1)
+    for threads in (2, 5):
+        assert np.array_equal(metric.stats(*corpus, threads=threads), one)
+        assert metric.corpus(*corpus, threads=threads) == score
+        assert np.array_equal(
+            metric.segments(*corpus, threads=threads), metric.segments(*corpus, threads=1)
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("segments", "nbytes"), [(256, 1 << 30), (768, 1 << 30), (1 << 20, 9000)])
+def test_runs_change_nothing(
+    name: str,
+    corpus: tuple[list[str], list[list[str]]],
+    segments: int,
+    nbytes: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    metric = parse(name)
+    whole, score = metric.stats(*corpus), metric.corpus(*corpus)
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", segments)
+    monkeypatch.setattr(run_module, "BYTES_PER_RUN", nbytes)
+    found, cut = metric.stats(*corpus, threads=2), metric.corpus(*corpus, threads=2)
+    assert np.array_equal(found, whole)
+    if name in COUNTS:
+        assert cut == score
+    assert cut.value == pytest.approx(score.value, abs=1e-12)
+    assert dict(cut.parts) == pytest.approx(dict(score.parts), rel=1e-12)
+
+
+def test_small_runs_are_really_more_than_one(
+    corpus: tuple[list[str], list[list[str]]], small_runs: None
+) -> None:
+    seen: list[int] = []
+    parse("bleu").stats(*corpus, progress=lambda done, total, what: seen.append(done))
+    assert seen == [*range(256, SEGMENTS, 256), SEGMENTS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lexicon_that_forgets_changes_nothing(
+    name: str,
+    corpus: tuple[list[str], list[list[str]]],
+    small_runs: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = parse(name).stats(*corpus)
+    monkeypatch.setattr(Lexicon, "_ENOUGH", 5)
+    assert np.array_equal(parse(name).stats(*corpus), wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_and_lists_score_alike(name: str, tmp_path: Path, small_runs: None) -> None:
+    columns = [texts(seed, 700) for seed in (5, 6, 7)]
+    paths = [tmp_path / f"{k}.txt" for k in range(3)]
+    for path, column in zip(paths, columns, strict=True):
+        path.write_text("\n".join(column) + "\n", "utf-8")
+    metric = parse(name)
+    references = References([Lines(path) for path in paths[1:]])
+    found = metric.stats(Lines(paths[0]), references, threads=2)
+    assert np.array_equal(found, metric.stats(columns[0], list(zip(*columns[1:], strict=True))))
+    one = metric.stats(paths[0], paths[1])
+    assert np.array_equal(one, metric.stats(columns[0], columns[1]))
+
+
+class Refused(Exception):
+    """What the progress callback raises."""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_progress_raises_stops_the_work(
+    threads: int, corpus: tuple[list[str], list[list[str]]], small_runs: None
+) -> None:
+    calls: list[int] = []
+
+    def refuse(done: int, total: int, what: str) -> None:
+        calls.append(done)
+        raise Refused
+
+    with pytest.raises(Refused):
+        parse("bleu").corpus(*corpus, threads=threads, progress=refuse)
+    assert calls == [256]
+
+
+def test_an_error_in_a_worker_comes_out(
+    corpus: tuple[list[str], list[list[str]]], small_runs: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("karat.metrics.pairs.MOST_CELLS", 3)
+    with pytest.raises(InputError, match="too many"):
+        parse("rougeL").corpus(*corpus, threads=2)
+
+
+def test_a_stop_request_is_seen() -> None:
+    from karat.progress import Stop
+
+    stop = Stop()
+    stop.check()
+    stop.request()
+    with pytest.raises(Interrupted):
+        stop.check()

@@ -1,0 +1,153 @@
+"""Paired tests: p-values by explicit resampling, and sacreBLEU's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.resampling_loops import bootstrap, p_bootstrap, p_exchange
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest, estimate_ci
+
+import karat as kt
+from karat.metrics.base import Metric
+from karat.stats.significance import approximate_randomization, paired_bootstrap
+
+WORDS = ("the", "a", "cat", "dog", "sat", "ran", "on", "in", "mat", "house", "red", ",", ".")
+SEGMENTS = 150
+
+
+def corrupted(texts: list[str], share: float, seed: int) -> list[str]:
+    """Texts with a share of the words drawn anew."""
+    rng = np.random.default_rng(seed)
+    return [
+        " ".join(str(rng.choice(WORDS)) if rng.random() < share else word for word in text.split())
+        for text in texts
+    ]
+
+
+def made_up() -> tuple[dict[str, list[str]], list[str]]:
+    """Systems of different quality, and references."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(4, 16, size=SEGMENTS)
+    references = [" ".join(rng.choice(WORDS, size=n)) for n in lengths]
+    shares = {"base": 0.3, "same": 0.3, "better": 0.27, "best": 0.15, "worse": 0.36}
+    systems = {
+        name: corrupted(references, share, seed)
+        for seed, (name, share) in enumerate(shares.items())
+    }
+    return systems, references
+
+
+SYSTEMS, REFERENCES = made_up()
+PEERS = {"bleu": "BLEU", "chrf": "chrF2"}
+
+
+def peer(test: str, trials: int) -> dict[str, list[object]]:
+    """sacreBLEU's results for all systems, the baseline first."""
+    metrics = {"BLEU": BLEU(force=True), "CHRF": CHRF()}
+    named = list(SYSTEMS.items())
+    return PairedTest(named, metrics, [REFERENCES], test_type=test, n_samples=trials)()[1]
+
+
+def exact_width(name: str, system: str, trials: int) -> float:
+    """Half the interval of sacreBLEU's statistics and scores, summed without loss.
+
+    sacreBLEU itself sums and divides in single precision, so it is off by some 1e-5.
+    """
+    scorer = BLEU(force=True) if name == "bleu" else CHRF()
+    rows = scorer._extract_corpus_statistics(SYSTEMS[system], [REFERENCES])
+    sums = bootstrap(rows, trials, 12345)
+    scores = [scorer._compute_score_from_stats(one).score for one in sums]
+    return float(estimate_ci(np.array(scores))[1])
+
+
+def test_paired_bootstrap_is_sacrebleus() -> None:
+    theirs = peer("bs", 500)
+    ours = kt.compare(SYSTEMS, REFERENCES, list(PEERS), trials=500)
+    for name, column in PEERS.items():
+        for system, result in zip(SYSTEMS, theirs[column], strict=True):
+            row = ours[system, name]
+            assert row.score.value == pytest.approx(result.score, abs=1e-9)
+            half = (row.high - row.low) / 2
+            assert half == pytest.approx(result.ci, abs=1e-4)
+            assert half == pytest.approx(exact_width(name, system, 500), abs=1e-9)
+            assert row.p == result.p_value
+
+
+def test_approximate_randomization_is_sacrebleus_within_chance() -> None:
+    trials = 1000
+    theirs = peer("ar", trials)
+    ours = kt.compare(SYSTEMS, REFERENCES, list(PEERS), test="randomization", trials=trials)
+    for name, column in PEERS.items():
+        for system, result in zip(SYSTEMS, theirs[column], strict=True):
+            p = ours[system, name].p
+            if system == "base":
+                assert p is None
+            else:
+                error = np.sqrt(result.p_value * (1 - result.p_value) / trials)
+                assert abs(p - result.p_value) <= 4 * error + 1 / trials
+
+
+def test_the_tests_tell_a_clear_difference_from_none() -> None:
+    for test in ("bootstrap", "randomization"):
+        found = kt.compare(SYSTEMS, REFERENCES, "bleu", test=test, trials=500)
+        assert found["best", "bleu"].p == pytest.approx(1 / 501)
+        assert found["same", "bleu"].p > 0.05
+
+
+Test = Callable[[Sequence[list[float]], Sequence[list[float]], Callable, int, int], float]
+
+
+@pytest.mark.parametrize(
+    ("test", "oracle"), [("bootstrap", p_bootstrap), ("randomization", p_exchange)]
+)
+@pytest.mark.parametrize("name", ["bleu", "chrf", "aev:n=2,smooth=exp", "rouge2"])
+def test_p_values_are_those_of_explicit_resampling(test: str, oracle: Test, name: str) -> None:
+    size, trials = 25, 120
+    systems = {name: texts[:size] for name, texts in SYSTEMS.items()}
+    metric: Metric = kt.metric(name)
+    rows = {key: metric.stats(texts, REFERENCES[:size]).tolist() for key, texts in systems.items()}
+
+    def score(row: Sequence[float]) -> float:
+        return metric.score(np.array(row)).value
+
+    found = kt.compare(systems, REFERENCES[:size], [metric], test=test, trials=trials, seed=7)
+    for system in list(systems)[1:]:
+        wanted = oracle(rows[system], rows["base"], score, trials, 7)
+        assert found[system, name].p == pytest.approx(wanted, abs=1.5 / trials)
+
+
+_SCORES = st.lists(st.floats(0, 100), min_size=1, max_size=30)
+
+
+@given(first=_SCORES, data=st.data())
+@settings(max_examples=60)
+def test_p_values_count_trials_beyond_the_difference(
+    first: list[float], data: st.DataObject
+) -> None:
+    size = len(first)
+    second = data.draw(st.lists(st.floats(0, 100), min_size=size, max_size=size))
+    real = data.draw(st.floats(-50, 50))
+    a, b = np.array(first), np.array(second)
+    gaps = [abs(x - y) for x, y in zip(first, second, strict=True)]
+    beyond = sum(gap > abs(real) for gap in gaps)
+    assert approximate_randomization(a, b, real) == (1 + beyond) / (1 + size)
+    mean = float(np.mean(np.array(gaps)))
+    beyond = sum(gap - mean > abs(real) for gap in gaps)
+    assert paired_bootstrap(a, b, real) == (1 + beyond) / (1 + size)
+
+
+def test_a_system_against_itself_is_never_significant() -> None:
+    twins = {"a": SYSTEMS["base"], "b": list(SYSTEMS["base"])}
+    found = kt.compare(twins, REFERENCES, "bleu", trials=200)
+    # No trial lies beyond a difference of 0, so the rule gives 1 / (1 + trials), as in sacreBLEU.
+    theirs = PairedTest(
+        list(twins.items()), {"BLEU": BLEU(force=True)}, [REFERENCES], "bs", n_samples=200
+    )()[1]
+    assert found["b", "bleu"].p == theirs["BLEU"][1].p_value
+    assert found["b", "bleu"].delta == 0
+    assert (found["b", "bleu"].wins, found["b", "bleu"].losses) == (0, 0)

@@ -1,0 +1,271 @@
+"""README and docs: every command they show runs and prints what they show; so does every program.
+
+Fenced blocks marked `console` or `sh` hold commands (`$ karat …`) and what they print; those marked
+`python` run in order in one namespace for each document. A line of `…` or `...` in shown output
+stands for any lines. A block after a line `<!-- test: skip -->` is not run. All run in a directory
+with the demonstration's systems (atlas.txt, beacon.txt, cinder.txt, drift.txt) and references
+(ref1.txt, ref2.txt, ref3.txt).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import karat as kt
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SKIP = "<!-- test: skip -->"
+SHELLS = {"console", "sh"}
+ANYTHING = {"…", "..."}
+FENCE = re.compile(r"(\s*)(`{3,})\s*(\w*)")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the number of its first line, its lines."""
+
+    language: str
+    line: int
+    lines: tuple[str, ...]
+
+
+class Example(NamedTuple):
+    """A command with the lines it is said to print, if any are shown."""
+
+    line: int
+    command: str
+    shown: tuple[str, ...]
+
+
+# ----------------------------------------------------------------------------------- reading
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The fenced blocks of a document that are not marked to be skipped."""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        opening = FENCE.fullmatch(lines[at].rstrip())
+        if opening:
+            end = _closing(lines, at, opening[2])
+            if not _skipped(lines, at):
+                indent = len(opening[1])
+                yield Block(opening[3], at + 2, tuple(x[indent:] for x in lines[at + 1 : end]))
+            at = end
+        at += 1
+
+
+def _closing(lines: list[str], start: int, fence: str) -> int:
+    for at in range(start + 1, len(lines)):
+        if lines[at].strip() == fence:
+            return at
+    raise ValueError(f"line {start + 1}: a block that is never closed")
+
+
+def _skipped(lines: list[str], at: int) -> bool:
+    return at > 0 and lines[at - 1].strip() == SKIP
+
+
+def examples(block: Block) -> Iterator[Example]:
+    """The commands of a block; a line that ends in a backslash goes on in the next."""
+    command, shown, start = "", [], 0
+    for number, line in enumerate(block.lines, block.line):
+        if command.endswith("\\"):
+            command = command[:-1] + line.strip().removeprefix("> ")
+        elif line.startswith("$ "):
+            if command:
+                yield Example(start, command, tuple(shown))
+            command, shown, start = line[2:].strip(), [], number
+        elif line.strip():
+            shown.append(line.rstrip())
+    if command:
+        yield Example(start, command, tuple(shown))
+
+
+# ------------------------------------------------------------------------------------ running
+
+
+def prepare(folder: Path) -> None:
+    """Put the demonstration's files where the documents expect them."""
+    demo = resources.files("karat") / "data" / "demo"
+    with resources.as_file(demo) as source:
+        for path in (source / "systems").glob("*.txt"):
+            shutil.copy(path, folder / path.name)
+        for path in source.glob("reference-*.txt"):
+            shutil.copy(path, folder / path.name.replace("reference-", "ref"))
+
+
+def run_command(command: str, folder: Path) -> str:
+    """What a shell prints for a command, which must succeed; `karat` is the one under test."""
+    program = "from karat.cli.main import run; run()"
+    karat = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
+    done = subprocess.run(
+        ["bash", "-c", f'set -o pipefail\nkarat() {{ {karat} "$@"; }}\n{command}'],
+        cwd=folder,
+        env={key: value for key, value in os.environ.items() if key != "NO_COLOR"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"$ {command}\nexit code {done.returncode}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def plain(lines: list[str] | tuple[str, ...]) -> list[str]:
+    """Lines that are not blank, without white space at their ends and without the version."""
+    version = re.compile(r"(karat[= ])\d+\.\d+\.\d+\w*")
+    return [version.sub(r"\1VERSION", line.rstrip()) for line in lines if line.strip()]
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Whether the lines are the same, where a line of `…` or `...` stands for any number."""
+    if not shown:
+        return not printed
+    if shown[0].strip() in ANYTHING:
+        return any(matches(shown[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and shown[0] == printed[0] and matches(shown[1:], printed[1:])
+
+
+def check_example(example: Example, folder: Path) -> None:
+    """Run a command and compare what it prints with what is shown, if anything is."""
+    printed = plain(run_command(example.command, folder).splitlines())
+    if example.shown:
+        shown = plain(example.shown)
+        assert matches(shown, printed), "\n".join(
+            [f"line {example.line}: $ {example.command}", "shown:", *shown, "printed:", *printed]
+        )
+
+
+def check_document(text: str, folder: Path) -> int:
+    """Run all that a document shows, in order; the number of commands and programs."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    ran = 0
+    for block in blocks(text):
+        if block.language in SHELLS:
+            for example in examples(block):
+                if example.command.split()[0] == "karat":
+                    check_example(example, folder)
+                    ran += 1
+        elif block.language == "python":
+            code = "\n" * (block.line - 1) + "\n".join(block.lines)
+            exec(compile(code, "document", "exec"), names)
+            ran += 1
+    return ran
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory in which documents are run."""
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_a_document_does_what_it_says(path: Path, folder: Path) -> None:
+    check_document(path.read_text("utf-8"), folder)
+
+
+# ------------------------------------------------------------------------- the runner itself
+
+SAMPLE = """\
+# A sample
+
+```console
+$ karat --version
+karat 9.9.9
+$ karat score atlas.txt -r ref1.txt -r ref2.txt \\
+    -m rouge1 --format tsv | cut -f 1,2
+metric  system
+…
+$ karat score atlas.txt -r ref1.txt -m bleu --output scores.txt
+$ ls no-such-file
+```
+
+   ```python
+   import karat as kt
+   score = kt.metric("bleu").corpus(open("atlas.txt"), open("ref1.txt"))
+   ```
+
+Then:
+
+<!-- test: skip -->
+```sh
+$ karat score no-such-file.txt
+```
+
+```text
+$ karat nonsense
+```
+
+```python
+assert 0 < score.value < 100
+```
+""".replace("metric  system", "metric\tsystem")
+
+
+def test_a_good_document_passes(folder: Path) -> None:
+    assert check_document(SAMPLE, folder) == 5
+    assert (folder / "scores.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("karat 9.9.9", "Karat 9.9.9"),
+        ("metric\tsystem", "metric\tsystems"),
+        ("…\n", ""),
+        ("$ karat --version", "$ karat --versions"),
+        ("< 100", "< 1"),
+        ("<!-- test: skip -->\n", ""),
+        ("| cut -f 1,2", "| cut -f 1,2 | false"),
+    ],
+)
+def test_a_wrong_document_fails(folder: Path, right: str, wrong: str) -> None:
+    assert right in SAMPLE
+    with pytest.raises(AssertionError):
+        check_document(SAMPLE.replace(right, wrong, 1), folder)
+
+
+def test_an_unclosed_block_is_found() -> None:
+    with pytest.raises(ValueError, match="line 2: a block that is never closed"):
+        list(blocks("text\n```python\nx = 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (["a", "b", "c"], True),
+        (["a", "c"], False),
+        (["a", "...", "c"], True),
+        (["…"], True),
+        (["…", "b", "…"], True),
+        (["…", "x", "…"], False),
+        (["a", "…", "a"], False),
+        (["a", "b"], False),
+        (["a", "b", "c", "…"], True),
+    ],
+)
+def test_dots_match_anything(shown: list[str], expected: bool) -> None:
+    assert matches(shown, ["a", "b", "c"]) is expected
+
+
+def test_the_demonstration_is_there(folder: Path) -> None:
+    names = ["atlas", "beacon", "cinder", "drift", "ref1", "ref2", "ref3"]
+    assert sorted(path.name for path in folder.glob("*.txt")) == [f"{name}.txt" for name in names]
+    lengths = {len(kt.Lines(folder / f"{name}.txt")) for name in names}
+    assert len(lengths) == 1

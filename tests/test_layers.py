@@ -1,0 +1,179 @@
+"""The rules of the source tree: layers, names, imports that cost time, lengths."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "karat"
+
+LAYERS = (
+    ("_kernel",),
+    ("errors", "progress"),
+    ("text",),
+    ("evalset",),
+    ("metrics",),
+    ("stats",),
+    ("scoring",),
+    ("comparison",),
+    ("lm",),
+    ("nuggets",),
+    ("paraphrase",),
+    ("realize",),
+    ("meta",),
+    ("report",),
+    ("cli",),
+)
+"""Imports point to the same layer or to an earlier one; `karat` itself may be imported anywhere."""
+
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
+HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "matplotlib"}
+WITHOUT_NUMPY = {"errors", "progress", "text", "metrics", "report", "cli", "__init__"}
+LONGEST = 60  # lines of a function
+
+FILES = sorted(SOURCE.rglob("*.py"))
+NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def part(path: Path) -> str:
+    """The part of the package that a file belongs to: the first name below `karat`."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(node: ast.AST) -> list[str]:
+    """The full names that an import statement asks for, modules and what is taken from them."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        return [f"{module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def parts_of_karat(code: ast.AST) -> set[str]:
+    """The parts of Karat that are imported anywhere in some code."""
+    names = [name.split(".") for node in ast.walk(code) for name in imported(node)]
+    return {
+        name[1] for name in names if name[0] == "karat" and name[1:] not in ([], ["__version__"])
+    }
+
+
+def at_module_level(code: ast.AST) -> Iterator[ast.AST]:
+    """The statements that run on import: not in functions, not for type checkers only."""
+    for node in ast.iter_child_nodes(code):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from (inner for other in node.orelse for inner in ast.walk(other))
+            continue
+        yield node
+        yield from at_module_level(node)
+
+
+def packages(code: ast.AST) -> set[str]:
+    """The packages that are imported when the module is."""
+    return {name.split(".")[0] for node in at_module_level(code) for name in imported(node)}
+
+
+def too_low(own: str, code: ast.AST) -> set[str]:
+    """The parts that code of the part `own` imports although they are in a later layer."""
+    return {name for name in parts_of_karat(code) if RANK[name] > RANK[own]}
+
+
+@every_file
+def test_every_part_has_a_layer(path: Path) -> None:
+    assert part(path) in {*RANK, "__init__"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part(path) != "__init__"],
+    ids=[name for name in NAMES if name != "__init__.py"],
+)
+def test_imports_point_up(path: Path) -> None:
+    assert too_low(part(path), tree(path)) == set()
+
+
+@every_file
+def test_imports_are_absolute(path: Path) -> None:
+    names = [name for node in ast.walk(tree(path)) for name in imported(node)]
+    assert [name for name in names if name.startswith(".")] == []
+
+
+@every_file
+def test_names_say_what_is_inside(path: Path) -> None:
+    assert not VAGUE.intersection(name.removesuffix(".py") for name in path.parts)
+
+
+@every_file
+def test_no_assert_and_no_pickle(path: Path) -> None:
+    nodes = list(ast.walk(tree(path)))
+    assert not [node.lineno for node in nodes if isinstance(node, ast.Assert)]
+    names = {name.split(".")[0] for node in nodes for name in imported(node)}
+    assert not names & {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+
+
+@every_file
+def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
+    assert not packages(tree(path)) & HEAVY
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if part(path) in WITHOUT_NUMPY],
+    ids=[name for name in NAMES if part(SOURCE / name) in WITHOUT_NUMPY],
+)
+def test_numpy_is_imported_where_it_is_used(path: Path) -> None:
+    assert "numpy" not in packages(tree(path))
+
+
+@every_file
+def test_functions_are_short(path: Path) -> None:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    functions = [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
+    lengths = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions}
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
+# ------------------------------------------------------------------------ the rules see something
+
+
+def test_there_are_files() -> None:
+    assert {"cli", "metrics", "report", "text"} <= {part(path) for path in FILES}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from karat.cli.main import main",
+        "import karat.report.table",
+        "from karat import scoring",
+        "def f():\n    from karat.metrics.base import Metric",
+        "if TYPE_CHECKING:\n    from karat.stats import resampling",
+    ],
+)
+def test_an_import_of_a_later_layer_is_found(line: str) -> None:
+    assert too_low("text", ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line", ["from karat import __version__", "import karat", "from karat import _kernel"]
+)
+def test_what_everyone_may_import_is_allowed(line: str) -> None:
+    assert too_low("text", ast.parse(line)) == set()
+
+
+def test_only_what_runs_on_import_counts() -> None:
+    code = (
+        "import a\nif TYPE_CHECKING:\n    import b\ndef f():\n    import c\nclass D:\n    import d"
+    )
+    assert packages(ast.parse(code)) == {"a", "d"}
