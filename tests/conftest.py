@@ -8,18 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-settings.register_profile(
-    "karat", deadline=None, derandomize=True, max_examples=100, suppress_health_check=_CHECKS
+_COMMON = settings(
+    deadline=None, suppress_health_check=_CHECKS, phases=set(Phase) - {Phase.explain}
 )
-settings.register_profile(
-    "explore", deadline=None, derandomize=False, max_examples=2000, suppress_health_check=_CHECKS
-)
+settings.register_profile("karat", _COMMON, derandomize=True, max_examples=60)
+settings.register_profile("explore", _COMMON, derandomize=False, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "karat"))
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)

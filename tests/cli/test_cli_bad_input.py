@@ -106,7 +106,7 @@ COMMANDS = [
     (("compare", "a.txt", "b.txt", *R, "--test", "t"), r".*'--test': 't' .*bootstrap.*"),
     (("compare", "a.txt", "b.txt", *R, "--examples", "-1"), r".*'--examples': -1 .*"),
     (("compare", "a.txt", "short.txt", *R), r"a\.txt has 4 .* and short\.txt has 3 segments: .*"),
-    (("score", "a.txt", *R, "-r", "short.txt"), r"a\.txt has 4 .* and short\.txt has 3 segments: .*"),
+    (("score", "a.txt", *R, "-r", "short.txt"), r"a\.txt has 4 .* short\.txt has 3 segments: .*"),
     (("score", "a.txt", *R, "--threads", "0"), r".*'--threads': 0 .*"),
     (("score", "a.txt", *R, "--threads", "two"), r".*'--threads': 'two' .*"),
     (("score", "a.txt", *R, "--bootstrap", "-1"), r".*'--bootstrap': -1 .*"),

@@ -72,7 +72,7 @@ def check(metric: AEv, family: Family, corpus: Corpus, lower: bool = False) -> N
 
 @pytest.mark.parametrize("refs", ["all", "best", "average"])
 @given(corpus=corpora(easy_text), member=members(), lower=st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_equal_to_the_formula(
     refs: str, corpus: Corpus, member: dict[str, Any], lower: bool
 ) -> None:
@@ -82,7 +82,7 @@ def test_equal_to_the_formula(
 
 @pytest.mark.parametrize("tok", ["13a", "intl", "zh", "char", "none", "rouge"])
 @given(corpus=corpora(), member=members())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_equal_to_the_formula_for_every_tokeniser(
     tok: str, corpus: Corpus, member: dict[str, Any]
 ) -> None:
@@ -92,7 +92,7 @@ def test_equal_to_the_formula_for_every_tokeniser(
 @pytest.mark.parametrize("scope", ["sequence", "unigrams"])
 @pytest.mark.parametrize("stem", STEMS)
 @given(corpus=corpora(easy_text), member=members(), refs=st.sampled_from(["all", "average"]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_equal_to_the_formula_with_stems_and_stop_words(
     stop_file: Path, scope: str, stem: str, corpus: Corpus, member: dict[str, Any], refs: str
 ) -> None:

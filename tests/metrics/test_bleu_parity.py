@@ -35,7 +35,7 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @pytest.mark.parametrize("tok", TOKENIZERS)
 @given(corpus=corpora(), both=same_settings())
-@settings(max_examples=120)
+@settings(max_examples=90)
 def test_equal_to_sacrebleu(
     tok: str, corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:

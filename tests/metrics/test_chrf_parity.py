@@ -36,7 +36,7 @@ def same_settings(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @given(corpus=corpora(), both=same_settings())
-@settings(max_examples=200)
+@settings(max_examples=150)
 def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str, Any]]) -> None:
     metric = ChrF(**both[0])
     wanted = chrf_segments(*corpus, **both[1])
@@ -47,7 +47,7 @@ def test_equal_to_sacrebleu(corpus: Corpus, both: tuple[dict[str, Any], dict[str
 
 @pytest.mark.parametrize("words", [0, 2])
 @given(corpus=corpora())
-@settings(max_examples=100)
+@settings(max_examples=80)
 def test_the_two_named_ones_equal_sacrebleu(words: int, corpus: Corpus) -> None:
     metric = ChrF(words=words)
     wanted = chrf_segments(*corpus, word_order=words)

@@ -57,7 +57,7 @@ def metrics(draw: st.DrawFn, cls: type[Metric]) -> Metric:
 
 @pytest.mark.parametrize("cls", ALL)
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_a_name_parses_back(cls: type[Metric], data: st.DataObject) -> None:
     made = data.draw(metrics(cls))
     again = parse(str(made))
@@ -69,7 +69,7 @@ def test_a_name_parses_back(cls: type[Metric], data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("cls", ALL)
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_unequal_metrics_have_unequal_names(cls: type[Metric], data: st.DataObject) -> None:
     first, second = data.draw(metrics(cls)), data.draw(metrics(cls))
     assert (first == second) == (str(first) == str(second))

@@ -40,7 +40,7 @@ def check(corpus: Corpus, stem: bool) -> None:
 
 @pytest.mark.parametrize("stem", [False, True])
 @given(corpus=corpora(st.one_of(any_text, summaries())))
-@settings(max_examples=80)
+@settings(max_examples=60)
 def test_equal_to_rouge_score(stem: bool, corpus: Corpus) -> None:
     check(corpus, stem)
 
@@ -49,7 +49,7 @@ _LETTERS = st.lists(st.sampled_from("abc"), max_size=12).map(" ".join)
 
 
 @given(corpus=corpora(summaries(_LETTERS), references=2))
-@settings(max_examples=80)
+@settings(max_examples=60)
 def test_equal_to_rouge_score_on_few_words(corpus: Corpus) -> None:
     check(corpus, stem=False)
 

@@ -97,7 +97,7 @@ def test_every_segment_needs_a_reference() -> None:
 def test_unequal_numbers_say_where_partners_end() -> None:
     with pytest.raises(
         InputError,
-        match="candidates has 2 segments and references has 3: they must be equal; "
+        match="candidates has 2 segments and references has 3 segments: they must be equal; "
         "segment 3 of references is the first without a partner in candidates",
     ):
         as_references(["x", "y", "z"], 2)

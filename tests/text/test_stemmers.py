@@ -78,13 +78,13 @@ def test_nltk_on_irregular_forms() -> None:
         max_size=30,
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_nltk_on_made_up_words(words: list[str]) -> None:
     check(words)
 
 
 @given(words=st.lists(st.tuples(hard_text, st.sampled_from(SUFFIXES)).map("".join), max_size=5))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_nltk_on_any_text(words: list[str]) -> None:
     check(words)
 

@@ -57,14 +57,14 @@ def test_known_difficulties(tok: str, text: str) -> None:
 
 @pytest.mark.parametrize("tok", TOKENIZERS)
 @given(text=hard_text)
-@settings(max_examples=400)
+@settings(max_examples=300)
 def test_equal_to_the_definer(tok: str, text: str) -> None:
     assert cut(text, tok) == definers.words(tok, text)
 
 
 @pytest.mark.parametrize("tok", TOKENIZERS)
 @given(text=hard_text)
-@settings(max_examples=150)
+@settings(max_examples=100)
 @example("ΟΔΟΣ ΣΑΣ")
 @example("<SKIPPED>")
 def test_equal_to_the_definer_in_lower_case(tok: str, text: str) -> None:
@@ -80,7 +80,7 @@ def kernel_words(text: str, tok: str) -> list[str]:
 
 
 @given(text=hard_text)
-@settings(max_examples=400)
+@settings(max_examples=300)
 @example("(hi) 's -- - a. .a é! !é 。!")
 def test_the_words_of_chrf(text: str) -> None:
     assert kernel_words(text, "chrf") == definers.chrf_words(text)

@@ -104,10 +104,10 @@ class ChrF(Metric):
         r = np.divide(match, reference, out=tiny, where=reference > 0)
         both = (candidate > 0) & (reference > 0)
         orders = np.maximum(both.sum(axis=1), 1)
-        mean_p = np.where(both, p, 0).sum(axis=1) / orders
-        mean_r = np.where(both, r, 0).sum(axis=1) / orders
+        mean_p = _sum(np.where(both, p, 0)) / orders
+        mean_r = _sum(np.where(both, r, 0)) / orders
         if self.eps:
-            value = 100 * self._f(p, r, _TINY).mean(axis=1)
+            value = 100 * _sum(self._f(p, r, _TINY)) / p.shape[1]
         else:
             value = 100 * self._f(mean_p, mean_r, 0.0)
         return {"value": value, "precision": 100 * mean_p, "recall": 100 * mean_r}
@@ -120,3 +120,11 @@ class ChrF(Metric):
         out = np.full(p.shape, undefined)
         found: Floats = np.divide((1 + factor) * p * r, below, out=out, where=below > 0)
         return found
+
+
+def _sum(orders: Floats) -> Floats:
+    """Add up order by order, as the definer does: of references that all but tie, one is chosen."""
+    total: Floats = 0.0 * orders[:, 0]
+    for n in range(orders.shape[1]):
+        total = total + orders[:, n]
+    return total

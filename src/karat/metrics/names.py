@@ -49,7 +49,7 @@ def metric(name: str | Metric) -> Metric:
 
 def parse(text: str) -> Metric:
     """The metric that a string names."""
-    head, colon, rest = text.strip().partition(":")
+    head, colon, rest = (part.strip() for part in text.partition(":"))
     name, settings = _resolve(head)
     cls = metric_class(name)
     pairs = [_split(head, item) for item in rest.split(",")] if colon else []

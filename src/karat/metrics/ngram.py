@@ -46,29 +46,28 @@ def smoothed_shares(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Matches over totals for every order, smoothed, and which orders were reached.
 
-    The rules are sacreBLEU's: without any match all shares are 0; orders from the first with a
-    total of 0 on are not reached and have the share 0.
+    The rules are sacreBLEU's: without any match all shares are 0; an order with a total of 0 is
+    not reached and has the share 0.
     """
     import numpy as np
 
     amount = _SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
     shares = np.zeros(matches.shape)
     reached = np.zeros(matches.shape, dtype=np.bool_)
-    open_ = matches.any(axis=1)
+    some = matches.any(axis=1)
     halved = np.ones(len(matches))
     for n in range(matches.shape[1]):
         m, t = matches[:, n].astype(float), totals[:, n].astype(float)
         if smooth == "add-k" and n:
             m, t = m + amount, t + amount
-        open_ = open_ & (t > 0)
-        reached[:, n] = open_
-        none = open_ & (m == 0)
+        here = reached[:, n] = some & (t > 0)
+        none = here & (m == 0)
         if smooth == "exp":
             halved = np.where(none, halved * 2, halved)
             m = np.where(none, 1 / halved, m)
         elif smooth == "floor":
             m = np.where(none, amount, m)
-        np.divide(m, t, out=shares[:, n], where=open_)
+        np.divide(m, t, out=shares[:, n], where=here)
     return shares, reached
 
 
@@ -171,7 +170,8 @@ class BLEU(Metric):
         counted = np.arange(self.n) < orders[:, None]
         bp = penalty(ratio(r, c), c >= r)
         value = 100 * bp * weighted_product(shares, counted / orders[:, None])
-        parts = {"bp": bp, "ratio": ratio(c, r), **_lengths(c, r)}
+        share = np.where(r > 0, ratio(c, r), 0.0)
+        parts = {"bp": bp, "ratio": share, **_lengths(c, r)}
         return {"value": value, **_per_order("p", shares, 100), **parts}
 
 
@@ -335,16 +335,16 @@ class AEv(Metric):
         return penalty(ratio(c, self.w * r), c <= self.w * r)
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Which orders had no match, and so made the score 0."""
-        import numpy as np
-
-        match_p, _, match_r, _ = np.split(np.asarray(row)[2:], 4)
+        """Which orders had no match, where that made the score 0."""
+        found = self.measure(row[None, :])
+        if found["value"][0] > 0:
+            return ()
         weights = self.weights or (1.0,) * self.n
         empty = [
-            str(n + 1)
-            for n in range(self.n)
-            if weights[n] and not (match_p[n] and match_r[n]) and self.smooth == "none"
+            str(n)
+            for n, weight in enumerate(weights, 1)
+            if weight and not (found[f"p{n}"][0] and found[f"r{n}"][0])
         ]
-        if not empty:
-            return ()
-        return (f"no n-gram of order {', '.join(empty)} matched, so the score is 0",)
+        return (
+            (f"no n-gram of order {', '.join(empty)} matched, so the score is 0",) if empty else ()
+        )

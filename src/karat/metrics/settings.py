@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, field, fields
+from numbers import Integral, Real
 from typing import Any
 
 from karat.errors import MetricError
@@ -36,16 +37,24 @@ def setting(
 
 
 def validate(metric: Any) -> None:
-    """Check every setting of a metric; whole numbers given for floats become floats."""
+    """Check every setting of a metric; numbers become plain ints and floats."""
     for f in fields(metric):
-        value = getattr(metric, f.name)
-        kind = f.metadata["kind"]
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-            object.__setattr__(metric, f.name, value)
+        value = _plain_number(getattr(metric, f.name), f.metadata["kind"])
+        object.__setattr__(metric, f.name, value)
         problem = _problem(f, value)
         if problem:
             raise MetricError(f"{metric.name}: {f.name}={to_text(value)} {problem}")
+
+
+def _plain_number(value: Any, kind: type) -> Any:
+    """A whole number given for a float, or one of numpy's, as Python's own."""
+    if isinstance(value, list | tuple) and kind is tuple:
+        return tuple(_plain_number(item, float) for item in value)
+    if isinstance(value, bool):
+        return value
+    if kind is float and isinstance(value, Real):
+        return float(value)
+    return int(value) if kind is int and isinstance(value, Integral) else value
 
 
 def _problem(f: Field[Any], value: Any) -> str:
@@ -64,7 +73,7 @@ def _problem(f: Field[Any], value: Any) -> str:
 
 
 def _plain(value: str) -> bool:
-    return bool(value) and not any(c in ",|" or c.isspace() for c in value)
+    return bool(value) and not any(c in ",|\0" or c.isspace() for c in value)
 
 
 def _not_among(value: str, choices: Iterable[str]) -> str:

@@ -73,8 +73,14 @@ class VaryingReferences(References):
             raise InputError(
                 f"references[{i}] is empty: every segment needs at least one reference"
             )
-        self._flat = Strings((text for group in references for text in group), "references")
         self._starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        texts = [text for group in references for text in group]
+        bad = _kernel.first_not_str(texts)
+        if bad >= 0:
+            i = int(np.searchsorted(self._starts, bad, side="right")) - 1
+            kind = type(texts[bad]).__name__
+            raise InputError(f"references[{i}] holds a {kind}, expected strings only")
+        self._flat = Strings(texts, "references")
         self._number = counts[0] if len(set(counts)) == 1 else None
 
     def __len__(self) -> int:
@@ -141,7 +147,7 @@ def _is_plain(references: object) -> bool:
 
     if isinstance(references, str | bytes | Segments | os.PathLike):
         return True
-    return isinstance(references, list) and _kernel.first_not_str(references) < 0
+    return isinstance(references, list | tuple) and _kernel.first_not_str([*references]) < 0
 
 
 def _is_group(group: object) -> bool:

@@ -32,4 +32,13 @@ def stem_words(
     import Stemmer
 
     # A stemmer has a state, so every call (and thread) makes its own; that is cheap.
-    return target.add(Stemmer.Stemmer(stemmer).stemWords(words.words(start, len(words))))
+    stem = Stemmer.Stemmer(stemmer)
+    new = words.words(start, len(words))
+    try:
+        return target.add(stem.stemWords(new))
+    except UnicodeEncodeError:  # words with lone surrogates stay as they are
+        return target.add([stem.stemWord(word) if _is_text(word) else word for word in new])
+
+
+def _is_text(word: str) -> bool:
+    return not any("\ud800" <= c <= "\udfff" for c in word)

@@ -8,6 +8,7 @@ Words are compared in lower case, before stemming, with a typographic apostrophe
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -19,9 +20,15 @@ class StopList(frozenset[str]):
     """Lower-case words; `word in stops` also knows the typographic apostrophe."""
 
     def __contains__(self, word: object) -> bool:
-        if isinstance(word, str) and "\u2019" in word:
-            word = word.replace("\u2019", "'")
-        return super().__contains__(word)
+        return super().__contains__(_straight(word) if isinstance(word, str) else word)
+
+
+def _straight(word: str) -> str:
+    return word.replace("\u2019", "'")
+
+
+def _stop_list(words: Iterable[str]) -> StopList:
+    return StopList(_straight(word.lower()) for word in words)
 
 
 @cache
@@ -45,7 +52,7 @@ def stop_digest(name: str) -> str:
 
 def _parse(text: str) -> StopList:
     lines = (line.split("#")[0].strip() for line in text.splitlines())
-    return StopList(line.lower() for line in lines if line)
+    return _stop_list(line for line in lines if line)
 
 
 def _read(path: str) -> StopList:
@@ -53,8 +60,8 @@ def _read(path: str) -> StopList:
         return _parse(Path(path).read_text("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"stop list {path}: not valid UTF-8; convert the file") from error
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
             f"stop list {path}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
         ) from error
@@ -70,4 +77,4 @@ def _iso(language: str) -> StopList:
     if not stopwordsiso.has_lang(language):
         known = ", ".join(sorted(stopwordsiso.langs()))
         raise InputError(f"stop list iso-{language}: no such language; there are {known}")
-    return StopList(word.lower() for word in stopwordsiso.stopwords(language))
+    return _stop_list(stopwordsiso.stopwords(language))
