@@ -22,10 +22,13 @@ _EXPORTS = {
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
     "InputError": "karat.errors",
+    "Interrupted": "karat.errors",
     "KaratError": "karat.errors",
     "Lines": "karat.text.segments",
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
+    "MissingExtra": "karat.errors",
+    "OutputError": "karat.errors",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
     "RougeLsum": "karat.metrics.rouge",
@@ -41,7 +44,14 @@ _EXPORTS = {
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison, compare
-    from karat.errors import InputError, KaratError, MetricError
+    from karat.errors import (
+        InputError,
+        Interrupted,
+        KaratError,
+        MetricError,
+        MissingExtra,
+        OutputError,
+    )
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
     from karat.metrics.names import metric
@@ -58,10 +68,13 @@ __all__ = [
     "ChrF",
     "Comparison",
     "InputError",
+    "Interrupted",
     "KaratError",
     "Lines",
     "Metric",
     "MetricError",
+    "MissingExtra",
+    "OutputError",
     "References",
     "RougeL",
     "RougeLsum",
