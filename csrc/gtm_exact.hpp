@@ -76,8 +76,8 @@ class Exact {
     }
 
   private:
-    static constexpr int64_t most_runs = 1 << 22, most_cells = 1 << 22;
-    static constexpr int root_rounds = 300, node_rounds = 40, most_depth = 2000;
+    static constexpr int64_t most_runs = 1 << 21, most_cells = 1 << 22;
+    static constexpr int root_rounds = 1500, node_rounds = 100, most_depth = 200;
     static constexpr double endless = std::numeric_limits<double>::infinity();
 
     // A set of runs to be packed, the best packing found so far and the bound.
@@ -176,16 +176,15 @@ class Exact {
         if (runs.empty()) return {0, {}, 0};
         node.found.bound = known;
         if (steps_ > budget_ || depth > most_depth) return node.found;
+        spend(4 * static_cast<int64_t>(runs.size()));  // what is done once in every node
         number(runs, node.packing);
         node.goal = goal;
         need_prices(node);
         Relaxation relaxation(worth_, cut_worth_, cap_);
         relaxation.set(node.packing);
-        pack(node, relaxation, false);
+        pack(node, relaxation, First::longest);
         ascend(node, relaxation, depth ? node_rounds : root_rounds);
         if (settled(node) || steps_ > budget_) return node.found;
-        relaxation.bound(node.prices);
-        relaxation.uses(node.use, node.chosen);
         std::vector<Run> kept;
         relaxation.keep(node.goal - 1e-6, kept);
         remember(node);
@@ -247,15 +246,15 @@ class Exact {
     // Lowers the bound until the goal is out of reach or nothing more is gained.
     void ascend(Node& node, Relaxation& relaxation, int rounds) {
         std::vector<double> prices = node.prices;
-        double pace = 1, best = endless;
+        double pace = 1.8, best = endless;
         for (int round = 0, stalled = 0; round < rounds && spend(relaxation.steps()); ++round) {
             const double bound = relaxation.bound(prices);
             if (bound < best - 1e-4 * pace) {
                 stalled = 0;
-            } else if (++stalled == 4) {
+            } else if (++stalled == 12) {
                 stalled = 0;
                 pace /= 2;
-                if (pace < 0.01) break;
+                if (pace < 0.002) break;
             }
             if (bound < best) {
                 best = bound;
@@ -264,11 +263,13 @@ class Exact {
                 if (settled(node)) return;
             }
             relaxation.uses(node.use, node.chosen);
-            if (round % 16 == 15) pack(node, relaxation, true);
-            if (settled(node) || !move(node, prices, pace * (bound - node.goal + 0.5))) break;
+            if (round % 16 == 15) pack(node, relaxation, First::dearest);
+            if (settled(node) || !move(node, prices, pace * (bound - node.goal + 1.0))) break;
         }
         relaxation.bound(node.prices);
-        pack(node, relaxation, true);
+        relaxation.uses(node.use, node.chosen);
+        pack(node, relaxation, First::dearest);
+        pack(node, relaxation, First::chosen);
     }
 
     // One step along the subgradient; false where there is none.
@@ -285,14 +286,17 @@ class Exact {
         return true;
     }
 
-    // A packing: runs one after the other that fit, the longest first or those that are worth most
-    // beyond their price.
-    void pack(Node& node, const Relaxation& relaxation, bool by_price) {
+    enum class First { longest, dearest, chosen };
+
+    // A packing: runs one after the other that fit, the longest first, or those that are worth most
+    // beyond their price, or before these the runs behind the last bound.
+    void pack(Node& node, const Relaxation& relaxation, First first) {
         const Packing& packing = node.packing;
         order_.clear();
         for (size_t k = 0; k < packing.runs.size(); ++k) {
             const Run& run = packing.runs[k];
-            const double gain = by_price ? worth_[run.length] - relaxation.cost(run) : run.length;
+            const double gain = first == First::longest ? run.length
+                                                        : worth_[run.length] - relaxation.cost(run);
             order_.push_back({gain, static_cast<int32_t>(k)});
         }
         std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) {
@@ -301,6 +305,8 @@ class Exact {
         spend(static_cast<int64_t>(order_.size()));
         std::vector<char> used(packing.columns(), 0);
         scratch_.clear(packing.rows());
+        if (first == First::chosen)
+            for (const Run& run : node.chosen) place(run, used);
         for (const auto& [gain, k] : order_) place(packing.runs[k], used);
         scratch_.runs(packed_);
         split_gaps(packing);

@@ -3,7 +3,7 @@
 // A hit in a run of length l counts l^(e-1), at most L^(e-1) for the longest run L through its row,
 // and through its column. A word that stands a times in the candidate and b times in the references
 // has at most min(a, b) hits: the sum of that many of its best rows, or of its best columns, is a
-// bound. Of all hits no more than the cap count. Hits are not looked at one by one, so this works on
+// bound. Of all hits no more than the cap count, and no run counts for more than that. Hits are not looked at one by one, so this works on
 // texts of any size.
 #pragma once
 #include <algorithm>
@@ -61,7 +61,8 @@ class Reach {
         double sum = 0, left = cap;
         for (const int32_t length : each_) {
             if (left <= 0) break;
-            sum += power(length) / length * std::min(1.0, left);
+            const double most = std::min(static_cast<double>(length), cap);
+            sum += power(most) / most * std::min(1.0, left);
             left -= 1;
         }
         return sum;
