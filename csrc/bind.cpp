@@ -462,7 +462,8 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
 }
 
 // The matching of one candidate with all references given: its runs as (row, column, length), the
-// column counting barriers; how much of each counts; sum of length^e, bound, proven and cap.
+// column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
+// proven, and the cap.
 nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
                    double most_hits) {
     const Ragged references = ragged(r_ids, r_offsets);
@@ -470,6 +471,7 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
     std::vector<gtm::Run> runs;
     std::vector<double> kept;
     std::vector<int32_t> flat;
+    const gtm::Power power(e);
     gtm::Answer found;
     gtm::Grid grid;
     {
@@ -479,13 +481,13 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
         gtm::Matching matching;
         found = GtmSearch(e, exact, budget, most_hits)(grid, matching);
         matching.runs(runs);
-        gtm::weigh(runs, grid.cap(), gtm::Power(e), &kept);
+        gtm::weigh(runs, grid.cap(), power, &kept);
         for (const gtm::Run& run : runs)
             flat.insert(flat.end(), {run.row, run.column, run.length});
     }
     const size_t n = runs.size();
     return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
-                          found.bound, found.proven, grid.cap());
+                          power.root(found.sum), power.root(found.bound), found.proven, grid.cap());
 }
 
 // How often each item was drawn in each resample.

@@ -44,6 +44,8 @@ class Scale {
             best = std::min(best, cut + std::max(std::floor(sum + slack - cut) + 1, 0.0));
         return best;
     }
+    // How far below the goal the prices aim: where sums are whole, past the next smaller one.
+    double margin() const { return whole_ ? 1.0 : 0.001; }
     double round_up(double goal) const { return whole_ ? std::ceil(goal - slack) : goal; }
     bool out_of_reach(double bound, double goal) const {
         return bound < goal - (whole_ ? slack : 0.0);
@@ -77,7 +79,7 @@ class Exact {
 
   private:
     static constexpr int64_t most_runs = 1 << 21, most_cells = 1 << 22;
-    static constexpr int root_rounds = 1500, node_rounds = 100, most_depth = 200;
+    static constexpr int root_rounds = 1500, node_rounds = 200, most_depth = 200;
     static constexpr double endless = std::numeric_limits<double>::infinity();
 
     // A set of runs to be packed, the best packing found so far and the bound.
@@ -249,12 +251,12 @@ class Exact {
         double pace = 1.8, best = endless;
         for (int round = 0, stalled = 0; round < rounds && spend(relaxation.steps()); ++round) {
             const double bound = relaxation.bound(prices);
-            if (bound < best - 1e-4 * pace) {
+            if (bound < best - 1e-6 * pace) {
                 stalled = 0;
             } else if (++stalled == 12) {
                 stalled = 0;
                 pace /= 2;
-                if (pace < 0.002) break;
+                if (pace < 1e-5) break;
             }
             if (bound < best) {
                 best = bound;
@@ -264,7 +266,7 @@ class Exact {
             }
             relaxation.uses(node.use, node.chosen);
             if (round % 16 == 15) pack(node, relaxation, First::dearest);
-            if (settled(node) || !move(node, prices, pace * (bound - node.goal + 1.0))) break;
+            if (settled(node) || !move(node, prices, pace * (1.5 * (bound - node.goal) + scale_.margin()))) break;
         }
         relaxation.bound(node.prices);
         relaxation.uses(node.use, node.chosen);

@@ -45,7 +45,7 @@ def all_runs(candidate: Tokens, columns: Sequence[object]) -> list[Run]:
 
 
 def greedy_runs(candidate: Tokens, references: Sequence[Tokens]) -> list[Run]:
-    """GTM 1.4: the longest first, of equals the largest row * W + column; what does not conflict."""
+    """GTM 1.4: the longest first, of equals the largest row * W + column; what fits is taken."""
     columns = concatenated(references)
     order = sorted(
         all_runs(candidate, columns),
