@@ -80,6 +80,7 @@ class Exact {
   private:
     static constexpr int64_t most_runs = 1 << 21, most_cells = 1 << 22;
     static constexpr int root_rounds = 1500, node_rounds = 200, most_depth = 200;
+    static constexpr int64_t sorting = 8;  // steps for each run that is sorted
     static constexpr double endless = std::numeric_limits<double>::infinity();
 
     // A set of runs to be packed, the best packing found so far and the bound.
@@ -132,7 +133,7 @@ class Exact {
             count += static_cast<int64_t>(run.length) * (run.length - 1) / 2;
         const int64_t cells = cap_.binds ? (grid.rows() + 1) * (cap_.whole + int64_t{1}) : 0;
         steps_ = 0;
-        if (count > most_runs || cells > most_cells || !spend(count)) return false;
+        if (count > most_runs || cells > most_cells || !spend(sorting * count)) return false;
         runs_.clear();
         for (int32_t i = 0; i < grid.rows(); ++i) {
             const int32_t word = grid.row_word(i);
@@ -304,7 +305,7 @@ class Exact {
         std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) {
             return a.first != b.first ? a.first > b.first : a.second < b.second;
         });
-        spend(static_cast<int64_t>(order_.size()));
+        spend(sorting * static_cast<int64_t>(order_.size()));
         std::vector<char> used(packing.columns(), 0);
         scratch_.clear(packing.rows());
         if (first == First::chosen)

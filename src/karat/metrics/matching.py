@@ -40,8 +40,8 @@ SEARCHES = {
 }
 """How a matching is looked for."""
 
-BUDGET = 20_000_000
-"""Steps of the exact search in one segment: a few tenths of a second."""
+BUDGET = 50_000_000
+"""Steps of the exact search in one segment: about half a second."""
 
 
 @dataclass(frozen=True)
