@@ -1,67 +1,80 @@
 """GTM's greedy search in plain Python: what Karat is measured against.
 
-Twice: as the rule reads (look at every cell of the grid), and by a programmer who first makes an
-index of the references' words.
+Twice: `as_it_reads` is the rule word for word, `tuned` what a programmer makes of it who knows
+which parts of Python are fast. Both give exactly what GTM 1.4 gives.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
-Hits = Callable[[Sequence[str], Sequence["str | None"]], Iterable[tuple[int, int]]]
+Tokens = Sequence[str]
 
 
-def greedy_size(
-    candidate: Sequence[str], references: Sequence[Sequence[str]], e: float, hits: Hits
-) -> float:
-    """Every run at every hit, the longest first, what does not conflict; then the cap."""
-    columns: list[str | None] = []
-    for reference in references:
-        columns += [*reference, None]  # a barrier
-    runs = _runs(candidate, columns, hits)
+def as_it_reads(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+    """Every run at every hit; the longest first, of equals the last; what does not conflict."""
+    columns = _with_barriers(references)
+    runs = []
+    for i in range(len(candidate)):
+        for j in range(len(columns)):
+            length = 0
+            while i + length < len(candidate) and candidate[i + length] == columns[j + length]:
+                length += 1
+                runs.append((length, i * len(columns) + j, i, j))
+    rows: set[int] = set()
+    used: set[int] = set()
+    lengths = []
+    for length, _, i, j in sorted(runs, reverse=True):
+        mine, theirs = set(range(i, i + length)), set(range(j, j + length))
+        if not mine & rows and not theirs & used:
+            rows |= mine
+            used |= theirs
+            lengths.append(length)
+    return _size(lengths, candidate, references, e)
+
+
+def tuned(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+    """The same with an index of the references' words, and slices instead of sets."""
+    columns = _with_barriers(references)
     width = len(columns)
-    runs.sort(key=lambda run: (run[0], run[1] * width + run[2]), reverse=True)
-    row_free, column_free = [True] * len(candidate), [True] * width
-    left = min(len(candidate), sum(map(len, references)) / len(references))
-    total = 0.0
-    for length, i, j in runs:
-        if all(row_free[i : i + length]) and all(column_free[j : j + length]):
-            row_free[i : i + length] = column_free[j : j + length] = [False] * length
-            kept = min(length, left)
-            total += kept**e
-            left -= kept
-    return float(total ** (1 / e))
-
-
-def every_cell(
-    candidate: Sequence[str], columns: Sequence[str | None]
-) -> Iterable[tuple[int, int]]:
-    """The hits, by the definition."""
-    return (
-        (i, j)
-        for i in range(len(candidate))
-        for j in range(len(columns))
-        if candidate[i] == columns[j]
-    )
-
-
-def by_word(candidate: Sequence[str], columns: Sequence[str | None]) -> Iterable[tuple[int, int]]:
-    """The hits, through an index."""
     places: defaultdict[str | None, list[int]] = defaultdict(list)
     for j, word in enumerate(columns):
         places[word].append(j)
-    return ((i, j) for i, word in enumerate(candidate) for j in places.get(word, ()))
-
-
-def _runs(
-    candidate: Sequence[str], columns: Sequence[str | None], hits: Hits
-) -> list[tuple[int, int, int]]:
     runs = []
-    for i, j in hits(candidate, columns):
-        length = 1
-        runs.append((length, i, j))
-        while i + length < len(candidate) and candidate[i + length] == columns[j + length]:
-            length += 1
-            runs.append((length, i, j))
-    return runs
+    for i, word in enumerate(candidate):
+        for j in places.get(word, ()):
+            length = 1
+            runs.append((length, i * width + j))
+            while i + length < len(candidate) and candidate[i + length] == columns[j + length]:
+                length += 1
+                runs.append((length, i * width + j))
+    runs.sort(reverse=True)
+    row_used, column_used = [False] * len(candidate), [False] * width
+    lengths = []
+    for length, start in runs:
+        i, j = divmod(start, width)
+        if not any(row_used[i : i + length]) and not any(column_used[j : j + length]):
+            row_used[i : i + length] = column_used[j : j + length] = [True] * length
+            lengths.append(length)
+    return _size(lengths, candidate, references, e)
+
+
+def _with_barriers(references: Sequence[Tokens]) -> list[str | None]:
+    columns: list[str | None] = []
+    for reference in references:
+        columns += [*reference, None]
+    return columns
+
+
+def _size(
+    lengths: Sequence[int], candidate: Tokens, references: Sequence[Tokens], e: float
+) -> float:
+    """The cap, then the size; the lengths come in descending order."""
+    left = min(len(candidate), sum(map(len, references)) / len(references))
+    total = 0.0
+    for length in lengths:
+        kept = min(length, left)
+        total += kept**e
+        left -= kept
+    return float(total ** (1 / e))

@@ -28,18 +28,21 @@ class Grid {
     void set(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
              int64_t last) {
         numbering_.reset(static_cast<size_t>(length));
-        row_word_.clear();
-        for (int64_t i = 0; i < length; ++i) row_word_.push_back(number(candidate[i]));
-        column_word_.clear();
+        row_word_.resize(length);
+        for (int64_t i = 0; i < length; ++i)
+            row_word_[i] = numbering_.add(static_cast<uint32_t>(candidate[i]));
+        const int64_t tokens = references.offsets[last] - references.offsets[first];
+        column_word_.resize(tokens + last - first);
+        int32_t* column = column_word_.data();
         for (int64_t k = first; k < last; ++k) {
             const int32_t* const reference = references.begin(k);
             for (int64_t j = 0; j < references.length(k); ++j)
-                column_word_.push_back(numbering_.find(static_cast<uint32_t>(reference[j])));
-            column_word_.push_back(0);  // the barrier
+                *column++ = numbering_.find(static_cast<uint32_t>(reference[j]));
+            *column++ = 0;  // the barrier
         }
         index();
-        const auto tokens = static_cast<double>(references.offsets[last] - references.offsets[first]);
-        mean_length = tokens / static_cast<double>(std::max<int64_t>(last - first, 1));
+        mean_length = static_cast<double>(tokens) /
+                      static_cast<double>(std::max<int64_t>(last - first, 1));
     }
 
     int32_t rows() const { return static_cast<int32_t>(row_word_.size()); }
@@ -86,8 +89,6 @@ class Grid {
     double cap() const { return std::min(static_cast<double>(rows()), mean_length); }
 
   private:
-    int32_t number(int32_t id) { return numbering_.add(static_cast<uint32_t>(id)); }
-
     void index() {
         in_candidate_.assign(words() + 1, 0);
         for (const int32_t word : row_word_) ++in_candidate_[word];
