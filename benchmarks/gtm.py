@@ -174,9 +174,9 @@ def _cases(texts: Ted) -> Iterator[tuple[str, list[Case], float]]:
 def _certain(what: str, cases: list[Case], at_most: float) -> Row:
     times, proven = [], 0.0
     for candidate, references in cases:
-        start = time.perf_counter()
+        start = time.process_time()  # not the clock: of thousands of calls one meets a pause
         (row,) = EXACT.stats([candidate], [references], threads=1)
-        times.append((time.perf_counter() - start) * 1000)
+        times.append((time.process_time() - start) * 1000)
         proven += row[-1]
     times.sort()
     quick = sum(t <= 100 for t in times) / len(times)
@@ -188,7 +188,7 @@ def _certain(what: str, cases: list[Case], at_most: float) -> Row:
         unit=" ms",
         at_most=at_most,
         note=f"{proven / len(cases):.2%} certified, median {middle:.2f} ms, "
-        f"{quick:.1%} within 100 ms; from text, one call each",
+        f"{quick:.1%} within 100 ms; CPU time, from text, one call each",
     )
 
 

@@ -409,11 +409,10 @@ class GtmSearch {
         : power_(e), exact_(e, budget), is_exact_(exact) {
         greedy_.most_hits = most_hits;
     }
-    gtm::Answer operator()(const gtm::Grid& grid, gtm::Matching& matching) {
-        if (is_exact_) return exact_.match(grid, matching);
-        greedy_.match(grid, matching);
-        matching.runs(runs_);
-        const double sum = gtm::weigh(runs_, grid.cap(), power_);
+    gtm::Answer operator()(const gtm::Grid& grid, std::vector<gtm::Run>& taken) {
+        if (is_exact_) return exact_.match(grid, taken);
+        greedy_.match(grid, taken);
+        const double sum = gtm::weigh(taken, grid.cap(), power_);
         return {sum, sum, power_.exponent() == 1};
     }
     double root(double sum) const { return power_.root(sum); }
@@ -423,7 +422,6 @@ class GtmSearch {
     gtm::Greedy greedy_;
     gtm::Exact exact_;
     bool is_exact_;
-    std::vector<gtm::Run> runs_;
 };
 
 void check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
@@ -431,6 +429,10 @@ void check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, do
     if (c_ids.shape(0) > most || r_ids.shape(0) + r_offsets.shape(0) > most)
         throw nb::value_error("more tokens than GTM can number");
     if (!(e >= 1)) throw nb::value_error("the exponent must be at least 1");
+    for (const Ids* ids : {&c_ids, &r_ids})  // a table over all ids is made
+        for (size_t k = 0; k < ids->shape(0); ++k)
+            if (static_cast<uint32_t>((*ids)(k)) >= 1u << 28)
+                throw nb::value_error("ids must be those of a vocabulary");
 }
 
 // For each segment: size, |C|, mean |R|, a bound for the size, and whether it is proven to be the
@@ -447,12 +449,12 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
         nb::gil_scoped_release release;
         GtmSearch search(e, exact, budget, gtm::Greedy().most_hits);
         gtm::Grid grid;
-        gtm::Matching matching;
+        std::vector<gtm::Run> taken;
         for (size_t i = 0; i < segments; ++i) {
             if (i % 64 == 63) poll();
             grid.set(candidates.begin(i), candidates.length(i), references, starts(i),
                      starts(i + 1));
-            const gtm::Answer found = search(grid, matching);
+            const gtm::Answer found = search(grid, taken);
             rows.insert(rows.end(), {search.root(found.sum), static_cast<double>(grid.rows()),
                                      grid.mean_length, search.root(found.bound),
                                      found.proven ? 1.0 : 0.0});
@@ -478,9 +480,7 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
         nb::gil_scoped_release release;
         grid.set(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
                  static_cast<int64_t>(r_offsets.shape(0)) - 1);
-        gtm::Matching matching;
-        found = GtmSearch(e, exact, budget, most_hits)(grid, matching);
-        matching.runs(runs);
+        found = GtmSearch(e, exact, budget, most_hits)(grid, runs);
         gtm::weigh(runs, grid.cap(), power, &kept);
         for (const gtm::Run& run : runs)
             flat.insert(flat.end(), {run.row, run.column, run.length});

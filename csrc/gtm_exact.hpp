@@ -61,20 +61,19 @@ class Exact {
   public:
     Exact(double e, int64_t budget) : power_(e), budget_(budget) {}
 
-    Answer match(const Grid& grid, Matching& matching) {
-        greedy_.match(grid, matching);
-        std::vector<Run> runs;
-        matching.runs(runs);
-        const double sum = weigh(runs, grid.cap(), power_);
+    // `taken` gets the runs of the matching, sorted.
+    Answer match(const Grid& grid, std::vector<Run>& taken) {
+        greedy_.match(grid, taken);
+        const double sum = weigh(taken, grid.cap(), power_);
         if (power_.exponent() == 1) return {sum, sum, true};
-        const bool few = grid.hits() <= static_cast<double>(std::min<int64_t>(budget_, most_runs));
-        if (few) maximal(grid);
+        const bool few = grid.hits() <= std::min<int64_t>(budget_, most_runs);
+        if (few) grid.maximal_runs(maximal_);
         few ? reach_.from_runs(grid, maximal_) : reach_.from_windows(grid);
         const double reach = std::max(sum, reach_.bound(grid, grid.cap(), power_));
         prepare(grid);
         if (scale_.out_of_reach(reach, scale_.next(sum))) return {sum, sum, true};
         if (!few || !list(grid)) return {sum, reach, false};
-        return search(grid, matching, sum, reach);
+        return search(grid, taken, sum, reach);
     }
 
   private:
@@ -100,15 +99,6 @@ class Exact {
 
     // ------------------------------------------------------------------------- what is searched
 
-    void maximal(const Grid& grid) {
-        maximal_.clear();
-        for (int32_t i = 0; i + 1 < grid.rows(); ++i)
-            for (const int32_t *p = grid.begin(grid.row_word(i)), *end = grid.end(grid.row_word(i));
-                 p < end; ++p)
-                if (grid.column_word(*p + 1) == grid.row_word(i + 1) && grid.starts_run(i, *p))
-                    maximal_.push_back({i, *p, grid.run_from(i, *p)});
-    }
-
     void prepare(const Grid& grid) {
         longest_ = 1;
         for (const int32_t length : reach_.row) longest_ = std::max(longest_, length);
@@ -128,18 +118,16 @@ class Exact {
 
     // All runs at all hits, if they are not too many.
     bool list(const Grid& grid) {
-        int64_t count = static_cast<int64_t>(grid.hits());
+        int64_t count = grid.hits();
         for (const Run& run : maximal_)
             count += static_cast<int64_t>(run.length) * (run.length - 1) / 2;
         const int64_t cells = cap_.binds ? (grid.rows() + 1) * (cap_.whole + int64_t{1}) : 0;
         steps_ = 0;
         if (count > most_runs || cells > most_cells || !spend(sorting * count)) return false;
         runs_.clear();
-        for (int32_t i = 0; i < grid.rows(); ++i) {
-            const int32_t word = grid.row_word(i);
-            for (const int32_t* p = grid.begin(word); p < grid.end(word); ++p)
-                runs_.push_back({i, *p, 1});
-        }
+        for (int32_t i = 0; i < grid.rows(); ++i)
+            for (int32_t j = grid.last(grid.row_word(i)); j >= 0; j = grid.before(j))
+                runs_.push_back({i, j, 1});
         for (const Run& run : maximal_)
             for (int32_t k = 0; k + 1 < run.length; ++k)
                 for (int32_t length = 2; length <= run.length - k; ++length)
@@ -152,15 +140,14 @@ class Exact {
         return std::tie(a.row, a.length, a.column) < std::tie(b.row, b.length, b.column);
     }
 
-    Answer search(const Grid& grid, Matching& matching, double sum, double reach) {
+    Answer search(const Grid& grid, std::vector<Run>& taken, double sum, double reach) {
         price_.assign(grid.columns(), 0.0);
         new_row_.assign(grid.rows(), -1);
         new_column_.assign(grid.columns(), -1);
         const double goal = scale_.next(sum);
         Found found = solve(runs_, goal, reach, 0);
         if (found.value > sum && !scale_.out_of_reach(found.value, goal)) {
-            matching.clear(grid.rows());
-            for (const Run& run : found.runs) matching.add(run);
+            taken = found.runs;
             sum = found.value;
         }
         const double bound = std::min(found.bound, reach);
@@ -307,35 +294,36 @@ class Exact {
         });
         spend(sorting * static_cast<int64_t>(order_.size()));
         std::vector<char> used(packing.columns(), 0);
-        scratch_.clear(packing.rows());
+        scratch_.assign(packing.rows(), -1);
         if (first == First::chosen)
             for (const Run& run : node.chosen) place(run, used);
         for (const auto& [gain, k] : order_) place(packing.runs[k], used);
-        scratch_.runs(packed_);
-        split_gaps(packing);
+        old_numbers(packing);
         accept(node);
     }
     void place(const Run& run, std::vector<char>& used) {
         for (int32_t k = 0; k < run.length; ++k)
-            if (scratch_.column[run.row + k] >= 0 || used[run.column + k]) return;
-        scratch_.add(run);
-        for (int32_t k = 0; k < run.length; ++k) used[run.column + k] = 1;
+            if (scratch_[run.row + k] >= 0 || used[run.column + k]) return;
+        for (int32_t k = 0; k < run.length; ++k) {
+            scratch_[run.row + k] = run.column + k;
+            used[run.column + k] = 1;
+        }
     }
-    // Back to the old numbers; where rows or columns between two were left out, a run ends.
-    void split_gaps(const Packing& packing) {
-        std::vector<Run> pieces;
-        for (const Run& run : packed_)
-            for (int32_t k = 0; k < run.length; ++k) {
-                const int32_t i = packing.row[run.row + k], j = packing.column[run.column + k];
-                if (k && i == pieces.back().row + pieces.back().length &&
-                    j == pieces.back().column + pieces.back().length)
-                    ++pieces.back().length;
-                else
-                    pieces.push_back({i, j, 1});
-            }
-        packed_.swap(pieces);
+    // The runs of the packing in the old numbers; a run ends where rows or columns were left out.
+    void old_numbers(const Packing& packing) {
+        packed_.clear();
+        for (int32_t k = 0; k < packing.rows(); ++k) {
+            if (scratch_[k] < 0) continue;
+            const int32_t i = packing.row[k], j = packing.column[scratch_[k]];
+            if (!packed_.empty() && i == packed_.back().row + packed_.back().length &&
+                j == packed_.back().column + packed_.back().length)
+                ++packed_.back().length;
+            else
+                packed_.push_back({i, j, 1});
+        }
     }
     void accept(Node& node) {
+        sort_runs(packed_);
         const double value = weigh(packed_, limit_, power_);
         if (value <= node.found.value) return;
         node.found.value = value;
@@ -472,7 +460,7 @@ class Exact {
     std::vector<Run> maximal_, runs_, packed_;
     std::vector<int32_t> new_row_, new_column_;
     std::vector<std::pair<double, int32_t>> order_;
-    Matching scratch_;
+    std::vector<int32_t> scratch_;  // of each row of a packing: its column, or -1
 };
 
 }  // namespace karat::gtm

@@ -18,35 +18,24 @@ namespace karat::gtm {
 class Greedy {
   public:
     // Above this many hits, runs are found through a suffix array instead of one by one.
-    double most_hits = 1 << 23;
+    double most_hits = 1 << 23;  // a double, so that it may be infinite
 
-    void match(const Grid& grid, Matching& matching) {
-        matching.clear(grid.rows());
-        free_.assign(grid.columns(), 1);
-        if (grid.hits() > most_hits) {
-            levels_.match(grid, matching, free_);
+    // The runs that are taken, in the order in which they are taken, which is sorted.
+    void match(const Grid& grid, std::vector<Run>& taken) {
+        taken.clear();
+        row_free_.assign(grid.rows(), 1);
+        column_free_.assign(grid.columns(), 1);
+        if (static_cast<double>(grid.hits()) > most_hits) {
+            levels_.match(grid, row_free_, column_free_, taken);
         } else {
-            collect(grid);
-            while (!heap_.empty()) take(pop(), matching);
+            grid.maximal_runs(heap_);
+            std::make_heap(heap_.begin(), heap_.end(), after);
+            while (!heap_.empty()) take(pop(), taken);
         }
-        singles(grid, matching);
+        singles(grid, taken);
     }
 
   private:
-    // All maximal runs of two hits or more.
-    void collect(const Grid& grid) {
-        heap_.clear();
-        for (int32_t i = 0; i + 1 < grid.rows(); ++i) {
-            const int32_t next = grid.row_word(i + 1), word = grid.row_word(i);
-            for (const int32_t *p = grid.begin(word), *end = grid.end(word); p < end; ++p) {
-                const int32_t j = *p;  // a barrier follows, so there is a column j + 1
-                if (grid.column_word(j + 1) == next && grid.starts_run(i, j))
-                    heap_.push_back({i, j, grid.run_from(i, j)});
-            }
-        }
-        std::make_heap(heap_.begin(), heap_.end(), after);
-    }
-
     Run pop() {
         std::pop_heap(heap_.begin(), heap_.end(), after);
         const Run run = heap_.back();
@@ -54,20 +43,24 @@ class Greedy {
         return run;
     }
 
-    void take(const Run& run, Matching& matching) {
+    void take(const Run& run, std::vector<Run>& taken) {
         int32_t length = 0;  // of the free piece that ends here
-        for (int32_t k = 0; k <= run.length; ++k) {
-            if (k < run.length && matching.column[run.row + k] < 0 && free_[run.column + k]) {
+        for (int32_t k = 0; k < run.length; ++k) {
+            if (row_free_[run.row + k] && column_free_[run.column + k]) {
                 ++length;
                 continue;
             }
-            if (length == run.length) break;
             if (length >= 2) push({run.row + k - length, run.column + k - length, length});
             length = 0;
         }
-        if (length != run.length) return;
-        matching.add(run);
-        for (int32_t k = 0; k < run.length; ++k) free_[run.column + k] = 0;
+        if (length == run.length) {
+            taken.push_back(run);
+            std::fill_n(row_free_.begin() + run.row, length, 0);
+            std::fill_n(column_free_.begin() + run.column, length, 0);
+        } else if (length >= 2) {
+            const int32_t at = run.length - length;
+            push({run.row + at, run.column + at, length});
+        }
     }
 
     void push(const Run& run) {
@@ -75,21 +68,22 @@ class Greedy {
         std::push_heap(heap_.begin(), heap_.end(), after);
     }
 
-    void singles(const Grid& grid, Matching& matching) {
-        last_.assign(grid.words() + 1, -1);
+    void singles(const Grid& grid, std::vector<Run>& taken) {
+        next_.assign(grid.words() + 1, -2);
         for (int32_t i = grid.rows() - 1; i >= 0; --i) {
-            if (matching.column[i] >= 0) continue;
-            const int32_t word = grid.row_word(i);
-            const int32_t* const columns = grid.begin(word);
-            if (last_[word] < 0) last_[word] = grid.in_references(word);
-            while (last_[word] > 0 && !free_[columns[last_[word] - 1]]) --last_[word];
-            if (last_[word] > 0) matching.column[i] = columns[--last_[word]];
+            if (!row_free_[i]) continue;
+            int32_t& j = next_[grid.row_word(i)];
+            if (j == -2) j = grid.last(grid.row_word(i));
+            while (j >= 0 && !column_free_[j]) j = grid.before(j);
+            if (j < 0) continue;
+            taken.push_back({i, j, 1});
+            j = grid.before(j);
         }
     }
 
     std::vector<Run> heap_;
-    std::vector<char> free_;
-    std::vector<int32_t> last_;  // of each word: how many of its columns are still to be looked at
+    std::vector<char> row_free_, column_free_;
+    std::vector<int32_t> next_;  // of each word: the last column still to be looked at; -2: all
     Levels levels_;
 };
 

@@ -23,42 +23,80 @@ inline bool after(const Run& a, const Run& b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
 }
 
+// Ids to 1, 2, 3, … in order of first sight, as a plain table: ids are those of a vocabulary.
+class WordNumbers {
+  public:
+    void reset() {
+        if (++epoch_ == 0) {  // the stamps have wrapped around
+            std::fill(slots_.begin(), slots_.end(), Slot{});
+            epoch_ = 1;
+        }
+        count_ = 0;
+    }
+    int32_t count() const { return count_; }
+    int32_t add(int32_t id) {
+        const auto at = static_cast<size_t>(static_cast<uint32_t>(id));
+        if (at >= slots_.size()) slots_.resize(std::max(at + 1, 2 * slots_.size()));
+        if (slots_[at].epoch != epoch_) slots_[at] = {epoch_, ++count_};
+        return slots_[at].number;
+    }
+    // The number of an id, or 0.
+    int32_t find(int32_t id) const {
+        const auto at = static_cast<size_t>(static_cast<uint32_t>(id));
+        return at < slots_.size() && slots_[at].epoch == epoch_ ? slots_[at].number : 0;
+    }
+
+  private:
+    struct Slot {
+        uint32_t epoch = 0;
+        int32_t number = 0;
+    };
+    std::vector<Slot> slots_;
+    uint32_t epoch_ = 0;
+    int32_t count_ = 0;
+};
+
 class Grid {
   public:
     void set(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
              int64_t last) {
-        numbering_.reset(static_cast<size_t>(length));
+        numbers_.reset();
         row_word_.resize(length);
-        for (int64_t i = 0; i < length; ++i)
-            row_word_[i] = numbering_.add(static_cast<uint32_t>(candidate[i]));
+        words_.assign(1, Word{});
+        for (int64_t i = 0; i < length; ++i) {
+            row_word_[i] = numbers_.add(candidate[i]);
+            if (row_word_[i] == static_cast<int32_t>(words_.size())) words_.emplace_back();
+            ++words_[row_word_[i]].in_candidate;
+        }
         const int64_t tokens = references.offsets[last] - references.offsets[first];
         column_word_.resize(tokens + last - first);
-        int32_t* column = column_word_.data();
+        before_.resize(tokens + last - first);
+        hits_ = 0;
+        int32_t column = 0;
         for (int64_t k = first; k < last; ++k) {
             const int32_t* const reference = references.begin(k);
             for (int64_t j = 0; j < references.length(k); ++j)
-                *column++ = numbering_.find(static_cast<uint32_t>(reference[j]));
-            *column++ = 0;  // the barrier
+                add_column(column++, numbers_.find(reference[j]));
+            column_word_[column++] = 0;  // the barrier
         }
-        index();
         mean_length = static_cast<double>(tokens) /
                       static_cast<double>(std::max<int64_t>(last - first, 1));
     }
 
     int32_t rows() const { return static_cast<int32_t>(row_word_.size()); }
     int32_t columns() const { return static_cast<int32_t>(column_word_.size()); }
-    int32_t words() const { return numbering_.count(); }
+    int32_t words() const { return numbers_.count(); }
     // Words are numbered from 1; 0 is a column without hits: a barrier or another word.
     int32_t row_word(int32_t i) const { return row_word_[i]; }
     int32_t column_word(int32_t j) const { return column_word_[j]; }
     const std::vector<int32_t>& row_words() const { return row_word_; }
     const std::vector<int32_t>& column_words() const { return column_word_; }
 
-    // The columns of a word, in ascending order.
-    const int32_t* begin(int32_t word) const { return places_.data() + starts_[word]; }
-    const int32_t* end(int32_t word) const { return places_.data() + starts_[word + 1]; }
-    int32_t in_candidate(int32_t word) const { return in_candidate_[word]; }
-    int32_t in_references(int32_t word) const { return starts_[word + 1] - starts_[word]; }
+    // The columns of a word, from the last to the first; -1 comes after that.
+    int32_t last(int32_t word) const { return words_[word].last; }
+    int32_t before(int32_t column) const { return before_[column]; }
+    int32_t in_candidate(int32_t word) const { return words_[word].in_candidate; }
+    int32_t in_references(int32_t word) const { return words_[word].in_references; }
 
     bool hit(int32_t i, int32_t j) const { return row_word_[i] == column_word_[j]; }
     bool starts_run(int32_t i, int32_t j) const { return !i || !j || !hit(i - 1, j - 1); }
@@ -70,17 +108,22 @@ class Grid {
         return length;
     }
 
-    double hits() const {
-        double total = 0;
-        for (int32_t w = 1; w <= words(); ++w)
-            total += static_cast<double>(in_candidate_[w]) * in_references(w);
-        return total;
+    // All maximal runs of two hits or more.
+    void maximal_runs(std::vector<Run>& out) const {
+        out.clear();
+        for (int32_t i = 0; i + 1 < rows(); ++i) {
+            const int32_t next = row_word_[i + 1];
+            for (int32_t j = last(row_word_[i]); j >= 0; j = before_[j])
+                if (column_word_[j + 1] == next && starts_run(i, j))  // a barrier ends the columns
+                    out.push_back({i, j, run_from(i, j)});
+        }
     }
+
+    int64_t hits() const { return hits_; }
     // The number of hits of a maximum matching.
     int64_t most_matches() const {
         int64_t total = 0;
-        for (int32_t w = 1; w <= words(); ++w)
-            total += std::min(in_candidate_[w], in_references(w));
+        for (const Word& word : words_) total += std::min(word.in_candidate, word.in_references);
         return total;
     }
 
@@ -89,21 +132,24 @@ class Grid {
     double cap() const { return std::min(static_cast<double>(rows()), mean_length); }
 
   private:
-    void index() {
-        in_candidate_.assign(words() + 1, 0);
-        for (const int32_t word : row_word_) ++in_candidate_[word];
-        starts_.assign(words() + 2, 0);
-        for (const int32_t word : column_word_)
-            if (word) ++starts_[word + 1];
-        for (int32_t w = 1; w <= words(); ++w) starts_[w + 1] += starts_[w];
-        places_.resize(starts_.back());
-        next_.assign(starts_.begin(), starts_.end());
-        for (int32_t j = 0; j < columns(); ++j)
-            if (column_word_[j]) places_[next_[column_word_[j]]++] = j;
+    struct Word {
+        int32_t in_candidate = 0, in_references = 0, last = -1;
+    };
+
+    void add_column(int32_t j, int32_t number) {
+        column_word_[j] = number;
+        if (!number) return;
+        Word& word = words_[number];
+        before_[j] = word.last;
+        word.last = j;
+        ++word.in_references;
+        hits_ += word.in_candidate;
     }
 
-    Numbering numbering_;
-    std::vector<int32_t> row_word_, column_word_, in_candidate_, starts_, places_, next_;
+    WordNumbers numbers_;
+    std::vector<Word> words_;
+    std::vector<int32_t> row_word_, column_word_, before_;
+    int64_t hits_ = 0;
 };
 
 // length^e and its inverse. Whole exponents are products, so that they are the same on every
@@ -130,12 +176,15 @@ class Power {
     bool whole_;
 };
 
-// The sum of length^e over runs, of which no more than `cap` hits count: the longest runs are kept,
-// the last one as much of it as is left, which is the best choice because length^e is convex.
-// `runs` are sorted; the part of each that counts goes to `kept`.
-inline double weigh(std::vector<Run>& runs, double cap, const Power& power,
-                    std::vector<double>* kept = nullptr) {
+inline void sort_runs(std::vector<Run>& runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return after(b, a); });
+}
+
+// The sum of length^e over sorted runs, of which no more than `cap` hits count: the longest runs are
+// kept, the last one as much of it as is left, which is the best choice because length^e is convex.
+// The part of each that counts goes to `kept`.
+inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
+                    std::vector<double>* kept = nullptr) {
     double left = cap, sum = 0;
     for (const Run& run : runs) {
         const double length = std::min(static_cast<double>(run.length), std::max(left, 0.0));
@@ -145,25 +194,5 @@ inline double weigh(std::vector<Run>& runs, double cap, const Power& power,
     }
     return sum;
 }
-
-// A matching: for every row its column, or -1; `runs` are its maximal diagonals.
-struct Matching {
-    std::vector<int32_t> column;
-
-    void clear(int32_t rows) { column.assign(rows, -1); }
-    void add(const Run& run) {
-        for (int32_t k = 0; k < run.length; ++k) column[run.row + k] = run.column + k;
-    }
-    void runs(std::vector<Run>& out) const {
-        out.clear();
-        for (int32_t i = 0; i < static_cast<int32_t>(column.size()); ++i) {
-            if (column[i] < 0) continue;
-            if (i && column[i - 1] >= 0 && column[i - 1] + 1 == column[i])
-                ++out.back().length;
-            else
-                out.push_back({i, column[i], 1});
-        }
-    }
-};
 
 }  // namespace karat::gtm

@@ -139,10 +139,12 @@ class Windows {
 
 class Levels {
   public:
-    void match(const Grid& grid, Matching& matching, std::vector<char>& free) {
+    void match(const Grid& grid, std::vector<char>& row_free, std::vector<char>& column_free,
+               std::vector<Run>& taken) {
         windows_.set(grid);
-        matching_ = &matching;
-        free_ = &free;
+        row_free_ = &row_free;
+        column_free_ = &column_free;
+        taken_ = &taken;
         for (int32_t level = grid.rows() + 1; (level = next_below(level)) >= 2;) take(level);
     }
 
@@ -151,7 +153,7 @@ class Levels {
     int32_t column(int32_t i) const { return i - windows_.rows - 1; }
     bool free(int32_t i) const {
         if (!windows_.text[i]) return false;
-        return is_row(i) ? matching_->column[i] < 0 : (*free_)[column(i)];
+        return is_row(i) ? (*row_free_)[i] : (*column_free_)[column(i)];
     }
 
     // The longest run that is free, if it is shorter than `level`.
@@ -181,22 +183,21 @@ class Levels {
     void take(int32_t level) {
         name(level);
         for (int32_t i = windows_.rows - level; i >= 0; --i) {
-            if (room_[i] < level || matching_->column[i] >= 0 ||
-                matching_->column[i + level - 1] >= 0)
-                continue;
+            if (room_[i] < level || !(*row_free_)[i] || !(*row_free_)[i + level - 1]) continue;
             int32_t& at = next_[name_[i] + 1];  // one past the last column still to be looked at
             const int32_t first = starts_[name_[i]];
             while (at > first && !open(places_[at - 1], level)) --at;
             if (at == first) continue;
-            const Run run{i, places_[--at], level};
-            matching_->add(run);
-            for (int32_t k = 0; k < level; ++k) (*free_)[run.column + k] = 0;
+            const int32_t j = places_[--at];
+            taken_->push_back({i, j, level});
+            std::fill_n(row_free_->begin() + i, level, 0);
+            std::fill_n(column_free_->begin() + j, level, 0);
         }
     }
 
     // All that was taken since the level began has its length: looking at both ends is enough.
     bool open(int32_t column, int32_t level) const {
-        return (*free_)[column] && (*free_)[column + level - 1];
+        return (*column_free_)[column] && (*column_free_)[column + level - 1];
     }
 
     // Numbers the windows of this length, and lists the columns where each starts.
@@ -219,8 +220,8 @@ class Levels {
     }
 
     Windows windows_;
-    Matching* matching_ = nullptr;
-    std::vector<char>* free_ = nullptr;
+    std::vector<char>*row_free_ = nullptr, *column_free_ = nullptr;
+    std::vector<Run>* taken_ = nullptr;
     std::vector<int32_t> room_, name_, starts_, next_, places_;
 };
 

@@ -82,7 +82,7 @@ class Reach {
     void add_word(const Grid& grid, int32_t w, int32_t most) {
         mine_.assign(by_word_.begin() + starts_[w], by_word_.begin() + starts_[w + 1]);
         theirs_.clear();
-        for (const int32_t* p = grid.begin(w); p < grid.end(w); ++p) theirs_.push_back(column[*p]);
+        for (int32_t j = grid.last(w); j >= 0; j = grid.before(j)) theirs_.push_back(column[j]);
         for (auto* side : {&mine_, &theirs_}) std::sort(side->begin(), side->end(), std::greater<>());
         // The k-th best hit is bounded by the k-th best row and by the k-th best column.
         for (int32_t k = 0; k < most; ++k) each_.push_back(std::min(mine_[k], theirs_[k]));
