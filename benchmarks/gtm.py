@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from corpus import DATA, Corpus
@@ -65,33 +66,52 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 
 def _against_python(texts: Ted, plan: Plan) -> Iterator[Row]:
-    def plain(size: Callable[..., float]) -> Callable[[], float]:
-        def work() -> float:
-            references = [[line.split()] for line in texts.good]
-            return sum(
-                size(candidate.split(), reference, 2)
-                for lines in texts.outputs.values()
-                for candidate, reference in zip(lines, references, strict=True)
-            )
+    systems = f"{len(texts.outputs)} systems"
+    yield from _race(f"TED, {systems} x {len(texts.good)}", texts.outputs, texts.good, plan, 100)
+    joined = {name: documents(lines) for name, lines in texts.outputs.items()}
+    references = documents(texts.good)
+    work = f"TED documents of 25, {systems} x {len(references)}"
+    yield from _race(work, joined, references, plan, None)
 
-        return work
+
+def documents(lines: list[str], size: int = 25) -> list[str]:
+    """Every `size` lines as one text; the last has what is left."""
+    return [" ".join(lines[at : at + size]) for at in range(0, len(lines), size)]
+
+
+def _race(
+    work: str,
+    outputs: dict[str, list[str]],
+    good: list[str],
+    plan: Plan,
+    at_least: float | None,
+) -> Iterator[Row]:
+    """From text, one thread, against both ways to write it in Python."""
 
     def karat() -> float:
-        found = kt.score(texts.outputs, texts.good, GREEDY, threads=1)
+        found = kt.score(outputs, good, GREEDY, threads=1)
         return sum(row.score.parts["size"] for row in found.rows)
 
+    def plain(size: Callable[..., float]) -> float:
+        references = [[line.split()] for line in good]
+        return sum(
+            size(candidate.split(), reference, 2)
+            for lines in outputs.values()
+            for candidate, reference in zip(lines, references, strict=True)
+        )
+
+    ways = {"as the rule reads": partial(plain, as_it_reads), "tuned": partial(plain, tuned)}
+    if any(abs(way() - karat()) > 1e-6 * karat() for way in ways.values()):
+        raise RuntimeError("plain Python and karat disagree")
     ours = take_turns({"karat": karat}, plan.rounds)["karat"]
-    for what, size, at_least in (("as the rule reads", as_it_reads, 100), ("tuned", tuned, None)):
-        if abs(plain(size)() - karat()) > 1e-6 * karat():
-            raise RuntimeError("plain Python and karat disagree")
-        theirs = take_turns({"plain": plain(size)}, plan.peer_rounds)["plain"]
+    for name, theirs in take_turns(ways, plan.peer_rounds).items():
         yield Row(
-            f"GTM greedy e=2, TED, {len(texts.outputs)} systems x {len(texts.good)}, 1 thread",
+            f"GTM greedy e=2, {work}, 1 thread",
             duration(ours),
-            f"Python, {what}, {duration(theirs)}",
+            f"Python, {name}, {duration(theirs)}",
             theirs / ours,
             "x faster",
-            at_least=at_least,
+            at_least=at_least if name != "tuned" else None,
         )
 
 
@@ -152,12 +172,12 @@ def _cases(texts: Ted) -> Iterator[tuple[str, list[Case], float]]:
             for candidate, group in zip(lines, groups, strict=True)
         ]
         yield f"TED, {number} ref", cases, 10
-    documents = [
-        (" ".join(lines[at : at + 25]), [" ".join(texts.good[at : at + 25])])
+    joined = [
+        (candidate, [reference])
         for lines in texts.outputs.values()
-        for at in range(0, len(lines), 25)
+        for candidate, reference in zip(documents(lines), documents(texts.good), strict=True)
     ]
-    yield "TED documents of 25", documents, 1000
+    yield "TED documents of 25", joined, 1000
     path = DATA / "summ-summeval" / "summeval.jsonl"
     if not path.exists():
         return

@@ -254,7 +254,8 @@ class Exact {
             }
             relaxation.uses(node.use, node.chosen);
             if (round % 16 == 15) pack(node, relaxation, First::dearest);
-            if (settled(node) || !move(node, prices, pace * (1.5 * (bound - node.goal) + scale_.margin()))) break;
+            const double distance = 1.5 * (bound - node.goal) + scale_.margin();
+            if (settled(node) || !move(node, prices, pace * distance)) break;
         }
         relaxation.bound(node.prices);
         relaxation.uses(node.use, node.chosen);
@@ -348,8 +349,7 @@ class Exact {
         for (size_t k = 0; k < pieces.size(); ++k) {
             const double goal = scale_.round_up(node.goal - (total - bounds[k]));
             Found part = solve(pieces[k], goal, bounds[k], depth + 1);
-            part.bound = std::max(part.value, scale_.out_of_reach(part.bound, scale_.next(part.value))
-                                                  ? part.value : part.bound);
+            if (scale_.out_of_reach(part.bound, scale_.next(part.value))) part.bound = part.value;
             total += std::min(part.bound, bounds[k]) - bounds[k];
             bounds[k] = std::min(part.bound, bounds[k]);
             sum.value += part.value;
@@ -402,8 +402,8 @@ class Exact {
         int32_t row, column;
     };
 
-    // The hit in dispute: in the column that is used most too often (or, if none is, least), that of
-    // the longest run through it.
+    // The hit in dispute: in the column that is used most too often (or, if none is, least), that
+    // of the longest run through it.
     static Hit dispute(const Node& node) {
         const Packing& packing = node.packing;
         int32_t at = -1;

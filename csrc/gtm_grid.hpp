@@ -180,8 +180,9 @@ inline void sort_runs(std::vector<Run>& runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return after(b, a); });
 }
 
-// The sum of length^e over sorted runs, of which no more than `cap` hits count: the longest runs are
-// kept, the last one as much of it as is left, which is the best choice because length^e is convex.
+// The sum of length^e over sorted runs, of which no more than `cap` hits count: the longest runs
+// are kept, the last one as much of it as is left, which is the best choice because length^e is
+// convex.
 // The part of each that counts goes to `kept`.
 inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
                     std::vector<double>* kept = nullptr) {

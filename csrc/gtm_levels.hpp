@@ -121,12 +121,13 @@ class Windows {
     }
 
   private:
-    // The nearest suffix of the other text before (or after) each suffix has most in common with it.
+    // The nearest suffix of the other text before (or after) a suffix has most in common with it.
     void sweep(const std::vector<int32_t>& free, std::vector<int32_t>& out, bool up) const {
         int32_t to_row = 0, to_column = 0;  // in common with the nearest suffix of each text
         for (int32_t k = 0; k < size(); ++k) {
             const int32_t at = up ? k : size() - 1 - k;
-            const int32_t shared = up ? suffixes.common[at] : at + 1 < size() ? suffixes.common[at + 1] : 0;
+            const int32_t pair = up ? at : at + 1;  // of neighbours, the second's place
+            const int32_t shared = pair < size() ? suffixes.common[pair] : 0;
             to_row = std::min(to_row, shared);
             to_column = std::min(to_column, shared);
             const int32_t i = suffixes.order[at];
@@ -159,7 +160,8 @@ class Levels {
     // The longest run that is free, if it is shorter than `level`.
     int32_t next_below(int32_t level) {
         room_.assign(windows_.size() + 1, 0);
-        for (int32_t i = windows_.size() - 1; i >= 0; --i) room_[i] = free(i) ? room_[i + 1] + 1 : 0;
+        for (int32_t i = windows_.size() - 1; i >= 0; --i)
+            room_[i] = free(i) ? room_[i + 1] + 1 : 0;
         int32_t low = 1, high = level;  // low is as good as free, high is not
         while (high - low > 1) {
             const int32_t middle = low + (high - low) / 2;

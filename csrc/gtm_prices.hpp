@@ -1,14 +1,14 @@
-// An upper bound for packings of runs: columns are not forbidden to be used twice, they have a price.
+// An upper bound for packings of runs: columns may be used twice, but they have a price.
 //
 // A packing takes runs of which no two share a row or a column; its worth is the sum of length^e.
 // For prices p >= 0 of the columns, no packing is worth more than
 //
-//     sum of p  +  max over sets of runs that share no row of  sum (length^e - prices of its columns)
+//     sum of p + max over sets of runs that share no row of sum (length^e - prices of columns)
 //
 // (Lagrangian relaxation). The maximum on the right is a path through the rows, found from the
 // last row up; where only so many hits may count, through rows and hits left. Prices that make the
 // bound small are found by moving those of columns used too often up and those of others down
-// (subgradients with Polyak's steps). At the best prices the bound equals that of the linear program.
+// (subgradients with Polyak's steps). At the best prices the bound is that of the linear program.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -57,7 +57,7 @@ class Relaxation {
         stride_ = static_cast<size_t>(width_) * layers_;
     }
 
-    // What one call of bound costs; states are worked on in a row, about eight in the time of a run.
+    // What one call of bound costs; about eight states take the time of a run.
     int64_t steps() const {
         const auto paths = static_cast<int64_t>(groups_.size()) + packing_->rows();
         return static_cast<int64_t>(packing_->runs.size()) + packing_->columns() + paths +
@@ -76,8 +76,8 @@ class Relaxation {
         return sums_.back() + below_[stride_ - 1];
     }
 
-    // How often each column is used by the set of runs behind the last bound; of equally good columns
-    // each gets its share. `chosen` gets one run of each choice.
+    // How often each column is used by the set of runs behind the last bound; of equally good
+    // columns each gets its share. `chosen` gets one run of each choice.
     void uses(std::vector<double>& use, std::vector<Run>& chosen) const {
         use.assign(packing_->columns(), 0.0);
         chosen.clear();
@@ -102,7 +102,8 @@ class Relaxation {
             for (int32_t k = group.first; k < group.last; ++k) {
                 const Run& run = packing_->runs[k];
                 if (others + worth_[run.length] - cost(run) >= goal)
-                    kept.push_back({packing_->row[run.row], packing_->column[run.column], run.length});
+                    kept.push_back(
+                        {packing_->row[run.row], packing_->column[run.column], run.length});
             }
         }
     }
@@ -140,8 +141,8 @@ class Relaxation {
         return group.gain - worth_[group.length] + cut_worth_[group.length];
     }
 
-    // States are hits left, 0..whole; with a fractional cap a second layer of them, in which one run
-    // may still be cut down to a fractional length.
+    // States are hits left, 0..whole; with a fractional cap a second layer of them, in which one
+    // run may still be cut down to a fractional length.
     void offer(const Group& group, double* here, const double* there) const {
         if (!cap_.binds) {
             *here = std::max(*here, group.gain + *there);
@@ -213,7 +214,8 @@ class Relaxation {
         double best = never;
         const int32_t left = cap_.whole - group.length;
         for (int32_t h = 0; h <= left; ++h) {
-            best = std::max(best, up[h] + group.gain + down[layers_ == 2 ? width_ + left - h : left - h]);
+            const int32_t rest = (layers_ - 1) * width_ + left - h;
+            best = std::max(best, up[h] + group.gain + down[rest]);
             if (layers_ == 2)
                 best = std::max(best, up[width_ + h] + group.gain + down[left - h]);
         }

@@ -2,11 +2,12 @@
 //
 // A hit in a run of length l counts l^(e-1), at most L^(e-1) for the longest run L through its row,
 // and through its column. A word that stands a times in the candidate and b times in the references
-// has at most min(a, b) hits: the sum of that many of its best rows, or of its best columns, is a
-// bound. Of all hits no more than the cap count, and no run counts for more than that. Hits are not looked at one by one, so this works on
-// texts of any size.
+// has at most min(a, b) hits, the k-th best of which is bounded by the word's k-th best row and by
+// its k-th best column. Of all hits no more than the cap count, and no run counts for more than the
+// cap. Hits are not looked at one by one, so this works on texts of any size.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -78,13 +79,13 @@ class Reach {
         for (int32_t i = 0; i < grid.rows(); ++i) by_word_[next_[grid.row_word(i)]++] = row[i];
     }
 
-    // The lengths that bound this word's hits: the smaller of the two sums, longest first.
+    // The lengths that bound this word's hits, longest first.
     void add_word(const Grid& grid, int32_t w, int32_t most) {
         mine_.assign(by_word_.begin() + starts_[w], by_word_.begin() + starts_[w + 1]);
         theirs_.clear();
         for (int32_t j = grid.last(w); j >= 0; j = grid.before(j)) theirs_.push_back(column[j]);
-        for (auto* side : {&mine_, &theirs_}) std::sort(side->begin(), side->end(), std::greater<>());
-        // The k-th best hit is bounded by the k-th best row and by the k-th best column.
+        for (auto* side : {&mine_, &theirs_})
+            std::sort(side->begin(), side->end(), std::greater<>());
         for (int32_t k = 0; k < most; ++k) each_.push_back(std::min(mine_[k], theirs_[k]));
     }
 
