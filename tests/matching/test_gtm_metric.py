@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -134,6 +136,19 @@ def test_the_certificate_adds_up() -> None:
     assert done.notes == ("2 of 2 segments proven optimal",)
     assert found.value <= done.value <= found.parts["bound"]
     assert done.parts["bound"] == done.value
+
+
+def test_the_command_line_reports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from karat.cli.main import main
+
+    files = [tmp_path / name for name in ("c.txt", "r.txt")]
+    for file, text in zip(files, ("a b a a\n", "a a a b\n"), strict=True):
+        file.write_text(text)
+    metrics = ["-m", "gtm:e=2", "-m", "gtm:e=2,search=exact"]
+    main(["score", str(files[0]), "-r", str(files[1]), *metrics])
+    shown = capsys.readouterr().out
+    for expected in ("0.6124", "0.7071", "1 of 1 segments proven optimal"):
+        assert expected in shown
 
 
 def test_threads_change_nothing() -> None:

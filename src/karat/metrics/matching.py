@@ -87,7 +87,7 @@ class GTM(Metric):
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         size, mine, theirs = (rows[:, k].astype(float) for k in range(3))
         p, r = _share(size, mine), _share(size, theirs)
-        lengths = {"size": size, "candidate_length": mine, "reference_length": theirs}
+        lengths = {"size": size, "length": mine, "reference_length": theirs}
         found = {"value": f_measure(p, r, self.alpha), "precision": p, "recall": r, **lengths}
         if self.exact:
             bound = rows[:, 3].astype(float)
