@@ -15,6 +15,7 @@ from pathlib import Path
 import comparing
 import corpus
 import files
+import gtm
 import large
 import lists
 import machine
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "memory": lists.memory,
     "more": lists.more,
     "bootstrap": lists.bootstrap,
+    "gtm": gtm.measure,
 }
 
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "gtm_exact.hpp"
+#include "gtm_greedy.hpp"
 #include "lcs.hpp"
 #include "lines.hpp"
 #include "ngrams.hpp"
@@ -375,6 +377,96 @@ Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Id
     return give(std::move(hits), {pairs});
 }
 
+// ------------------------------------------------------------------------------------------- GTM
+
+// Both searches of GTM behind one call; `most_hits` is where the greedy one changes its ways.
+class GtmSearch {
+  public:
+    GtmSearch(double e, bool exact, int64_t budget, double most_hits)
+        : power_(e), exact_(e, budget), is_exact_(exact) {
+        greedy_.most_hits = most_hits;
+    }
+    gtm::Answer operator()(const gtm::Grid& grid, std::vector<gtm::Run>& taken) {
+        if (is_exact_) return exact_.match(grid, taken);
+        greedy_.match(grid, taken);
+        const double sum = gtm::weigh(taken, grid.cap(), power_);
+        return {sum, sum, power_.exponent() == 1};
+    }
+    double root(double sum) const { return power_.root(sum); }
+
+  private:
+    gtm::Power power_;
+    gtm::Greedy greedy_;
+    gtm::Exact exact_;
+    bool is_exact_;
+};
+
+void check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
+    const size_t most = size_t{1} << 30;
+    if (c_ids.shape(0) > most || r_ids.shape(0) + r_offsets.shape(0) > most)
+        throw nb::value_error("more tokens than GTM can number");
+    if (!(e >= 1)) throw nb::value_error("the exponent must be at least 1");
+    for (const Ids* ids : {&c_ids, &r_ids})  // a table over all ids is made
+        for (size_t k = 0; k < ids->shape(0); ++k)
+            if (static_cast<uint32_t>((*ids)(k)) >= 1u << 28)
+                throw nb::value_error("ids must be those of a vocabulary");
+}
+
+// For each segment: size, |C|, mean |R|, a bound for the size, and whether it is proven to be the
+// largest.
+Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                        double e, bool exact, int64_t budget, nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1;
+    check_starts(starts, segments, r_offsets.shape(0) - 1);
+    check_grid(c_ids, r_ids, r_offsets, e);
+    std::vector<double> rows;
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        GtmSearch search(e, exact, budget, gtm::Greedy().most_hits);
+        gtm::Grid grid;
+        std::vector<gtm::Run> taken;
+        for (size_t i = 0; i < segments; ++i) {
+            if (i % 64 == 63) poll();
+            grid.set(candidates.begin(i), candidates.length(i), references, starts(i),
+                     starts(i + 1));
+            const gtm::Answer found = search(grid, taken);
+            rows.insert(rows.end(), {search.root(found.sum), static_cast<double>(grid.rows()),
+                                     grid.mean_length, search.root(found.bound),
+                                     found.proven ? 1.0 : 0.0});
+        }
+    }
+    return give(std::move(rows), {segments, 5});
+}
+
+// The matching of one candidate with all references given: its runs as (row, column, length), the
+// column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
+// proven, and the cap.
+nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
+                   double most_hits) {
+    const Ragged references = ragged(r_ids, r_offsets);
+    check_grid(c_ids, r_ids, r_offsets, e);
+    std::vector<gtm::Run> runs;
+    std::vector<double> kept;
+    std::vector<int32_t> flat;
+    const gtm::Power power(e);
+    gtm::Answer found;
+    gtm::Grid grid;
+    {
+        nb::gil_scoped_release release;
+        grid.set(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
+                 static_cast<int64_t>(r_offsets.shape(0)) - 1);
+        found = GtmSearch(e, exact, budget, most_hits)(grid, runs);
+        gtm::weigh(runs, grid.cap(), power, &kept);
+        for (const gtm::Run& run : runs)
+            flat.insert(flat.end(), {run.row, run.column, run.length});
+    }
+    const size_t n = runs.size();
+    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
+                          power.root(found.sum), power.root(found.bound), found.proven, grid.cap());
+}
+
 Array<double> py_tally(Draws draws, size_t items) {
     const size_t rows = draws.shape(0), n = draws.shape(1);
     std::vector<double> counts;
@@ -434,5 +526,9 @@ NB_MODULE(_kernel, m) {
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,
           "r_offsets"_a, "r_sentences"_a, "starts"_a, "check"_a.none());
+    m.def("gtm_sizes", &gtm_sizes, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+          "e"_a, "exact"_a, "budget"_a, "check"_a.none());
+    m.def("gtm_runs", &gtm_runs, "c_ids"_a, "r_ids"_a, "r_offsets"_a, "e"_a, "exact"_a, "budget"_a,
+          "most_hits"_a = gtm::Greedy().most_hits);
     m.def("tally", &py_tally, "draws"_a, "items"_a);
 }

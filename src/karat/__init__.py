@@ -21,6 +21,7 @@ _EXPORTS = {
     "BLEU": "karat.metrics.ngram",
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
+    "GTM": "karat.metrics.matching",
     "InputError": "karat.errors",
     "Interrupted": "karat.errors",
     "KaratError": "karat.errors",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     )
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
+    from karat.metrics.matching import GTM
     from karat.metrics.names import metric
     from karat.metrics.ngram import BLEU, AEv
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLEU",
+    "GTM",
     "AEv",
     "ChrF",
     "Comparison",

@@ -65,4 +65,24 @@ def summary_lcs(
     starts: _Offsets,
     check: Callable[[], None] | None,
 ) -> NDArray[np.int64]: ...
+def gtm_sizes(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    e: float,
+    exact: bool,
+    budget: int,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
+def gtm_runs(
+    c_ids: _Ids,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    e: float,
+    exact: bool,
+    budget: int,
+    most_hits: float = ...,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
 def tally(draws: NDArray[np.int64], items: int) -> NDArray[np.float64]: ...

@@ -21,6 +21,7 @@ CLASSES = {
     "aev": ("karat.metrics.ngram", "AEv"),
     "bleu": ("karat.metrics.ngram", "BLEU"),
     "chrf": ("karat.metrics.chrf", "ChrF"),
+    "gtm": ("karat.metrics.matching", "GTM"),
     "rouge1": ("karat.metrics.rouge", "RougeN"),
     "rougeL": ("karat.metrics.rouge", "RougeL"),
     "rougeLsum": ("karat.metrics.rouge", "RougeLsum"),

@@ -136,6 +136,11 @@ class Pairs:
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self._check)
         return hits, *totals
 
+    def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> NDArray[np.float64]:
+        """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
+        mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
+        return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self._check)
+
     def _refuse(
         self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str
     ) -> None:

@@ -1,0 +1,213 @@
+"""The SGML-like files of the original GTM tool: documents of numbered segments.
+
+    <doc docid="sampledoc-0" sysid="ref1">
+    <seg id=1> Amru Mussa on a visit to Libya tomorrow </seg>
+    </doc>
+
+Names of tags and attributes are not case-sensitive, quotes may be left out, and a segment may run
+over several lines. Other tags between segments (`<tstset>`, `<p>`) are passed over; inside a
+segment everything up to `</seg>` is text, as it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from karat.errors import InputError
+
+
+class Segment(NamedTuple):
+    """A text, what it is called and where it stands."""
+
+    id: str
+    text: str
+    line: int
+
+
+class Document(NamedTuple):
+    """The segments of one document by one system."""
+
+    docid: str
+    sysid: str
+    segments: tuple[Segment, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class SgmlFile:
+    """All documents of a file, in its order."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+
+class Span(NamedTuple):
+    """A document as a run of aligned segments."""
+
+    docid: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Candidates with their references, segment by segment, and where each document lies."""
+
+    candidates: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    documents: tuple[Span, ...]
+
+
+_TAG = re.compile(r"<(/?)\s*(doc|seg)\b([^<>]*)>", re.IGNORECASE)
+_OTHER = re.compile(r"<[^<>]*>|<!--.*?-->", re.DOTALL)
+_ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+
+
+def read_gtm_sgml(path: str | os.PathLike[str]) -> SgmlFile:
+    """The documents of a file; whatever is wrong with it is an error that names the line."""
+    name = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+    documents = tuple(_Reader(name, text).documents())
+    if not documents:
+        raise InputError(f'{name}: no document; expected <doc docid="…"> with <seg id=…> in it')
+    return SgmlFile(name, documents)
+
+
+class _Tag(NamedTuple):
+    """A tag of a document or segment and where it starts."""
+
+    start: int
+    text: str
+    closing: bool
+    kind: str
+    attributes: dict[str, str]
+
+
+def _tag(found: re.Match[str]) -> _Tag:
+    pairs = _ATTRIBUTE.findall(found[3])
+    attributes = {key.lower(): value.strip("\"'") for key, value in pairs}
+    return _Tag(found.start(), found[0], bool(found[1]), found[2].lower(), attributes)
+
+
+class _Reader:
+    """Goes from tag to tag."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text, self.at = name, text, 0
+
+    def documents(self) -> Iterator[Document]:
+        """All documents, each name once."""
+        seen: dict[str, int] = {}
+        while tag := self._next():
+            if tag.kind != "doc" or tag.closing:
+                self._fail(tag.start, f"found {tag.text}, expected <doc docid=…>")
+            document = self._document(tag)
+            if document.docid in seen:
+                first = seen[document.docid]
+                self._fail(tag.start, f"document {document.docid} again (first in line {first})")
+            seen[document.docid] = document.line
+            yield document
+
+    def _document(self, opening: _Tag) -> Document:
+        docid = self._attribute(opening, "docid")
+        sysid = opening.attributes.get("sysid", "")
+        segments: dict[str, Segment] = {}
+        while True:
+            tag = self._next()
+            if not tag:
+                self._fail(opening.start, f"document {docid} has no </doc>")
+            if tag.kind == "doc" and tag.closing:
+                line = self._line(opening.start)
+                return Document(docid, sysid, tuple(segments.values()), line)
+            if tag.kind != "seg" or tag.closing:
+                self._fail(tag.start, f"found {tag.text}, expected <seg id=…> or </doc>")
+            segment = self._segment(tag)
+            if segment.id in segments:
+                first = segments[segment.id].line
+                self._fail(tag.start, f"segment {segment.id} again (first in line {first})")
+            segments[segment.id] = segment
+
+    def _segment(self, opening: _Tag) -> Segment:
+        number = self._attribute(opening, "id")
+        start = self.at
+        closing = _TAG.search(self.text, start)
+        if not closing or closing[1] != "/" or closing[2].lower() != "seg":
+            self._fail(opening.start, f"segment {number} has no </seg>")
+        self.at = closing.end()
+        text = " ".join(self.text[start : closing.start()].split())
+        return Segment(number, text, self._line(opening.start))
+
+    def _next(self) -> _Tag | None:
+        """The next tag; between tags nothing but white space and other tags may stand."""
+        found = _TAG.search(self.text, self.at)
+        end = found.start() if found else len(self.text)
+        between = _OTHER.sub(lambda other: " " * len(other[0]), self.text[self.at : end])
+        if stray := between.strip():
+            start = self.at + len(between) - len(between.lstrip())
+            self._fail(start, f"text outside a segment: {stray[:40]!r}")
+        self.at = found.end() if found else end
+        return _tag(found) if found else None
+
+    def _attribute(self, tag: _Tag, key: str) -> str:
+        found = tag.attributes.get(key, "")
+        if not found:
+            self._fail(tag.start, f"found {tag.text}, which has no {key}")
+        return found
+
+    def _line(self, at: int) -> int:
+        return self.text.count("\n", 0, at) + 1
+
+    def _fail(self, at: int, problem: str) -> NoReturn:
+        raise InputError(f"{self.name}, line {self._line(at)}: {problem}")
+
+
+def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
+    """A system's segments beside those of every reference, by document and segment id."""
+    if not references:
+        raise InputError("no reference was given: at least one is needed")
+    candidates: list[str] = []
+    groups: list[tuple[str, ...]] = []
+    spans: list[Span] = []
+    tables = [_table(reference) for reference in references]
+    for reference, table in zip(references, tables, strict=True):
+        _check_covered(reference, table, system)
+    for document in system.documents:
+        start = len(candidates)
+        for segment in document.segments:
+            candidates.append(segment.text)
+            groups.append(tuple(table[document.docid, segment.id].text for table in tables))
+        spans.append(Span(document.docid, start, len(candidates)))
+    return Aligned(tuple(candidates), tuple(groups), tuple(spans))
+
+
+_Table = dict[tuple[str, str], Segment]
+
+
+def _table(file: SgmlFile) -> _Table:
+    return {(d.docid, s.id): s for d in file.documents for s in d.segments}
+
+
+def _check_covered(reference: SgmlFile, table: _Table, system: SgmlFile) -> None:
+    """Both files must have the same segments."""
+    mine = _table(system)
+    for name, has, other, lacks in (
+        (system.name, mine, reference.name, table),
+        (reference.name, table, system.name, mine),
+    ):
+        for (docid, number), segment in has.items():
+            if (docid, number) not in lacks:
+                raise InputError(
+                    f"{name}, line {segment.line}: segment {number} of document {docid} is not in "
+                    f"{other}"
+                )

@@ -1,0 +1,169 @@
+"""The bitext grid of one segment as data: what GTM matched, and what it gave up.
+
+Rows are the candidate's tokens, columns the references' tokens, one reference after the other with
+a barrier after each. Positions are counted from 0; a column counts the barriers before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.segments import Strings
+
+if TYPE_CHECKING:
+    from karat.metrics.matching import GTM
+
+
+class Cell(NamedTuple):
+    """A place in the grid."""
+
+    row: int
+    column: int
+
+
+class Block(NamedTuple):
+    """A run of the matching: `length` tokens from `row` on equal those of a reference."""
+
+    row: int
+    column: int
+    length: int
+    counted: float
+    """How much of its length the cap leaves; its last hits are given up first."""
+    reference: int
+    """The number of the reference."""
+    position: int
+    """Where it starts there."""
+
+
+class Pared(NamedTuple):
+    """A hit of the matching that does not count, or not in full, because of the cap."""
+
+    row: int
+    column: int
+    lost: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A matching, the numbers that follow from it, and how certain it is to be the maximum."""
+
+    signature: str
+    candidate: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    row_ids: tuple[int, ...]
+    column_ids: tuple[int, ...]
+    """What is compared: equal ids are a hit; a barrier has an id of its own."""
+    blocks: tuple[Block, ...]
+    """The runs, the longest first, of equals the last."""
+    cap: float
+    sum: float
+    """Of length^e over what counts of each run."""
+    size: float
+    precision: float
+    recall: float
+    value: float
+    proven: bool
+    """Whether no matching has a larger size."""
+    bound: float
+    """No matching has a larger size than this; infinite if nothing is known (greedy)."""
+
+    @property
+    def columns(self) -> int:
+        """The width of the grid, barriers included."""
+        return len(self.column_ids)
+
+    @cached_property
+    def barriers(self) -> tuple[int, ...]:
+        """The columns after the references, which no run crosses."""
+        return tuple(j for j, word in enumerate(self.column_ids) if word == _BARRIER)
+
+    @property
+    def pared(self) -> tuple[Pared, ...]:
+        """The hits that the cap took away, in whole or in part."""
+        return tuple(
+            Pared(b.row + k, b.column + k, min(1.0, k + 1 - b.counted))
+            for b in self.blocks
+            for k in range(b.length)
+            if k + 1 > b.counted
+        )
+
+    def hits(self, limit: int | None = None) -> Iterator[Cell]:
+        """All hits of the grid, row by row, or the first of them; there may be millions."""
+        places: dict[int, list[int]] = {}
+        for j, word in enumerate(self.column_ids):
+            places.setdefault(word, []).append(j)
+        found = (Cell(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
+        return islice(found, limit)
+
+
+_BARRIER = -1  # no word has this id
+
+
+def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
+    """The matching of one candidate with its references by one metric."""
+    import numpy as np
+
+    texts = [references] if isinstance(references, str) else list(references)
+    if not texts:
+        raise InputError("no reference was given: at least one is needed")
+    lexicon = Lexicon()
+    mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
+    theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)
+    runs, counted, total, size, bound, proven, cap = _kernel.gtm_runs(
+        mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e, metric.exact, metric.budget
+    )
+    starts = theirs.ids.offsets[:-1] + np.arange(len(texts))  # in columns
+    reference = np.searchsorted(starts, runs[:, 1], side="right") - 1
+    blocks = tuple(
+        Block(row, column, length, kept, number, column - int(starts[number]))
+        for (row, column, length), kept, number in zip(
+            runs.tolist(), counted.tolist(), reference.tolist(), strict=True
+        )
+    )
+    known = metric.exact or metric.e == 1
+    row = [size, len(mine.words[0]), len(theirs.ids.ids) / len(texts), bound, 1.0, float(proven)]
+    score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
+    return Explanation(
+        signature=score.signature,
+        candidate=mine.words[0],
+        references=theirs.words,
+        row_ids=tuple(mine.ids.ids.tolist()),
+        column_ids=theirs.with_barriers(),
+        blocks=blocks,
+        cap=cap,
+        sum=total,
+        size=size,
+        precision=score.parts["precision"],
+        recall=score.parts["recall"],
+        value=score.value,
+        proven=proven,
+        bound=bound if known else float("inf"),
+    )
+
+
+class _Side:
+    """One side of the grid: the ids that are compared, and the words as they stand in the text."""
+
+    def __init__(self, texts: Strings, lexicon: Lexicon, recipe: Recipe) -> None:
+        passage = Passage(texts.views(0, len(texts)), lexicon)
+        self.ids: Ragged = passage.tokens(recipe)
+        surface = passage.tokens(replace(recipe, stem="none"))
+        vocab = lexicon.vocab(recipe.tok, recipe.case)
+        words = [vocab.words(i, i + 1)[0] for i in surface.ids.tolist()]
+        ends = surface.offsets.tolist()
+        self.words = tuple(tuple(words[start:end]) for start, end in pairwise(ends))
+
+    def with_barriers(self) -> tuple[int, ...]:
+        """The ids of all texts one after the other, a barrier after each."""
+        ids, ends = self.ids.ids.tolist(), self.ids.offsets.tolist()
+        found: list[int] = []
+        for start, end in pairwise(ends):
+            found += [*ids[start:end], _BARRIER]
+        return tuple(found)

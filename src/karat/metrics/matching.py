@@ -1,0 +1,119 @@
+"""GTM (Melamed, Green and Turian 2003): precision and recall from maximum matching.
+
+A hit is a word of the candidate that equals a word of a reference. A matching uses every word at
+most once; hits that follow each other in both texts form a run. With the exponent e
+
+    size = (sum over runs of length^e)^(1/e)
+    P = size / |C|     R = size / mean |R|     F = P R / (alpha R + (1 - alpha) P)
+
+Several references stand one after the other, with a barrier that no run crosses after each; of the
+hits no more than min(|C|, mean |R|) count, which may be a fraction: the shortest runs are given up
+first. A corpus or document has the sums of its segments' sizes and lengths. 0/0 is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.metrics.rouge import f_measure
+from karat.metrics.settings import setting
+from karat.text.recipe import CASES, TOKENIZERS, Recipe
+from karat.text.stemmers import stemmers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from karat.metrics.bitext import Explanation
+
+    Floats = NDArray[np.float64]
+
+SEARCHES = {
+    "greedy": "the longest run first, as GTM 1.4 does",
+    "exact": "the maximum under the cap, with a certificate",
+}
+"""How a matching is looked for."""
+
+BUDGET = 50_000_000
+"""Steps of the exact search in one segment: about half a second."""
+
+
+@dataclass(frozen=True)
+class GTM(Metric):
+    """F-measure of the maximum matching of words, longer runs counting for more (e > 1)."""
+
+    name: ClassVar[str] = "gtm"
+    aliases: ClassVar[Any] = MappingProxyType(
+        {"exponent": "e", "tokenize": "tok", "tokenizer": "tok", "stemmer": "stem"}
+    )
+
+    e: float = setting(1.0, "exponent of run lengths: 1 counts words, 2 areas", low=1, high=50)
+    search: str = setting("greedy", "how the matching is found", choices=SEARCHES)
+    alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 precision", low=0, high=1)
+    tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
+    case: str = setting("mixed", "case", choices=CASES)
+    stem: str = setting("none", "stemmer", choices=stemmers)
+    stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
+    budget: int = setting(BUDGET, "most steps of the exact search in a segment", low=1, high=2**62)
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes tokens."""
+        return Recipe(self.tok, self.case, self.stem, self.stop)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the maximum is looked for, with a certificate."""
+        return self.search == "exact"
+
+    def columns(self) -> tuple[str, ...]:
+        certificate = ("bound", "segments", "proven") if self.exact else ()
+        return ("size", "candidate", "reference", *certificate)
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        found = pairs.matching(self.recipe, self.e, self.exact, self.budget)
+        if not self.exact:
+            return found[:, :3]
+        return np.insert(found, 4, 1.0, axis=1)
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        size, mine, theirs = (rows[:, k].astype(float) for k in range(3))
+        p, r = _share(size, mine), _share(size, theirs)
+        lengths = {"size": size, "length": mine, "reference_length": theirs}
+        found = {"value": f_measure(p, r, self.alpha), "precision": p, "recall": r, **lengths}
+        if self.exact:
+            bound = rows[:, 3].astype(float)
+            most = f_measure(_share(bound, mine), _share(bound, theirs), self.alpha)
+            found |= {"bound": most, "segments": rows[:, 4], "proven": rows[:, 5]}
+        return found
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """How many segments are certain to have the maximum matching."""
+        if not self.exact:
+            return ()
+        segments, proven = (round(float(number)) for number in row[4:6])
+        note = f"{proven:,} of {segments:,} segments proven optimal"
+        if proven == segments:
+            return (note,)
+        bound = float(self.measure(row[None, :])["bound"][0])
+        return (f"{note}; the maximum is at most {bound:.4f} (a larger budget may prove more)",)
+
+    def explain(self, candidate: str, references: str | Sequence[str]) -> Explanation:
+        """Which words matched in which runs, what the cap took away, and how certain that is."""
+        from karat.metrics.bitext import explain
+
+        return explain(self, candidate, references)
+
+
+def _share(size: Floats, length: Floats) -> Floats:
+    import numpy as np
+
+    return np.divide(size, length, out=np.zeros(len(size)), where=length > 0)

@@ -1,0 +1,232 @@
+"""The kernel's matchings against the rules they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import matching_rules as rules
+
+from karat import _kernel
+
+EXPONENTS = (1.0, 1.5, 2.0, 3.0)
+ENOUGH = 10**8
+Tokens = Sequence[Hashable]
+
+
+class Found(NamedTuple):
+    runs: list[tuple[int, int, int]]
+    kept: list[float]
+    sum: float
+    size: float
+    bound: float
+    proven: bool
+    cap: float
+
+
+def find(
+    candidate: Tokens,
+    references: Sequence[Tokens],
+    e: float,
+    search: str,
+    budget: int = ENOUGH,
+    **options: Any,
+) -> Found:
+    """The kernel's matching of any hashable tokens."""
+    numbers: dict[Hashable, int] = {}
+
+    def ids(tokens: Sequence[Hashable]) -> Any:
+        return np.array([numbers.setdefault(t, len(numbers)) for t in tokens], np.int32)
+
+    flat = ids([token for reference in references for token in reference])
+    offsets = np.cumsum([0, *map(len, references)]).astype(np.int64)
+    runs, kept, *rest = _kernel.gtm_runs(
+        ids(candidate), flat, offsets, e, search == "exact", budget, **options
+    )
+    return Found([tuple(run) for run in runs.tolist()], kept.tolist(), *rest)
+
+
+def texts(alphabet: int, longest: int) -> st.SearchStrategy[list[int]]:
+    return st.integers(1, alphabet).flatmap(
+        lambda n: st.lists(st.integers(0, n - 1), max_size=longest)
+    )
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, longest: int = 7, references: int = 3
+) -> tuple[list[int], list[list[int]]]:
+    """A candidate and references small enough for trying everything."""
+    number = draw(st.integers(1, references))
+    each = longest if number == 1 else longest * 2 // 3
+    groups = draw(st.lists(texts(4, each), min_size=number, max_size=number))
+    return draw(texts(4, longest)), groups
+
+
+exponents = st.sampled_from(EXPONENTS)
+
+
+@given(problems(longest=14), exponents)
+@settings(max_examples=400)
+def test_greedy_is_the_rule_of_the_original_tool(problem: Any, e: float) -> None:
+    candidate, references = problem
+    expected = sorted(rules.greedy_runs(candidate, references))
+    for most_hits in (math.inf, -1.0):  # one by one; through the suffix array
+        found = find(candidate, references, e, "greedy", most_hits=most_hits)
+        assert sorted(found.runs) == expected
+        assert found.sum == pytest.approx(rules.greedy_sum(candidate, references, e), rel=1e-12)
+
+
+@given(st.integers(1, 3), st.integers(0, 60), st.integers(0, 60), st.randoms(use_true_random=False))
+def test_both_ways_to_the_greedy_matching_agree(
+    alphabet: int, rows: int, columns: int, random: Any
+) -> None:
+    candidate = random.choices(range(alphabet), k=rows)
+    references = [random.choices(range(alphabet), k=columns), candidate[: rows // 2]]
+    one, other = (
+        find(candidate, references, 2, "greedy", most_hits=most) for most in (math.inf, -1.0)
+    )
+    assert one == other
+
+
+@given(problems(), exponents)
+@settings(max_examples=400)
+def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
+    candidate, references = problem
+    found = find(candidate, references, e, "exact")
+    assert found.proven
+    assert found.sum == pytest.approx(rules.best_sum(candidate, references, e), rel=1e-9)
+    assert found.bound == found.size
+
+
+@given(problems(), exponents, st.integers(1, 2000))
+@settings(max_examples=300)
+def test_the_certificate_is_honest_under_any_budget(problem: Any, e: float, budget: int) -> None:
+    candidate, references = problem
+    found = find(candidate, references, e, "exact", budget)
+    best = rules.best_sum(candidate, references, e)
+    slack = 1e-9 * max(best, 1)
+    assert rules.greedy_sum(candidate, references, e) - slack <= found.sum <= best + slack
+    assert found.bound >= best ** (1 / e) - slack
+    assert not found.proven or found.sum >= best - slack
+
+
+def is_matching(candidate: Tokens, references: Sequence[Tokens], found: Found) -> bool:
+    """Whether every word is used at most once, and equals its partner."""
+    columns = rules.concatenated(references)
+    cells = [(i + k, j + k) for i, j, length in found.runs for k in range(length)]
+    rows, used = zip(*cells, strict=True) if cells else ((), ())
+    return (
+        len(set(rows)) == len(rows)
+        and len(set(used)) == len(used)
+        and all(candidate[i] == columns[j] for i, j in cells)
+    )
+
+
+@given(
+    st.lists(texts(6, 40), min_size=1, max_size=4), texts(6, 40), exponents, st.integers(1, 10**5)
+)
+def test_larger_texts(references: Any, candidate: list[int], e: float, budget: int) -> None:
+    greedy = find(candidate, references, e, "greedy")
+    exact = find(candidate, references, e, "exact", budget)
+    for found in (greedy, exact):
+        assert is_matching(candidate, references, found)
+        lengths = [length for _, _, length in found.runs]
+        cap = rules.cap(candidate, references)
+        assert found.cap == pytest.approx(cap)
+        assert found.sum == pytest.approx(rules.capped_sum(lengths, cap, e), rel=1e-9)
+        assert sum(found.kept) <= cap + 1e-9
+    assert exact.sum >= greedy.sum * (1 - 1e-12)
+    assert exact.bound >= exact.size * (1 - 1e-12)
+    if e == 1:
+        assert exact.sum == greedy.sum
+        assert exact.proven
+
+
+@given(texts(3, 12), texts(3, 12), exponents)
+def test_exact_with_one_reference_is_symmetric(a: list[int], b: list[int], e: float) -> None:
+    one, other = find(a, [b], e, "exact"), find(b, [a], e, "exact")
+    assert one.proven
+    assert one.sum == pytest.approx(other.sum, rel=1e-9)
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+WORKED = [
+    ("C B A I C D E", ["A B C D E F I C A B"], 1, "greedy", 7),
+    ("C B A I C D E", ["A B C D E F I C A B"], 2, "greedy", 13),
+    ("C B A I C D E", ["A B C D E F I C A B"], 2, "exact", 13),
+    ("G H I J L M C D E K", ["A B C D E", "F G H I J", "K L M N P"], 2, "greedy", 17),
+    ("G H I J L M C D E K", ["A B C D E", "F G H I J", "K L M N P"], 2, "exact", 17),
+    ("a b c d", ["a b c", "a b"], 2, "greedy", 6.25),
+    ("a b c d", ["a b c", "a b"], 2, "exact", 6.25),
+    ("a b a a", ["a a a b"], 2, "greedy", 6),
+    ("a b a a", ["a a a b"], 2, "exact", 8),
+    ("b c a c a a", ["c b a a a c b"], 2, "greedy", 8),
+    ("c b a a a c b", ["b c a c a a"], 2, "greedy", 10),
+    ("b c a c a a", ["c b a a a c b"], 2, "exact", 10),
+    ("c b a a a c b", ["b c a c a a"], 2, "exact", 10),
+]
+
+
+@pytest.mark.parametrize(("candidate", "references", "e", "search", "expected"), WORKED)
+def test_worked_values(
+    candidate: str, references: list[str], e: float, search: str, expected: float
+) -> None:
+    found = find(words(candidate), [words(r) for r in references], e, search)
+    assert found.sum == expected
+    assert found.proven == (search == "exact" or e == 1)
+
+
+def test_the_cap_is_part_of_what_is_maximised() -> None:
+    """The best matching, capped afterwards, keeps 3 + 2 hits; under the cap 4 + 1 are better."""
+    candidate, references = words("c a b a b c a a b"), [words("c a b a a b"), words("a b c c")]
+    free = find(candidate, [[*references[0], "|", *references[1]]], 2, "exact")
+    lengths = [length for _, _, length in free.runs]
+    assert rules.capped_sum(lengths, rules.cap(candidate, references), 2) == 13
+    assert find(candidate, references, 2, "greedy").sum == 17
+    assert find(candidate, references, 2, "exact").sum == 17
+
+
+LONG = 20_000
+
+
+@pytest.mark.parametrize("e", EXPONENTS)
+def test_one_word_again_and_again(e: float) -> None:
+    text = ["x"] * LONG
+    for search in ("greedy", "exact"):
+        found = find(text, [text], e, search, 10**6)
+        assert found.runs == [(0, 0, LONG)]
+        assert found.sum == pytest.approx(float(LONG) ** e, rel=1e-12)
+    assert found.proven
+
+
+def test_many_hits_within_the_budget() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(0, 2, LONG).tolist() for _ in range(2))
+    greedy, exact = (find(a, [b], 2, search, 10**6) for search in ("greedy", "exact"))
+    assert exact.sum >= greedy.sum
+    assert not exact.proven
+    assert exact.bound > exact.size
+
+
+def test_a_long_word_run_under_the_cap() -> None:
+    """No run can count for more than the cap, so the bound is the cap's power."""
+    found = find(["x"] * LONG, [["x"] * 15_000, ["x"] * 9_000], 2, "exact", 10**6)
+    assert found.sum == 12_000**2
+    assert found.proven
+
+
+def test_bad_exponents_and_offsets_are_refused() -> None:
+    one, ends = np.zeros(1, np.int32), np.array([0, 1], np.int64)
+    with pytest.raises(ValueError, match="exponent"):
+        _kernel.gtm_runs(one, one, ends, 0.5, False, 1)
+    with pytest.raises(ValueError, match="offsets"):
+        _kernel.gtm_runs(one, one, np.array([0, 2], np.int64), 2.0, False, 1)

@@ -1,0 +1,224 @@
+"""gtm as a metric: names, numbers, several segments, certificates, explanations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import matching_rules as rules
+from oracles.strategies import Corpus, corpora, easy_text, float_settings
+
+import karat as kt
+
+FIGURE_1 = ("C B A I C D E", "A B C D E F I C A B")
+FIGURE_2 = ("G H I J L M C D E K", ("A B C D E", "F G H I J", "K L M N P"))
+
+
+def test_figure_1_of_the_paper() -> None:
+    candidate, reference = FIGURE_1
+    for search in ("greedy", "exact"):
+        plain = kt.GTM(search=search).corpus([candidate], [reference])
+        assert plain.parts["size"] == 7
+        assert plain.parts["precision"] == 1
+        assert plain.parts["recall"] == pytest.approx(0.7)
+        assert plain.value == pytest.approx(0.8235, abs=5e-5)
+        squared = kt.GTM(e=2, search=search).corpus([candidate], [reference])
+        assert squared.parts["size"] == pytest.approx(3.6056, abs=5e-5)
+        assert squared.parts["precision"] == pytest.approx(0.5151, abs=5e-5)
+        assert squared.parts["recall"] == pytest.approx(0.3606, abs=5e-5)
+        assert squared.value == pytest.approx(0.4242, abs=5e-5)
+
+
+def test_figure_2_of_the_paper() -> None:
+    candidate, references = FIGURE_2
+    for search in ("greedy", "exact"):
+        found = kt.GTM(e=2, search=search).corpus([candidate], [references])
+        assert found.parts["size"] == pytest.approx(4.1231, abs=5e-5)
+        assert found.parts["precision"] == pytest.approx(0.4123, abs=5e-5)
+        assert found.parts["recall"] == pytest.approx(0.8246, abs=5e-5)
+        assert found.value == pytest.approx(0.5497, abs=5e-5)
+
+
+def test_the_covered_share_of_the_grid_is_p_times_r() -> None:
+    """The paper calls F that share; 13 of 70 cells are covered in its figure."""
+    parts = kt.GTM(e=2).corpus(*[[text] for text in FIGURE_1]).parts
+    assert parts["precision"] * parts["recall"] == pytest.approx(13 / 70)
+
+
+exponents = st.sampled_from([1.0, 1.5, 2.0, 3.0])
+
+
+@given(corpora(easy_text), exponents, float_settings(0, 1))
+def test_corpus_and_segments_follow_the_definition(corpus: Corpus, e: float, alpha: float) -> None:
+    metric = kt.GTM(e=e, alpha=alpha)
+    sizes, mine, theirs = [], [], []
+    for candidate, group in zip(corpus.candidates, corpus.references, strict=True):
+        references = [reference.split() for reference in group]
+        sizes.append(rules.greedy_sum(candidate.split(), references, e) ** (1 / e))
+        mine.append(len(candidate.split()))
+        theirs.append(sum(map(len, references)) / len(references))
+    segments = metric.segments(corpus.candidates, corpus.references)
+    expected = [rules.f_measure(*row, alpha) for row in zip(sizes, mine, theirs, strict=True)]
+    assert segments == pytest.approx(np.array(expected), rel=1e-9)
+    total = metric.corpus(corpus.candidates, corpus.references)
+    wanted = rules.f_measure(sum(sizes), sum(mine), sum(theirs), alpha)
+    assert total.value == pytest.approx(wanted, rel=1e-9)
+
+
+@given(corpora(easy_text), exponents)
+def test_exact_is_at_least_greedy(corpus: Corpus, e: float) -> None:
+    greedy = kt.GTM(e=e).stats(*corpus)
+    exact = kt.GTM(e=e, search="exact").stats(*corpus)
+    assert (exact[:, 0] >= greedy[:, 0] * (1 - 1e-12)).all()
+    assert (exact[:, 1:3] == greedy[:, 1:3]).all()
+    if e == 1:
+        assert (exact[:, 0] == greedy[:, 0]).all()
+
+
+@given(easy_text, easy_text, exponents)
+def test_precision_and_recall_swap_with_the_texts(a: str, b: str, e: float) -> None:
+    metric = kt.GTM(e=e, search="exact")
+    one, other = metric.corpus([a], [b]), metric.corpus([b], [a])
+    assert one.parts["precision"] == pytest.approx(other.parts["recall"], rel=1e-9)
+    assert one.parts["recall"] == pytest.approx(other.parts["precision"], rel=1e-9)
+
+
+@given(easy_text.filter(str.split), exponents, st.integers(1, 3))
+def test_identical_texts_score_1(text: str, e: float, references: int) -> None:
+    for search in ("greedy", "exact"):
+        found = kt.GTM(e=e, search=search).corpus([text], [[text] * references])
+        assert found.value == pytest.approx(1, rel=1e-12)
+
+
+def test_empty_texts_score_0() -> None:
+    for search in ("greedy", "exact"):
+        metric = kt.GTM(e=2, search=search)
+        assert metric.segments(["", "a", ""], ["", "", "a"]).tolist() == [0, 0, 0]
+        assert metric.corpus(["a"], [["", "a"]]).parts["reference_length"] == 0.5
+
+
+def test_the_name_parses_back() -> None:
+    for name in ("gtm", "gtm:e=2", "gtm:e=1.5,search=exact,alpha=0.3,tok=13a,case=lower,budget=9"):
+        assert str(kt.metric(name)) == name
+        assert kt.metric(str(kt.metric(name))) == kt.metric(name)
+    assert kt.metric("GTM:exponent=2") == kt.GTM(e=2)
+    full = kt.GTM(e=2, search="exact").signature(2)
+    for setting in ("e=2", "search=exact", "tok=none", "case=mixed", "budget=", "nrefs=2"):
+        assert setting in full
+
+
+def test_settings_out_of_range() -> None:
+    for name in ("gtm:e=0.5", "gtm:e=nan", "gtm:search=beam", "gtm:budget=0", "gtm:alpha=2"):
+        with pytest.raises(kt.MetricError):
+            kt.metric(name)
+
+
+def test_text_settings_count() -> None:
+    assert kt.GTM().corpus(["The cats."], ["the cats ."]).value == 0
+    assert kt.GTM(tok="13a", case="lower").corpus(["The cats."], ["the cats ."]).value == 1
+    assert kt.GTM(stem="porter-nltk").corpus(["running cats"], ["run cat"]).value == 1
+    assert kt.GTM(stop="en").corpus(["the cat"], ["a cat"]).value == 1
+
+
+def test_the_certificate_adds_up() -> None:
+    rng = np.random.default_rng(5)
+    hard = [" ".join(map(str, rng.integers(0, 5, 60))) for _ in range(2)]
+    metric = kt.GTM(e=2, search="exact", budget=2000)
+    found = metric.corpus(["a b", hard[0]], ["a b", hard[1]])
+    assert found.parts["segments"] == 2
+    assert found.parts["proven"] == 1
+    assert found.parts["bound"] > found.value
+    assert found.notes[0].startswith("1 of 2 segments proven optimal; the maximum is at most")
+    done = kt.GTM(e=2, search="exact").corpus(["a b", hard[0]], ["a b", hard[1]])
+    assert done.notes == ("2 of 2 segments proven optimal",)
+    assert found.value <= done.value <= found.parts["bound"]
+    assert done.parts["bound"] == done.value
+
+
+def test_the_command_line_reports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from karat.cli.main import main
+
+    files = [tmp_path / name for name in ("c.txt", "r.txt")]
+    for file, text in zip(files, ("a b a a\n", "a a a b\n"), strict=True):
+        file.write_text(text)
+    metrics = ["-m", "gtm:e=2", "-m", "gtm:e=2,search=exact"]
+    main(["score", str(files[0]), "-r", str(files[1]), *metrics])
+    shown = capsys.readouterr().out
+    for expected in ("0.6124", "0.7071", "1 of 1 segments proven optimal"):
+        assert expected in shown
+
+
+def test_threads_change_nothing() -> None:
+    rng = np.random.default_rng(7)
+    candidates, references = (
+        [" ".join(map(str, rng.integers(0, 9, 12))) for _ in range(9000)] for _ in range(2)
+    )
+    for metric in (kt.GTM(e=2), kt.GTM(e=1.5, search="exact")):
+        one, many = (metric.stats(candidates, references, threads=n) for n in (1, 3))
+        assert (one == many).all()
+        total = [metric.corpus(candidates, references, threads=n).value for n in (1, 3)]
+        assert total[0] == total[1]
+
+
+# ------------------------------------------------------------------------------- explanations
+
+
+def test_figure_2_explained() -> None:
+    candidate, references = FIGURE_2
+    found = kt.GTM(e=2, search="exact").explain(candidate, references)
+    first, second, *rest = found.blocks
+    assert (first.row, first.length, first.reference, first.position) == (0, 4, 1, 1)
+    assert (second.row, second.length, second.counted) == (6, 3, 1)
+    assert [block.counted for block in rest] == [0, 0]
+    assert found.barriers == (5, 11, 17)
+    assert found.columns == 18
+    assert found.cap == 5
+    assert found.sum == 17
+    assert found.proven
+    assert found.bound == found.size
+    assert len(found.pared) == 5
+    assert list(found.hits()) == [
+        *((0, 7), (1, 8), (2, 9), (3, 10), (4, 13), (5, 14), (6, 2), (7, 3), (8, 4), (9, 12))
+    ]
+    assert len(list(found.hits(limit=3))) == 3
+
+
+def test_a_fractional_cap_cuts_the_last_hit() -> None:
+    found = kt.GTM(e=2).explain("a b c d", ["a b c", "a b"])
+    (block,) = found.blocks
+    assert (block.length, block.counted) == (3, 2.5)
+    assert found.pared == ((2, 2, 0.5),)
+    assert not found.proven
+    assert found.bound == float("inf")
+
+
+@given(easy_text, st.lists(easy_text, min_size=1, max_size=3), exponents)
+def test_an_explanation_has_the_scores_numbers(
+    candidate: str, references: list[str], e: float
+) -> None:
+    for search in ("greedy", "exact"):
+        metric = kt.GTM(e=e, search=search)
+        found = metric.explain(candidate, references)
+        score = metric.corpus([candidate], [references])
+        assert found.value == score.value
+        assert found.size == score.parts["size"]
+        assert found.precision == score.parts["precision"]
+        assert found.signature == score.signature
+        lost = sum(pared.lost for pared in found.pared)
+        matched = sum(block.length for block in found.blocks)
+        assert matched - lost == pytest.approx(min(found.cap, matched))
+        for block in found.blocks:
+            words = found.references[block.reference][block.position :][: block.length]
+            assert found.candidate[block.row : block.row + block.length] == words
+
+
+def test_an_explanation_shows_words_as_they_stand() -> None:
+    found = kt.GTM(stem="porter-nltk", stop="en").explain("the running cats", "a cat runs")
+    assert found.candidate == ("running", "cats")
+    assert found.references == (("cat", "runs"),)
+    assert found.size == 2
+    with pytest.raises(kt.InputError, match="at least one"):
+        kt.GTM().explain("a", [])

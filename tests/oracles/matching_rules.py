@@ -1,0 +1,120 @@
+"""GTM by its definitions: all runs at all hits, the greedy rule, and every matching there is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+Tokens = Sequence[Hashable]
+
+
+class Run(NamedTuple):
+    """A diagonal of hits from (row, column) on; columns count barriers."""
+
+    row: int
+    column: int
+    length: int
+
+
+class _Barrier:
+    """Equal to nothing but itself."""
+
+
+def concatenated(references: Sequence[Tokens]) -> list[object]:
+    """The references one after the other, a barrier after each."""
+    found: list[object] = []
+    for reference in references:
+        found += [*reference, _Barrier()]
+    return found
+
+
+def all_runs(candidate: Tokens, columns: Sequence[object]) -> list[Run]:
+    """Every run at every hit, of every length."""
+    found = []
+    for i in range(len(candidate)):
+        for j in range(len(columns)):
+            length = 0
+            while (
+                i + length < len(candidate)
+                and j + length < len(columns)
+                and candidate[i + length] == columns[j + length]
+            ):
+                length += 1
+                found.append(Run(i, j, length))
+    return found
+
+
+def greedy_runs(candidate: Tokens, references: Sequence[Tokens]) -> list[Run]:
+    """GTM 1.4: the longest first, of equals the largest row * W + column; what fits is taken."""
+    columns = concatenated(references)
+    order = sorted(
+        all_runs(candidate, columns),
+        key=lambda run: (run.length, run.row * len(columns) + run.column),
+        reverse=True,
+    )
+    taken: list[Run] = []
+    rows: set[int] = set()
+    used: set[int] = set()
+    for run in order:
+        mine = set(range(run.row, run.row + run.length))
+        theirs = set(range(run.column, run.column + run.length))
+        if not (mine & rows or theirs & used):
+            taken.append(run)
+            rows |= mine
+            used |= theirs
+    return taken
+
+
+def cap(candidate: Tokens, references: Sequence[Tokens]) -> float:
+    """How many hits may count."""
+    return min(len(candidate), sum(map(len, references)) / len(references))
+
+
+def capped_sum(lengths: Iterable[float], limit: float, e: float) -> float:
+    """The sum of length^e, the shortest runs given up first."""
+    left, total = limit, 0.0
+    for length in sorted(lengths, reverse=True):
+        kept = min(length, left)
+        if kept <= 0:
+            break
+        total += kept**e
+        left -= kept
+    return total
+
+
+def greedy_sum(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+    """The capped sum of the greedy matching."""
+    lengths = [run.length for run in greedy_runs(candidate, references)]
+    return capped_sum(lengths, cap(candidate, references), e)
+
+
+def best_sum(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+    """The largest capped sum of all matchings there are: each row takes a free column or none."""
+    columns = concatenated(references)
+    limit = cap(candidate, references)
+    seen: set[tuple[int, frozenset[int], int, tuple[int, ...]]] = set()
+
+    def best(row: int, used: frozenset[int], last: int, lengths: tuple[int, ...]) -> float:
+        """`last` is the column of the row before (-2: none), whose run is the last of `lengths`."""
+        if row == len(candidate):
+            return capped_sum(lengths, limit, e)
+        key = (row, used, last, tuple(sorted(lengths[:-1])) + lengths[-1:])
+        if key in seen:  # met before with the same outcome, so it cannot be better now
+            return 0.0
+        seen.add(key)
+        found = best(row + 1, used, -2, lengths)
+        for j, word in enumerate(columns):
+            if word == candidate[row] and j not in used:
+                grown = (*lengths[:-1], lengths[-1] + 1) if j == last + 1 else (*lengths, 1)
+                found = max(found, best(row + 1, used | {j}, j, grown))
+        return found
+
+    return best(0, frozenset(), -2, ())
+
+
+def f_measure(size: float, mine: float, theirs: float, alpha: float = 0.5) -> float:
+    """P R / (alpha R + (1 - alpha) P) for P = size / mine and R = size / theirs."""
+    p = size / mine if mine else 0.0
+    r = size / theirs if theirs else 0.0
+    below = alpha * r + (1 - alpha) * p
+    return p * r / below if below else 0.0
