@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ngrams.hpp"
+#include "ragged.hpp"
 
 namespace karat::gtm {
 
