@@ -18,23 +18,38 @@ __version__ = "0.1.0"
 # Loaded when they are asked for, so that `karat --version` does not wait for numpy.
 _EXPORTS = {
     "AEv": "karat.metrics.ngram",
+    "Alignment": "karat.metrics.edits",
     "BLEU": "karat.metrics.ngram",
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
+    "GenerationAccuracy": "karat.metrics.accuracy",
+    "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
     "KaratError": "karat.errors",
     "Lines": "karat.text.segments",
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
+    "QualityAccuracy": "karat.metrics.tree",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
     "RougeLsum": "karat.metrics.rouge",
     "RougeN": "karat.metrics.rouge",
     "Score": "karat.metrics.base",
+    "SimpleAccuracy": "karat.metrics.accuracy",
+    "SimpleTreeAccuracy": "karat.metrics.tree",
+    "TER": "karat.metrics.ter",
     "Tokens": "karat.text.tokens",
+    "Tree": "karat.text.trees",
+    "Trees": "karat.text.trees",
+    "UnderstandabilityAccuracy": "karat.metrics.tree",
     "Vocab": "karat.text.tokens",
+    "WER": "karat.metrics.ter",
+    "alignment": "karat.metrics.edits",
+    "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
     "metric": "karat.metrics.names",
+    "parse_references": "karat.evalset.parsing",
+    "read_conllu": "karat.evalset.conllu",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
 }
@@ -42,35 +57,62 @@ _EXPORTS = {
 if TYPE_CHECKING:
     from karat.comparison import Comparison, compare
     from karat.errors import InputError, KaratError, MetricError
+    from karat.evalset.conllu import read_conllu
+    from karat.evalset.parsing import parse_references
+    from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
+    from karat.metrics.edits import Alignment, alignment, alignments
     from karat.metrics.names import metric
     from karat.metrics.ngram import BLEU, AEv
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
+    from karat.metrics.ter import TER, WER
+    from karat.metrics.tree import (
+        GenerationTreeAccuracy,
+        QualityAccuracy,
+        SimpleTreeAccuracy,
+        UnderstandabilityAccuracy,
+    )
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
     from karat.text.tokens import Tokens, Vocab, tokenize
+    from karat.text.trees import Tree, Trees
 
 __all__ = [
     "BLEU",
+    "TER",
+    "WER",
     "AEv",
+    "Alignment",
     "ChrF",
     "Comparison",
+    "GenerationAccuracy",
+    "GenerationTreeAccuracy",
     "InputError",
     "KaratError",
     "Lines",
     "Metric",
     "MetricError",
+    "QualityAccuracy",
     "References",
     "RougeL",
     "RougeLsum",
     "RougeN",
     "Score",
+    "SimpleAccuracy",
+    "SimpleTreeAccuracy",
     "Tokens",
+    "Tree",
+    "Trees",
+    "UnderstandabilityAccuracy",
     "Vocab",
+    "alignment",
+    "alignments",
     "compare",
     "metric",
+    "parse_references",
+    "read_conllu",
     "score",
     "tokenize",
 ]

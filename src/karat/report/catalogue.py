@@ -33,7 +33,8 @@ def catalogue(names: Sequence[str], command: str) -> Document:
         signatures={},
         notes=(
             "Write a metric as name or name:setting=value,setting=value. Scores go up to 100 for "
-            "bleu and chrf, up to 1 for aev and rouge.",
+            "bleu and chrf, up to 1 for all others; ter and wer are errors by 100 words, less is "
+            "better.",
             f"Other names: {_aliases()}; rouge3, rouge4, … for other orders.",
         ),
     )

@@ -142,6 +142,19 @@ class Passage:
         vocab = self._lexicon.vocab(recipe.tok, recipe.case)
         return Ragged(*_kernel.tokenize(self.views(recipe.case), vocab, recipe.tok))
 
+    def tercom(
+        self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
+    ) -> Ragged:
+        """The tokens of Tercom's tokeniser, applied once or twice."""
+        vocab = self._lexicon.vocab("tercom", case)
+        found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
+        return Ragged(*found)
+
+    def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
+        """The ids of words that were cut elsewhere, by the vocabulary of a recipe."""
+        lowered = words.lower() if recipe.case == "lower" else words
+        return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
+
     def characters(self, case: str, space: bool) -> Ragged:
         """The characters of every segment; each is its own id."""
         key = (case, space)

@@ -7,7 +7,7 @@ round: a list per reference set is refused, with the call that turns it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.errors import InputError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.text.trees import Tree, TreeRun
 
 
 class References:
@@ -54,6 +56,10 @@ class References:
         parts = [source.views(start, stop) for source in self._sources]
         views = parts[0] if len(parts) == 1 else _kernel.Views.interleave(parts)
         return views, np.arange(stop - start + 1, dtype=np.int64) * len(parts)
+
+    def trees(self, start: int, stop: int) -> TreeRun | None:
+        """The dependency trees of a run of segments, if the references have any."""
+        return None
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         """The references of a few segments."""
@@ -116,20 +122,25 @@ class VaryingReferences(References):
 
 GivenReferences: TypeAlias = (
     "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
+    " | Iterable[Tree] | Iterable[Sequence[Tree]]"
 )
-"""What references may be given as: `references[i]` is a string or a sequence of strings."""
+"""What references may be given as: `references[i]` is a string or a sequence of strings; for tree
+metrics a `Tree` or a sequence of trees."""
 
 
 def as_references(references: GivenReferences, segments: int) -> References:
     """`references` as `References`, checked against the number of candidates."""
     from karat.text.segments import as_segments
+    from karat.text.trees import Trees, has_trees
 
     if isinstance(references, References):
         found = references
+    elif has_trees(references):
+        found = Trees(references)  # type: ignore[arg-type]
     elif _is_plain(references):
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
-        groups = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
+        groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
         bad = next((i for i, g in enumerate(groups) if not _is_group(g)), None)
         if bad is not None:
             kind = type(groups[bad]).__name__

@@ -1,0 +1,1 @@
+"""What is judged: readers that validate once and name file and line."""
