@@ -104,7 +104,7 @@ class SimpleAccuracy(_StringAccuracy):
 
 @dataclass(frozen=True)
 class GenerationAccuracy(_StringAccuracy):
-    """The same, a word deleted here and inserted there being one move: 1 - (M + I' + D' + S) / R."""
+    """The same, a word deleted here and inserted there being a move: 1 - (M + I' + D' + S) / R."""
 
     name: ClassVar[str] = "generation_accuracy"
     counts_moves: ClassVar[bool] = True
