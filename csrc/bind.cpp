@@ -519,6 +519,7 @@ nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offset
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
+        rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // the most there can be
         EditAlignment<Costs> alignment;
         auto visit = [&](Edit edit, int64_t i, int64_t j) {
             rows.push_back({static_cast<int32_t>(edit), static_cast<int32_t>(i),

@@ -116,7 +116,8 @@ class EditAlignment {
     }
 
   private:
-    static constexpr int64_t most_steps = 1 << 20;  // kept at a time: 16 MB
+    static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
+    static constexpr int64_t most_hits = 1 << 20;   // 8 MB
 
     // The steps of a whole table are kept if it is small; else those of one block of columns, and
     // of each block its first column, from which the block is worked out once more.
@@ -139,13 +140,12 @@ class EditAlignment {
     void advance(const int32_t* tokens, int64_t n, Poll& poll) {
         BestSteps* steps = steps_.data();
         for (int64_t j = 0; j < n; ++j) {
-            mark(tokens[j], true);
+            const uint64_t* const hits = find(tokens[j]);
             typename Costs::Above above;
             for (int64_t w = 0; w < words_; ++w) {
-                const BestSteps best = Costs::advance(hits_[w], columns_[w], above);
+                const BestSteps best = Costs::advance(hits[w], columns_[w], above);
                 if (keep_steps) *steps++ = best;
             }
-            mark(tokens[j], false);
             if ((work_ += words_) > 1 << 24) work_ = 0, poll();
         }
     }
@@ -167,33 +167,50 @@ class EditAlignment {
         }
     }
 
-    // For each distinct reference token, the positions where it stands.
+    // For each distinct reference token, the positions where it stands: as bits if these do not
+    // take too much room, else as chains, from which the bits of one token at a time are made.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
         numbering_.reset(static_cast<size_t>(m));
-        next_.resize(m);
-        head_.assign(1, -1);
-        for (int64_t i = 0; i < m; ++i) {
-            const int32_t number = numbering_.add(static_cast<uint32_t>(reference[i]));
-            if (static_cast<size_t>(number) == head_.size()) head_.push_back(-1);
-            next_[i] = head_[number];
-            head_[number] = i;
+        number_.resize(m);
+        for (int64_t i = 0; i < m; ++i)
+            number_[i] = numbering_.add(static_cast<uint32_t>(reference[i]));
+        const int64_t tokens = numbering_.count() + 1;
+        chained_ = tokens * words_ > most_hits;
+        hits_.assign(chained_ ? words_ : tokens * words_, 0);
+        if (!chained_) {
+            for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
+            return;
         }
-        hits_.assign(words_, 0);
+        marked_ = 0;
+        next_.resize(m);
+        head_.assign(tokens, -1);
+        for (int64_t i = 0; i < m; ++i) {
+            next_[i] = head_[number_[i]];
+            head_[number_[i]] = i;
+        }
     }
 
-    void mark(int32_t token, bool set) {
+    const uint64_t* find(int32_t token) {
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
-        for (int64_t i = head_[number]; i >= 0; i = next_[i])
-            hits_[i / 64] = set ? hits_[i / 64] | 1ull << (i % 64) : 0;
+        if (!chained_) return &hits_[number * words_];
+        for (int64_t i = head_[marked_]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
+        for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] |= bit(i);
+        marked_ = number;
+        return hits_.data();
     }
+
+    static uint64_t bit(int64_t i) { return 1ull << (i % 64); }
 
     Numbering numbering_;
+    std::vector<int32_t> number_;
     std::vector<int64_t> head_, next_;
     std::vector<uint64_t> hits_;
     std::vector<typename Costs::Column> columns_, saved_;
     std::vector<BestSteps> steps_;
     int64_t words_ = 0, work_ = 0;
+    int32_t marked_ = 0;
+    bool chained_ = false;
 };
 
 // What an alignment comes to. `moves`: tokens deleted in one place and inserted in another,

@@ -81,14 +81,15 @@ class Alignment:
 class Alignments(Sequence[Alignment]):
     """The alignments of many pairs; `operations` is one array, each pair's rows at `offsets`.
 
-    A row is (kind as a place in `KINDS`, reference position, candidate position).
+    A row is (kind as a place in `KINDS`, reference position, candidate position). Without a
+    vocabulary the ids are code points.
     """
 
     def __init__(
         self,
         candidates: Ragged,
         references: Ragged,
-        vocab: _kernel.Vocab,
+        vocab: _kernel.Vocab | None,
         operations: NDArray[np.int32],
         offsets: NDArray[np.int64],
     ) -> None:
@@ -111,6 +112,8 @@ class Alignments(Sequence[Alignment]):
 
     def _words(self, tokens: Ragged, at: int) -> tuple[str, ...]:
         ids = tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]].tolist()
+        if self._vocab is None:
+            return tuple(map(chr, ids))
         return tuple(self._vocab.words(i, i + 1)[0] for i in ids)
 
 
@@ -155,11 +158,15 @@ def alignments(
             raise InputError(f"{name}={value!r}: expected one of {', '.join(known)}")
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
-    lexicon, recipe, n = Lexicon(), Recipe(tok, case), len(sources[0])
-    mine, theirs = (Passage(source.views(0, n), lexicon).tokens(recipe) for source in sources)
-    starts = np.arange(n + 1, dtype=np.int64)
-    rows, offsets = SCRIPTS[costs](*mine, *theirs, starts, None)
-    return Alignments(mine, theirs, lexicon.vocab(tok, case), rows, offsets)
+    lexicon, n = Lexicon(), len(sources[0])
+    passages = [Passage(source.views(0, n), lexicon) for source in sources]
+    vocab = lexicon.vocab(tok, case) if tok != "char" else None
+    mine, theirs = (
+        p.tokens(Recipe(tok, case)) if vocab is not None else p.characters(case, False)
+        for p in passages
+    )
+    rows, offsets = SCRIPTS[costs](*mine, *theirs, np.arange(n + 1, dtype=np.int64), None)
+    return Alignments(mine, theirs, vocab, rows, offsets)
 
 
 def alignment(
