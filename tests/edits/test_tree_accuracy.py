@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ import karat as kt
 from karat import _kernel
 from karat.errors import InputError, MissingExtra
 
-WORDS = tuple(["There", "was", "no", "cost", "estimate", "for", "the", "second", "phase"])
+WORDS = ("There", "was", "no", "cost", "estimate", "for", "the", "second", "phase")
 TREE = kt.Tree(WORDS, (5, 5, 5, 5, 0, 5, 9, 9, 6), "wsj")
 RESULT = "There was estimate for phase the second no cost"
 
@@ -118,13 +120,13 @@ def test_without_repeated_words_there_is_only_one_way(data, tree):
 
 
 def test_repeated_words_stay_with_their_heads():
-    tree = kt.Tree(tuple(["the", "cat", "chased", "the", "dog"]), (2, 3, 0, 5, 3))
+    tree = kt.Tree(("the", "cat", "chased", "the", "dog"), (2, 3, 0, 5, 3))
     found = parts("generation_tree_accuracy", "the dog the cat chased", tree)
     assert found["moves"] == 1  # the dog as a whole, within the treelet of chased
 
 
 def test_missing_and_added_words_count_once():
-    tree = kt.Tree(tuple(["the", "cat", "chased", "the", "dog"]), (2, 3, 0, 5, 3))
+    tree = kt.Tree(("the", "cat", "chased", "the", "dog"), (2, 3, 0, 5, 3))
     assert kt.metric("simple_tree_accuracy").corpus([""], [tree]).value == 0
     found = parts("simple_tree_accuracy", "the cat saw the dog", tree)
     assert (found["insertions"], found["deletions"], found["substitutions"]) == (1, 1, 0)
@@ -196,7 +198,7 @@ class FakeDoc(list):
 
     def __init__(self, text: str) -> None:
         super().__init__(FakeToken(i, word) for i, word in enumerate(text.split(" ")))
-        for before, token in zip(self, self[1:], strict=False):
+        for before, token in itertools.pairwise(self):
             token.head = token if before.text == "." else before
 
     def has_annotation(self, name: str) -> bool:

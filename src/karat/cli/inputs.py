@@ -9,7 +9,7 @@ import click
 
 from karat.errors import InputError
 from karat.progress import Progress
-from karat.text.references import References, check_aligned
+from karat.text.references import References, check_lengths
 from karat.text.segments import Lines
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
@@ -51,9 +51,23 @@ def open_inputs(
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress), path
-    sources = [_open(path, progress) for path in references]
-    check_aligned([*systems.values(), *sources])
-    return systems, References(sources)
+    found = _open_references(references, progress)
+    check_lengths([*systems.values(), found])
+    return systems, found
+
+
+def _open_references(paths: Sequence[str], progress: Progress) -> References:
+    """Text files, or one file of trees (`.conllu`)."""
+    trees = [path for path in paths if path.removesuffix(".gz").endswith(".conllu")]
+    if not trees:
+        return References([_open(path, progress) for path in paths])
+    if len(paths) > 1:
+        raise InputError(
+            f"{trees[0]} is a file of trees: it can be the only reference, found {len(paths)}"
+        )
+    from karat.evalset.conllu import read_conllu
+
+    return read_conllu(trees[0])
 
 
 def _open(path: str, progress: Progress) -> Lines:

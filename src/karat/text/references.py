@@ -175,6 +175,11 @@ def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
 
 def check_aligned(sources: Sequence[Segments]) -> None:
     """All sources must have the same number of segments."""
+    check_lengths(sources)
+
+
+def check_lengths(sources: Sequence[Segments | References]) -> None:
+    """The same for sources and references together."""
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):
