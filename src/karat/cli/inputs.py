@@ -51,16 +51,20 @@ def open_inputs(
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress), path
-    found = _open_references(references, progress)
-    check_lengths([*systems.values(), found])
-    return systems, found
+    trees = _open_trees(references)
+    if trees is not None:
+        check_lengths([*systems.values(), trees])
+        return systems, trees
+    sources = [_open(path, progress) for path in references]
+    check_lengths([*systems.values(), *sources])
+    return systems, References(sources)
 
 
-def _open_references(paths: Sequence[str], progress: Progress) -> References:
-    """Text files, or one file of trees (`.conllu`)."""
+def _open_trees(paths: Sequence[str]) -> References | None:
+    """The trees of the one reference that ends in `.conllu`, if there is one."""
     trees = [path for path in paths if path.removesuffix(".gz").endswith(".conllu")]
     if not trees:
-        return References([_open(path, progress) for path in paths])
+        return None
     if len(paths) > 1:
         raise InputError(
             f"{trees[0]} is a file of trees: it can be the only reference, found {len(paths)}"
