@@ -18,6 +18,7 @@
 #include "tercom.hpp"
 #include "tokenize.hpp"
 #include "treelets.hpp"
+#include "tying.hpp"
 #include "utf8.hpp"
 #include "views.hpp"
 #include "vocab.hpp"
@@ -493,7 +494,7 @@ Array<int64_t> tree_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Ids heads, Of
         });
 }
 
-// The result's positions for the nodes of a tree, -1 for those it lacks.
+// The result's positions for the nodes of a tree by distance, -1 for those it lacks.
 Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
     if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
     Tying tying;

@@ -4,158 +4,44 @@
 // order of the reference are aligned with the same words in the order of the result; one level
 // up, the head stands for the treelet. Words that the result lacks are deletions, words that it has
 // besides are insertions; each counts once, and treelets are compared without them.
+//
+// Of all ways to tie repeated words to nodes, the one with the fewest errors is taken (of equal
+// ones, the one that has the most moves among them). Up to `most_ways` all are tried. Where there
+// are more, two nodes of a word exchange their places for as long as that lowers the errors. Either
+// begins with the tying by distance (tying.hpp), which is kept where nothing is better.
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "edit.hpp"
+#include "tying.hpp"
 
 namespace karat {
-
-struct TreeView {
-    const int32_t* words;
-    const int32_t* heads;  // from 1; 0 is the root's
-    int64_t size;
-};
-
-// Ties nodes to words of the result, equal ones only, as many as there can be: `place[p]` is the
-// result's position for node p, or -1.
-//
-// A word that stands once in both texts is tied outright. Each of the others is expected where it
-// would stand had it kept its distance from its nearest ancestor of that kind (without one: where
-// it stands in the reference); of all ways to tie the nodes and places of one word, that with
-// the least sum of |place - expected| is taken. On a line such a sum is least if nothing crosses,
-// so a table over nodes by expected place and over places finds it; of equal ones it takes the
-// earliest places (with more nodes than places: the nodes that are expected first).
-class Tying {
-  public:
-    std::vector<int64_t> place;
-    int64_t tied = 0;
-
-    void tie(const TreeView& tree, const int32_t* result, int64_t n) {
-        group(tree, result, n);
-        place.assign(tree.size, -1);
-        anchor_.assign(tree.size, unknown);
-        tied = 0;
-        for (size_t w = 0; w + 1 < node_starts_.size(); ++w)
-            if (count(node_starts_, w) == 1 && count(place_starts_, w) == 1) {
-                const int32_t node = nodes_[node_starts_[w]];
-                place[node] = places_[place_starts_[w]];
-                anchor_[node] = node;
-                ++tied;
-            }
-        for (size_t w = 0; w + 1 < node_starts_.size(); ++w) {
-            const int64_t a = count(node_starts_, w), b = count(place_starts_, w);
-            if (b && a * b > 1) tie_word(tree, w, a, b);
-        }
-    }
-
-  private:
-    static constexpr int32_t unknown = -2, none = -1;
-
-    static int64_t count(const std::vector<int64_t>& starts, size_t w) {
-        return starts[w + 1] - starts[w];
-    }
-
-    // Nodes and places by word, each in the order of its text.
-    void group(const TreeView& tree, const int32_t* result, int64_t n) {
-        numbering_.reset(static_cast<size_t>(tree.size));
-        number_.resize(tree.size + n);
-        for (int64_t p = 0; p < tree.size; ++p)
-            number_[p] = numbering_.add(static_cast<uint32_t>(tree.words[p])) - 1;
-        for (int64_t q = 0; q < n; ++q)
-            number_[tree.size + q] = numbering_.find(static_cast<uint32_t>(result[q])) - 1;
-        sort_by_word(0, tree.size, node_starts_, nodes_);
-        sort_by_word(tree.size, n, place_starts_, places_);
-    }
-
-    void sort_by_word(int64_t from, int64_t n, std::vector<int64_t>& starts,
-                      std::vector<int32_t>& sorted) {
-        starts.assign(numbering_.count() + 1, 0);
-        for (int64_t i = 0; i < n; ++i)
-            if (number_[from + i] >= 0) ++starts[number_[from + i] + 1];
-        for (size_t w = 1; w < starts.size(); ++w) starts[w] += starts[w - 1];
-        next_.assign(starts.begin(), starts.end() - 1);
-        sorted.resize(starts.back());
-        for (int64_t i = 0; i < n; ++i)
-            if (number_[from + i] >= 0)
-                sorted[next_[number_[from + i]]++] = static_cast<int32_t>(i);
-    }
-
-    int64_t expected(const TreeView& tree, int32_t node) {
-        int32_t at = node;
-        while (at != none && anchor_[at] == unknown) at = tree.heads[at] - 1;
-        const int32_t found = at == none ? none : anchor_[at];
-        for (at = node; at != none && anchor_[at] == unknown; at = tree.heads[at] - 1)
-            anchor_[at] = found;
-        return found == none ? node : place[found] + node - found;
-    }
-
-    void tie_word(const TreeView& tree, size_t w, int64_t a, int64_t b) {
-        wanted_.clear();
-        for (int64_t k = 0; k < a; ++k) {
-            const int32_t node = nodes_[node_starts_[w] + k];
-            wanted_.push_back({expected(tree, node), node});
-        }
-        std::sort(wanted_.begin(), wanted_.end());
-        const int32_t* const at = &places_[place_starts_[w]];
-        const auto distance = [&](int64_t k, int64_t l) { return std::abs(wanted_[k].first - at[l]); };
-        const auto pair = [&](int64_t k, int64_t l) { place[wanted_[k].second] = at[l]; };
-        if (a <= b)
-            choose(a, b, distance, pair);
-        else
-            choose(b, a, [&](int64_t l, int64_t k) { return distance(k, l); },
-                   [&](int64_t l, int64_t k) { pair(k, l); });
-        tied += std::min(a, b);
-    }
-
-    // Pairs all of the few, in order, with some of the many.
-    template <class Distance, class Pair>
-    void choose(int64_t few, int64_t many, const Distance& distance, const Pair& pair) {
-        if (few == many) {
-            for (int64_t k = 0; k < few; ++k) pair(k, k);
-            return;
-        }
-        const int64_t spare = many - few;  // the k-th of the few is paired with k .. k + spare
-        least_.assign(spare + 1, 0);
-        takes_.assign(static_cast<size_t>(few) * (spare + 1), false);
-        for (int64_t k = 0; k < few; ++k)
-            for (int64_t s = 0; s <= spare; ++s) {
-                const int64_t with = least_[s] + distance(k, k + s);
-                takes_[k * (spare + 1) + s] = !s || with < least_[s - 1];
-                least_[s] = takes_[k * (spare + 1) + s] ? with : least_[s - 1];
-            }
-        for (int64_t k = few - 1, s = spare; k >= 0; --k) {
-            while (!takes_[k * (spare + 1) + s]) --s;
-            pair(k, k + s);
-        }
-    }
-
-    Numbering numbering_;
-    std::vector<int32_t> number_, nodes_, places_, anchor_;
-    std::vector<int64_t> node_starts_, place_starts_, next_, least_;
-    std::vector<std::pair<int64_t, int32_t>> wanted_;
-    std::vector<bool> takes_;
-};
 
 class Treelets {
   public:
     template <class Poll>
     EditCounts count(const int32_t* result, int64_t n, const TreeView& tree, Poll& poll) {
         tying_.tie(tree, result, n);
-        EditCounts total;
-        total.deletions = tree.size - tying_.tied;
-        total.insertions = n - tying_.tied;
         gather(tree);
+        found_.assign(tree.size, EditCounts{});
         for (int64_t p = 0; p < tree.size; ++p)
-            if (starts_[p + 1] > starts_[p]) total += treelet(tree, p, poll);
+            if (is_head(p)) found_[p] = treelet(tree, p, poll);
+        retie(tree, poll);
+        EditCounts total;
+        for (const EditCounts& counts : found_) total += counts;
+        total.deletions += tree.size - tying_.tied;
+        total.insertions += n - tying_.tied;
         return total;
     }
-    const std::vector<int64_t>& places() const { return tying_.place; }
 
   private:
+    static constexpr double most_ways = 1000;
+    static constexpr int64_t most_exchanges = 100000;
+
+    bool is_head(int64_t p) const { return starts_[p + 1] > starts_[p]; }
+
     // The tied members of every treelet, in the order of the reference.
     void gather(const TreeView& tree) {
         starts_.assign(tree.size + 1, 0);
@@ -188,10 +74,131 @@ class Treelets {
         return counter_.count(result_.data(), size, reference_.data(), size, poll);
     }
 
+    // Fewer errors are better, then more moves among them; never negative.
+    static int64_t badness(const EditCounts& c) {
+        return ((c.substitutions + c.insertions + c.deletions) << 32) - c.moves;
+    }
+
+    template <class Poll>
+    void retie(const TreeView& tree, Poll& poll) {
+        collect_affected(tree);
+        const int64_t before = known_badness();
+        if (!before) return;
+        if (ways() <= most_ways) {
+            best_ = tying_.place;
+            least_ = before;
+            try_all(tree, 0, poll);
+            tying_.place = best_;
+        } else {
+            exchange(tree, poll);
+        }
+        for (const int64_t head : affected_) found_[head] = treelet(tree, head, poll);
+    }
+
+    // The treelets that have a word to choose in them.
+    void collect_affected(const TreeView& tree) {
+        affected_.clear();
+        for (const Tying::Choice& choice : tying_.choices)
+            for (const int32_t p : choice.nodes) {
+                if (is_head(p)) affected_.push_back(p);
+                if (tree.heads[p]) affected_.push_back(tree.heads[p] - 1);
+            }
+        std::sort(affected_.begin(), affected_.end());
+        affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
+    }
+
+    int64_t known_badness() const {
+        int64_t sum = 0;
+        for (const int64_t head : affected_) sum += badness(found_[head]);
+        return sum;
+    }
+
+    // How many ways there are, if not more than most_ways.
+    double ways() const {
+        double product = 1;
+        for (const Tying::Choice& choice : tying_.choices) {
+            const auto all = static_cast<int64_t>(choice.places.size());
+            const auto nodes = static_cast<int64_t>(choice.nodes.size());
+            const auto lacking =
+                std::count(choice.places.begin(), choice.places.end(), int64_t{-1});
+            for (int64_t k = 0; k < nodes - lacking && product <= most_ways; ++k)
+                product *= static_cast<double>(all - k);
+        }
+        return product;
+    }
+
+    // All ways for the choices from the `at`-th on: arrangements of their places, in order.
+    template <class Poll>
+    void try_all(const TreeView& tree, size_t at, Poll& poll) {
+        if (at == tying_.choices.size()) {
+            int64_t sum = 0;
+            for (size_t k = 0; k < affected_.size() && sum < least_; ++k)
+                sum += badness(treelet(tree, affected_[k], poll));
+            if (sum < least_) least_ = sum, best_ = tying_.place;
+            return;
+        }
+        const Tying::Choice& choice = tying_.choices[at];
+        std::vector<int64_t> order = choice.places;
+        std::sort(order.begin(), order.end());
+        const auto end = order.begin() + static_cast<int64_t>(choice.nodes.size());
+        do {
+            for (size_t k = 0; k < choice.nodes.size(); ++k)
+                tying_.place[choice.nodes[k]] = order[k];
+            try_all(tree, at + 1, poll);
+            std::reverse(end, order.end());  // what is not taken needs no arranging
+        } while (std::next_permutation(order.begin(), order.end()));
+    }
+
+    template <class Poll>
+    void exchange(const TreeView& tree, Poll& poll) {
+        int64_t tries = 0;
+        for (bool better = true; better;) {
+            better = false;
+            for (Tying::Choice& choice : tying_.choices)
+                for (size_t i = 0; i < choice.nodes.size(); ++i)
+                    for (size_t j = i + 1; j < choice.places.size(); ++j) {
+                        if (++tries > most_exchanges) return;
+                        better |= lowers(tree, choice, i, j, poll);
+                    }
+        }
+    }
+
+    // Exchanges two places of a word if that lowers the errors.
+    template <class Poll>
+    bool lowers(const TreeView& tree, Tying::Choice& choice, size_t i, size_t j, Poll& poll) {
+        touched_.clear();
+        for (const size_t k : {i, j}) {
+            if (k >= choice.nodes.size()) continue;
+            const int32_t p = choice.nodes[k];
+            if (is_head(p)) touched_.push_back(p);
+            if (tree.heads[p]) touched_.push_back(tree.heads[p] - 1);
+        }
+        std::sort(touched_.begin(), touched_.end());
+        touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+        int64_t change = 0;
+        for (const int64_t head : touched_) change -= badness(found_[head]);
+        if (!change) return false;
+        put(choice, i, j);
+        for (const int64_t head : touched_) change += badness(treelet(tree, head, poll));
+        if (change < 0)
+            for (const int64_t head : touched_) found_[head] = treelet(tree, head, poll);
+        else
+            put(choice, i, j);
+        return change < 0;
+    }
+
+    void put(Tying::Choice& choice, size_t i, size_t j) {
+        std::swap(choice.places[i], choice.places[j]);
+        for (const size_t k : {i, j})
+            if (k < choice.nodes.size()) tying_.place[choice.nodes[k]] = choice.places[k];
+    }
+
     Tying tying_;
     EditCounter<AccuracyCosts> counter_;
-    std::vector<int64_t> starts_, next_;
+    std::vector<EditCounts> found_;
+    std::vector<int64_t> starts_, next_, affected_, touched_, best_;
     std::vector<int32_t> members_, ordered_, reference_, result_;
+    int64_t least_ = 0;
 };
 
 }  // namespace karat
