@@ -115,6 +115,7 @@ class Passage:
         self._lowered: _kernel.Views | None = None
         self._tokens: dict[Recipe, Ragged] = {}
         self._characters: dict[tuple[str, bool], Ragged] = {}
+        self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
     def views(self, case: str) -> _kernel.Views:
         """The text, as it is or lower-cased."""
@@ -146,9 +147,12 @@ class Passage:
         self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
     ) -> Ragged:
         """The tokens of Tercom's tokeniser, applied once or twice."""
-        vocab = self._lexicon.vocab("tercom", case)
-        found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
-        return Ragged(*found)
+        key = (normalize, no_punct, asian, case, twice)
+        if key not in self._tercom:
+            vocab = self._lexicon.vocab("tercom", case)
+            found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
+            self._tercom[key] = Ragged(*found)
+        return self._tercom[key]
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
         """The ids of words that were cut elsewhere, by the vocabulary of a recipe."""
