@@ -64,7 +64,7 @@ def test_scoring_with_a_file_of_trees(tmp_path):
     trees = kt.read_conllu(write(tmp_path, GOOD))
     score = kt.metric("simple_tree_accuracy").corpus(["do n't go", "York"], trees)
     assert (score.parts["insertions"], score.parts["deletions"]) == (1, 1)
-    with pytest.raises(InputError, match=r"candidates has 1 segments and .*t\.conllu has 2"):
+    with pytest.raises(InputError, match=r"candidates has 1 segment and .*t\.conllu has 2"):
         kt.metric("simple_tree_accuracy").corpus(["do n't go"], trees)
 
 
