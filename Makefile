@@ -33,7 +33,7 @@ format: .venv/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-bench build benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-bench build karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 # An editable install: Python edits count at once, a C++ edit is built by the next make.
 .venv/.installed: $(SOURCES)

@@ -1,4 +1,5 @@
-// The Python face of the kernel: conversions, checks of shape and the GIL; no algorithm.
+// The Python face of the kernel: conversions, checks of shapes, and the GIL; the algorithms are in
+// the headers.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -14,6 +15,8 @@
 #include "lines.hpp"
 #include "ngrams.hpp"
 #include "porter.hpp"
+#include "ragged.hpp"
+#include "tally.hpp"
 #include "ter.hpp"
 #include "tercom.hpp"
 #include "tokenize.hpp"
@@ -48,7 +51,8 @@ struct PyViews : Views {
 };
 
 nb::str to_str(std::string_view s) {
-    PyObject* str = PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogatepass");
+    const auto size = static_cast<Py_ssize_t>(s.size());
+    PyObject* str = PyUnicode_DecodeUTF8(s.data(), size, "surrogatepass");
     if (!str) throw nb::python_error();
     return nb::steal<nb::str>(str);
 }
@@ -74,6 +78,7 @@ std::string_view view_of(PyObject* str, Views& views) {
 }
 
 PyViews* from_strings(nb::list strings, size_t start, size_t stop) {
+    if (start > stop || stop > strings.size()) throw nb::index_error("no such segments");
     auto views = std::make_unique<PyViews>();
     views->items.reserve(stop - start);
     for (size_t i = start; i < stop; ++i) {
@@ -139,16 +144,19 @@ PyViews* from_lines(nb::object file, int64_t begin, int64_t end) {
     return views.release();
 }
 
-PyViews* py_interleave(const std::vector<PyViews*>& parts) {
+nb::tuple py_interleave(const std::vector<PyViews*>& parts, bool skip_empty) {
     auto views = std::make_unique<PyViews>();
     std::vector<const Views*> plain(parts.begin(), parts.end());
     for (const Views* part : plain)
         if (part->size() != plain.front()->size())
             throw nb::value_error("the parts differ in length");
-    static_cast<Views&>(*views) = interleave(plain);
+    std::vector<int64_t> starts;
+    static_cast<Views&>(*views) = interleave(plain, skip_empty, starts);
     for (PyViews* part : parts)
         views->owners.insert(views->owners.end(), part->owners.begin(), part->owners.end());
-    return views.release();
+    const size_t n = starts.size();
+    return nb::make_tuple(nb::cast(views.release(), nb::rv_policy::take_ownership),
+                          give(std::move(starts), {n}));
 }
 
 // str.lower() of every segment; Python itself lowers what is not ASCII.
@@ -210,6 +218,7 @@ nb::tuple give_ragged(std::vector<int32_t>&& ids, std::vector<int64_t>&& offsets
     return nb::make_tuple(give(std::move(ids), {n}), give(std::move(offsets), {m}));
 }
 
+// The vocabulary is one that no other thread uses: the GIL is released.
 // `split(segment, sink)` of every segment, as ragged ids.
 template <class Split>
 nb::tuple intern_tokens(const PyViews& views, Vocab& vocab, const Split& split) {
@@ -257,24 +266,12 @@ Array<int32_t> intern(Vocab& vocab, const PyViews& views) {
     return give(std::move(ids), {n});
 }
 
-// Every character is its own id: its code point.
-nb::tuple codepoints(const PyViews& views, bool keep_space) {
+nb::tuple py_codepoints(const PyViews& views, bool keep_space) {
     std::vector<int32_t> ids;
-    std::vector<int64_t> offsets{0};
+    std::vector<int64_t> offsets;
     {
         nb::gil_scoped_release release;
-        ids.resize(views.bytes());
-        offsets.reserve(views.size() + 1);
-        int32_t* out = ids.data();
-        for (const std::string_view item : views.items) {
-            for (const char *p = item.data(), *end = p + item.size(); p < end;) {
-                const char32_t c = decode(p);
-                *out = static_cast<int32_t>(c);
-                out += keep_space || !is_space(c);
-            }
-            offsets.push_back(out - ids.data());
-        }
-        ids.resize(out - ids.data());
+        codepoints(views, keep_space, ids, offsets);
     }
     return give_ragged(std::move(ids), std::move(offsets));
 }
@@ -303,16 +300,10 @@ Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
     return give(std::move(ids), {n});
 }
 
-// The ids that all words of another vocabulary have here, in its order; new ones are added.
+// The ids that all words of another vocabulary have here, in its order; new ones are added. The GIL
+// is kept: a vocabulary is public and may be shared by threads.
 Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
-    std::vector<int32_t> ids;
-    {
-        nb::gil_scoped_release release;
-        for (int32_t id = 0; id < other.size(); ++id) {
-            const std::string_view word = other.word(id);
-            ids.push_back(vocab.intern(word.data(), word.size()));
-        }
-    }
+    std::vector<int32_t> ids = vocab.merge(other);
     const size_t n = ids.size();
     return give(std::move(ids), {n});
 }
@@ -322,24 +313,6 @@ nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
         throw nb::index_error("no such words in the vocabulary");
     nb::list out;
     for (int32_t id = start; id < stop; ++id) out.append(to_str(vocab.word(id)));
-    return out;
-}
-
-std::string stem_utf8(std::string_view word) {
-    if (is_ascii(word.data(), word.data() + word.size())) {
-        std::string lowered(word);
-        for (char& c : lowered)
-            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-        return PorterNltk<char>::stem(std::move(lowered));
-    }
-    std::u32string wide;
-    for (const char *p = word.data(), *end = p + word.size(); p < end;) wide.push_back(decode(p));
-    std::string out;
-    for (const char32_t c : PorterNltk<char32_t>::stem(std::move(wide))) {
-        char bytes[4], *end = bytes;
-        encode(c, end);
-        out.append(bytes, end);
-    }
     return out;
 }
 
@@ -354,7 +327,7 @@ Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
             nb::object str = to_str(word).attr("lower")();
             lowered = view_of(str.ptr(), scratch);
         }
-        const std::string stem = stem_utf8(lowered.empty() ? word : std::string_view(lowered));
+        const std::string stem = porter_stem(lowered.empty() ? word : std::string_view(lowered));
         ids.push_back(target.intern(stem.data(), stem.size()));
     }
     const size_t n = ids.size();
@@ -378,6 +351,8 @@ nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Of
                   int N) {
     if (N < 1) throw nb::value_error("the order must be at least 1");
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    if (c_ids.shape(0) > INT32_MAX || r_ids.shape(0) > INT32_MAX)
+        throw nb::value_error("more than 2^31 tokens in one run of segments");
     const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
     check_starts(starts, segments, pairs);
     std::vector<int32_t> matches(pairs * N), clipped(segments * N);
@@ -597,18 +572,12 @@ nb::tuple check_trees(Ids heads, Offsets offsets) {
     return nb::make_tuple(-1, "");
 }
 
-// How often each item was drawn in each resample.
-Array<double> tally(Draws draws, size_t items) {
+Array<double> py_tally(Draws draws, size_t items) {
     const size_t rows = draws.shape(0), n = draws.shape(1);
     std::vector<double> counts;
     {
         nb::gil_scoped_release release;
-        counts.assign(rows * items, 0.0);
-        for (size_t b = 0; b < rows; ++b)
-            for (size_t k = 0; k < n; ++k) {
-                const int64_t i = draws(b, k);
-                if (i >= 0 && static_cast<size_t>(i) < items) counts[b * items + i] += 1.0;
-            }
+        counts = tally(draws.data(), rows, n, items);
     }
     return give(std::move(counts), {rows, items});
 }
@@ -629,7 +598,7 @@ NB_MODULE(_kernel, m) {
                     nb::rv_policy::take_ownership)
         .def_static("from_lines", &from_lines, "buffer"_a, "begin"_a, "end"_a,
                     nb::rv_policy::take_ownership)
-        .def_static("interleave", &py_interleave, "parts"_a, nb::rv_policy::take_ownership);
+        .def_static("interleave", &py_interleave, "parts"_a, "skip_empty"_a);
 
     nb::class_<LineIndex>(m, "LineIndex")
         .def(nb::init<int64_t>(), "stride"_a)
@@ -656,7 +625,7 @@ NB_MODULE(_kernel, m) {
     m.def("first_not_str", &first_not_str, "items"_a);
     m.def("string_sizes", &string_sizes, "strings"_a, "stride"_a);
     m.def("tokenize", &tokenize, "views"_a, "vocab"_a, "tokenizer"_a);
-    m.def("codepoints", &codepoints, "views"_a, "keep_space"_a);
+    m.def("codepoints", &py_codepoints, "views"_a, "keep_space"_a);
     m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "order"_a);
@@ -680,5 +649,5 @@ NB_MODULE(_kernel, m) {
     m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);
     m.def("read_conllu", &read_conllu, "buffer"_a, "begin"_a);
     m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
-    m.def("tally", &tally, "draws"_a, "items"_a);
+    m.def("tally", &py_tally, "draws"_a, "items"_a);
 }

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ngrams.hpp"
+#include "numbering.hpp"
+#include "ragged.hpp"
 
 namespace karat {
 
@@ -34,6 +35,7 @@ class Lcs {
     template <class Poll>
     void positions(const int32_t* candidate, int64_t n, const int32_t* reference, int64_t m,
                    std::vector<char>& marked, Poll& poll) {
+        if (worked(words_ * (n + 1) + 64)) poll();  // however short the sentences are
         if (!n || !m) return;
         rows_.assign(static_cast<size_t>(words_) * (n + 1), ~0ull);
         for (int64_t j = 0; j < n; ++j) {

@@ -14,8 +14,7 @@ struct LineIndex {
     int64_t stride;
     int64_t lines = 0;
     std::vector<int64_t> starts;    // of lines 0, stride, 2*stride, …
-    int64_t invalid_at = -1;        // offset of the first byte that is not UTF-8
-    int64_t invalid_line = -1;      // 0-based
+    int64_t invalid_line = -1;      // the first line that is not UTF-8, 0-based
     int64_t invalid_column = -1;    // bytes into that line
     int64_t nul_line = -1;          // the first line with a NUL byte, 0-based
 
@@ -27,7 +26,7 @@ struct LineIndex {
         const char* p = data + begin;
         const char* end = data + size;
         const char* stop = size - begin > enough ? p + enough : end;
-        while (p < stop && invalid_at < 0) {
+        while (p < stop && invalid_line < 0) {
             const auto* newline = static_cast<const char*>(std::memchr(p, '\n', end - p));
             const char* line_end = newline ? newline : end;
             add_line(data, p, line_end);
@@ -41,7 +40,6 @@ struct LineIndex {
         if (lines % stride == 0) starts.push_back(p - data);
         const char* bad = find_invalid(p, end);
         if (bad != end) {
-            invalid_at = bad - data;
             invalid_line = lines;
             invalid_column = bad - p;
         }

@@ -1,6 +1,6 @@
 // Clipped n-gram matches between a candidate and its references, orders 1..N, compared exactly.
 //
-// No n-gram is ever hashed as a whole. Each order numbers the n-grams of the candidate 0, 1, 2, …;
+// No n-gram is ever hashed as a whole. Each order numbers the candidate's n-grams 1, 2, 3, …;
 // an n-gram of the next order is the number of its first n-1 tokens and the number of its last
 // token, so a key is two small numbers, and equal keys mean equal n-grams. An n-gram can only match
 // if both shorter ones in it do; all others are not looked at again.
@@ -10,87 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "numbering.hpp"
+#include "ragged.hpp"
+
 namespace karat {
 
-struct Ragged {
-    const int32_t* ids;
-    const int64_t* offsets;
-    const int32_t* begin(int64_t i) const { return ids + offsets[i]; }
-    int64_t length(int64_t i) const { return offsets[i + 1] - offsets[i]; }
-};
-
-// 64-bit keys to 1, 2, 3, … in order of first sight; emptied in constant time.
-class Numbering {
-  public:
-    // Makes room for so many keys; for very many, room is made as they come.
-    void reset(size_t expected) {
-        resize(4 * std::min<size_t>(expected, 1 << 14));
-        if (++epoch_ == 0) {  // the stamps have wrapped around
-            std::fill(slots_.begin(), slots_.end(), Slot{});
-            epoch_ = 1;
-        }
-        count_ = 0;
-    }
-    int32_t count() const { return count_; }
-
-    int32_t add(uint64_t key) {
-        for (size_t at = place(key);; at = (at + 1) & mask_) {
-            Slot& slot = slots_[at];
-            if (slot.epoch != epoch_) {
-                slot = {key, epoch_, ++count_};
-                if (static_cast<size_t>(count_) * 2 > mask_) grow();
-                return count_;
-            }
-            if (slot.key == key) return slot.number;
-        }
-    }
-    // The number of a key, or 0.
-    int32_t find(uint64_t key) const {
-        size_t at = place(key);
-        while (slots_[at].epoch == epoch_ && slots_[at].key != key) at = (at + 1) & mask_;
-        return slots_[at].epoch == epoch_ ? slots_[at].number : 0;
-    }
-
-  private:
-    struct Slot {
-        uint64_t key = 0;
-        uint32_t epoch = 0;
-        int32_t number = 0;
-    };
-    size_t place(uint64_t key) const { return (key * 0x9E3779B97F4A7C15ull) >> shift_; }
-
-    void resize(size_t room) {
-        size_t capacity = 16;
-        shift_ = 60;
-        while (capacity < room) capacity *= 2, --shift_;
-        if (capacity > slots_.size()) {
-            slots_.assign(capacity, Slot{});
-            epoch_ = 0;
-        }
-        mask_ = capacity - 1;
-    }
-    void grow() {
-        std::vector<Slot> old;
-        old.swap(slots_);
-        const uint32_t stamp = epoch_;
-        resize(2 * (mask_ + 1));
-        epoch_ = 1;
-        for (const Slot& slot : old) {
-            if (slot.epoch != stamp) continue;
-            size_t at = place(slot.key);
-            while (slots_[at].epoch == epoch_) at = (at + 1) & mask_;
-            slots_[at] = {slot.key, epoch_, slot.number};
-        }
-    }
-
-    std::vector<Slot> slots_;
-    uint32_t epoch_ = 0;
-    int shift_ = 60;
-    size_t mask_ = 15;
-    int32_t count_ = 0;
-};
-
-// The same for pairs of small numbers, as a plain table.
+// A numbering of pairs of small numbers, as a plain table.
 class Grid {
   public:
     static bool fits(int64_t rows, int64_t columns) { return (rows + 1) * (columns + 1) <= limit; }

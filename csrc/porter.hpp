@@ -7,7 +7,10 @@
 #pragma once
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "utf8.hpp"
 
 namespace karat {
 
@@ -202,5 +205,24 @@ class PorterNltk {
         if (ends(word, "ll") && measure(word, word.size() - 1) > 1) word.pop_back();
     }
 };
+
+// The stem of a UTF-8 word; what is not ASCII must be in lower case already.
+inline std::string porter_stem(std::string_view word) {
+    if (is_ascii(word.data(), word.data() + word.size())) {
+        std::string lowered(word);
+        for (char& c : lowered)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+        return PorterNltk<char>::stem(std::move(lowered));
+    }
+    std::u32string wide;
+    for (const char *p = word.data(), *end = p + word.size(); p < end;) wide.push_back(decode(p));
+    std::string out;
+    for (const char32_t c : PorterNltk<char32_t>::stem(std::move(wide))) {
+        char bytes[4], *end = bytes;
+        encode(c, end);
+        out.append(bytes, end);
+    }
+    return out;
+}
 
 }  // namespace karat

@@ -1,9 +1,10 @@
 // The tokenisers: one segment in, its tokens out, in order.
 //
 // A sink takes the tokens, `sink(begin, end, limit)`, `limit` being the end of the readable bytes;
-// `sink.flush()` says that what was given so far is about to go. Each tokeniser gives exactly the tokens of the tool that defined it. Those tools apply regular expressions
-// one after the other to the whole line; here one pass over the bytes does the same. The one
-// subtle part, runs of periods, is worked out at `Run`.
+// `sink.flush()` says that what was given so far is about to go. Each tokeniser gives exactly the
+// tokens of the tool that defined it. Those tools apply regular expressions one after the other to
+// the whole line; here one pass over the bytes does the same. The one subtle part, runs of periods,
+// is worked out at `Run`.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 
 #include "unicode_classes.hpp"
 #include "utf8.hpp"
+#include "views.hpp"
 
 namespace karat {
 
@@ -146,9 +148,12 @@ void split_western(std::string_view s, Sink& sink) {
         switch (ascii::of(p)) {
             case ascii::word:
             case ascii::digit:
-                cutter.extend(p);
-                p = ascii::skip_alphanumeric(p + 1, end);
-                if (p < end && *p == ' ') cutter.cut(p++);
+                do {  // words with single spaces between them are most of any text
+                    cutter.extend(p);
+                    p = ascii::skip_alphanumeric(p + 1, end);
+                    if (p == end || *p != ' ') break;
+                    cutter.cut(p++);
+                } while (p < end && ascii::of(p) <= ascii::digit);
                 break;
             case ascii::space:
                 cutter.cut(p++);
@@ -419,6 +424,23 @@ void split(Tokenizer tokenizer, std::string_view s, Sink& sink) {
         case Tokenizer::rouge: return split_rouge(s, sink);
         case Tokenizer::chrf: return split_chrf(s, sink);
     }
+}
+
+// Every character as its own id, its code point, with or without white space.
+inline void codepoints(const Views& views, bool keep_space, std::vector<int32_t>& ids,
+                       std::vector<int64_t>& offsets) {
+    ids.resize(views.bytes());
+    offsets.assign(1, 0);
+    int32_t* out = ids.data();
+    for (const std::string_view item : views.items) {
+        for (const char *p = item.data(), *end = p + item.size(); p < end;) {
+            const char32_t c = decode(p);
+            *out = static_cast<int32_t>(c);
+            out += keep_space || !is_space(c);
+        }
+        offsets.push_back(out - ids.data());
+    }
+    ids.resize(out - ids.data());
 }
 
 }  // namespace karat

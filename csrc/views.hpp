@@ -1,5 +1,6 @@
 // A run of segments as string views: the only form in which the kernel sees text.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -27,14 +28,20 @@ struct Views {
     }
 };
 
-// Segment-major order: the first segment of every part, then the second of every part, …
-inline Views interleave(const std::vector<const Views*>& parts) {
+// Segment-major order: the first segment of every part, then the second of every part, …; and where
+// each segment's items start. Empty items can be left out.
+inline Views interleave(const std::vector<const Views*>& parts, bool skip_empty,
+                        std::vector<int64_t>& starts) {
     Views out;
+    starts.assign(1, 0);
     if (parts.empty()) return out;
     const size_t n = parts.front()->size();
     out.items.reserve(n * parts.size());
-    for (size_t i = 0; i < n; ++i)
-        for (const Views* part : parts) out.items.push_back(part->items[i]);
+    for (size_t i = 0; i < n; ++i) {
+        for (const Views* part : parts)
+            if (!skip_empty || !part->items[i].empty()) out.items.push_back(part->items[i]);
+        starts.push_back(static_cast<int64_t>(out.items.size()));
+    }
     for (const Views* part : parts)
         out.arena.insert(out.arena.end(), part->arena.begin(), part->arena.end());
     return out;

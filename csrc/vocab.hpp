@@ -74,6 +74,16 @@ class Vocab {
         }
     }
 
+    // The ids that all words of another vocabulary have here, in its order; new ones are added.
+    std::vector<int32_t> merge(const Vocab& other) {
+        std::vector<int32_t> ids;
+        for (int32_t id = 0; id < other.size(); ++id) {
+            const std::string_view w = other.word(id);
+            ids.push_back(intern(w.data(), w.size()));
+        }
+        return ids;
+    }
+
   private:
     // The first sixteen bytes live in the slot: words of up to that length are compared there.
     struct Slot {

@@ -25,10 +25,13 @@ _EXPORTS = {
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
+    "Interrupted": "karat.errors",
     "KaratError": "karat.errors",
     "Lines": "karat.text.segments",
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
+    "MissingExtra": "karat.errors",
+    "OutputError": "karat.errors",
     "QualityAccuracy": "karat.metrics.tree",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
@@ -56,7 +59,14 @@ _EXPORTS = {
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison, compare
-    from karat.errors import InputError, KaratError, MetricError
+    from karat.errors import (
+        InputError,
+        Interrupted,
+        KaratError,
+        MetricError,
+        MissingExtra,
+        OutputError,
+    )
     from karat.evalset.conllu import read_conllu
     from karat.evalset.parsing import parse_references
     from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
@@ -90,10 +100,13 @@ __all__ = [
     "GenerationAccuracy",
     "GenerationTreeAccuracy",
     "InputError",
+    "Interrupted",
     "KaratError",
     "Lines",
     "Metric",
     "MetricError",
+    "MissingExtra",
+    "OutputError",
     "QualityAccuracy",
     "References",
     "RougeL",

@@ -13,11 +13,21 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.metrics.base import Metric, Score
-from karat.metrics.names import metric
 from karat.metrics.settings import nearest
 from karat.progress import Progress, silent
-from karat.scoring import Collected, Wanted, as_metrics, as_systems, check_count, collect
-from karat.stats.resampling import SEED, bootstrap_sums, exchange_sums, interval
+from karat.scoring import (
+    Collected,
+    Results,
+    Wanted,
+    as_metrics,
+    as_systems,
+    check_count,
+    collect,
+    columns,
+    resample,
+    stats,
+)
+from karat.stats.resampling import SEED, exchange_sums, interval
 from karat.stats.significance import approximate_randomization, paired_bootstrap
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts
@@ -63,31 +73,17 @@ class Difference(NamedTuple):
         return self.second - self.first
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, eq=False)
+class Comparison(Results[CompareRow]):
     """The rows, best first within each metric, and how they were made."""
 
-    rows: tuple[CompareRow, ...]
     baseline: str
-    references: int | None
     test: str
     trials: int
-    resamples: int
-    seed: int
-    values: Mapping[tuple[str, Metric], NDArray[np.float64]]
-    """Segment scores by system and metric."""
-
-    def __getitem__(self, key: tuple[str, str]) -> CompareRow:
-        system, name = key[0], metric(key[1])
-        for row in self.rows:
-            if (row.system, row.metric) == (system, name):
-                return row
-        raise KeyError(key)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """The segments on which two systems differ most, the largest difference first."""
-        chosen = metric(by)
-        a, b = self.values[first, chosen], self.values[second, chosen]
+        a, b = self.segment_scores(first, by), self.segment_scores(second, by)
         order = np.argsort(-np.abs(b - a), kind="stable")[:top]
         return [Difference(int(i), float(a[i]), float(b[i])) for i in order if a[i] != b[i]]
 
@@ -100,7 +96,7 @@ def compare(
     baseline: str | None = None,
     test: str = "bootstrap",
     trials: int | None = None,
-    resamples: int = 1000,
+    resamples: int | None = None,
     seed: int = SEED,
     threads: int | None = None,
     progress: Progress = silent,
@@ -108,20 +104,22 @@ def compare(
     """Compare systems with a baseline (the first, unless named).
 
     `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
-    `resamples` are for the intervals, and are the trials where the test is the bootstrap.
+    `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
+    own trials serve for its intervals.
     """
     named = as_systems(systems)
     base = _baseline(baseline, list(named))
     if test not in TESTS:
         raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")
     trials = DEFAULT_TRIALS[test] if trials is None else trials
-    resamples = trials if test == "bootstrap" else resamples
+    resamples = _resamples(test, trials, resamples)
     check_count("trials", trials, 1)
     check_count("resamples", resamples, 1)
     chosen = as_metrics(metrics)
-    refs = as_references(references, len(next(iter(named.values()))))
+    first = next(iter(named.values()))
+    refs = as_references(references, len(first), first.name)
     found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress)
-    draws = _resample(found, resamples, seed, progress)
+    draws = resample(found, resamples, seed, progress)
     if test == "bootstrap":
         p_values = _bootstrap_tests(found, draws, base)
     else:
@@ -132,7 +130,18 @@ def compare(
         for key in _best_first(m, found)
     ]
     values = {key: _values(part) for key, part in found.items()}
-    return Comparison(tuple(rows), base, refs.number, test, trials, resamples, seed, values)
+    return Comparison(tuple(rows), refs.number, resamples, seed, values, base, test, trials)
+
+
+def _resamples(test: str, trials: int, resamples: int | None) -> int:
+    if resamples is None:
+        return trials if test == "bootstrap" else DEFAULT_TRIALS["bootstrap"]
+    if test == "bootstrap" and resamples != trials:
+        raise InputError(
+            f"resamples={resamples}: the bootstrap test makes its intervals from its own "
+            f"{trials} trials; set trials alone"
+        )
+    return resamples
 
 
 _Key = tuple[str, Metric]
@@ -159,24 +168,6 @@ def _values(part: Collected) -> Floats:
     return np.empty(0) if part.values is None else part.values
 
 
-def _stats(part: Collected) -> Floats:
-    return np.asarray(part.rows, dtype=np.float64)
-
-
-def _resample(
-    found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
-) -> dict[_Key, Floats]:
-    """The score of every system and metric on every resample, all from one set of draws."""
-    stats = np.hstack([_stats(part) for part in found.values()])
-    sums = bootstrap_sums(stats, resamples, seed, progress)
-    return {key: key[1].measure(part)["value"] for key, part in _columns(sums, found).items()}
-
-
-def _columns(sums: Floats, found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
-    ends = np.cumsum([len(part.total) for part in found.values()])
-    return dict(zip(found, np.split(sums, ends[:-1], axis=1), strict=True))
-
-
 def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
     m = key[1]
     return m.score(found[key].total).value - m.score(found[base, m].total).value
@@ -197,8 +188,8 @@ def _randomization_tests(
 ) -> dict[_Key, float]:
     """Exchanged sums: a' = sum(b) + chosen @ (a - b), b' = sum(a) + sum(b) - a'."""
     others = {key: part for key, part in found.items() if key[0] != base}
-    gaps = [_stats(found[base, key[1]]) - _stats(part) for key, part in others.items()]
-    sums = _columns(exchange_sums(np.hstack(gaps), trials, seed, progress), others)
+    gaps = [stats(found[base, key[1]]) - stats(part) for key, part in others.items()]
+    sums = columns(exchange_sums(np.hstack(gaps), trials, seed, progress), others)
     p_values = {}
     for key, moved in sums.items():
         a, b = found[base, key[1]].total, others[key].total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -34,23 +34,36 @@ class ScoreRow(NamedTuple):
     high: float | None
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """The scores of all systems by all metrics, and what is needed to read them."""
+RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
-    rows: tuple[ScoreRow, ...]
+
+@dataclass(frozen=True, eq=False)
+class Results(Generic[RowT]):
+    """Rows of scores that are found by name: `results["A", "bleu"]`."""
+
+    rows: tuple[RowT, ...]
     references: int | None
+    """How many references every segment has; None if that varies."""
     resamples: int
     seed: int
     values: Mapping[tuple[str, Metric], NDArray[np.float64]]
     """Segment scores by system and metric, if they were asked for."""
 
-    def __getitem__(self, key: tuple[str, str]) -> ScoreRow:
-        system, name = key[0], metric(key[1])
+    def __getitem__(self, key: tuple[str, str | Metric]) -> RowT:
+        wanted = key[0], metric(key[1])
         for row in self.rows:
-            if (row.system, row.metric) == (system, name):
+            if (row.system, row.metric) == wanted:
                 return row
         raise KeyError(key)
+
+    def segment_scores(self, system: str, by: str | Metric) -> NDArray[np.float64]:
+        """The score of every segment of a system."""
+        return self.values[system, metric(by)]
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring(Results[ScoreRow]):
+    """The scores of all systems by all metrics, and what is needed to read them."""
 
 
 def score(
@@ -67,25 +80,42 @@ def score(
     """Score systems; with `bootstrap` resamples also a 95% interval for each score."""
     named = as_systems(systems)
     chosen = as_metrics(metrics)
-    refs = as_references(references, len(next(iter(named.values()))))
+    first = next(iter(named.values()))
+    refs = as_references(references, len(first), first.name)
     check_count("bootstrap", bootstrap, 0)
     want = Wanted(rows=bootstrap > 0, values=segments)
     found = collect(chosen, named, refs, want, threads, progress)
+    draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
     rows = []
     for (system, m), part in found.items():
-        low, high = None, None
-        if bootstrap:
-            low, high = interval(_resampled(m, part, bootstrap, seed, progress))
+        low, high = interval(draws[system, m]) if bootstrap else (None, None)
         rows.append(ScoreRow(system, m, m.score(part.total, refs.number), low, high))
     values = {key: part.values for key, part in found.items() if part.values is not None}
     return Scoring(tuple(rows), refs.number, bootstrap, seed, values)
 
 
-def _resampled(
-    m: Metric, part: Collected, bootstrap: int, seed: int, progress: Progress
-) -> NDArray[np.float64]:
-    rows = np.asarray(part.rows, dtype=np.float64)
-    return m.measure(bootstrap_sums(rows, bootstrap, seed, progress))["value"]
+_Key = tuple[str, Metric]
+
+
+def resample(
+    found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
+) -> dict[_Key, NDArray[np.float64]]:
+    """The score of every system and metric on every resample, all from one set of draws."""
+    sums = bootstrap_sums(np.hstack([stats(p) for p in found.values()]), resamples, seed, progress)
+    return {key: key[1].measure(part)["value"] for key, part in columns(sums, found).items()}
+
+
+def stats(part: Collected) -> NDArray[np.float64]:
+    """The rows of one system by one metric."""
+    return np.asarray(part.rows, dtype=np.float64)
+
+
+def columns(
+    sums: NDArray[np.float64], found: Mapping[_Key, Collected]
+) -> dict[_Key, NDArray[np.float64]]:
+    """Stacked sums, cut up again by system and metric."""
+    ends = np.cumsum([len(part.total) for part in found.values()])
+    return dict(zip(found, np.split(sums, ends[:-1], axis=1), strict=True))
 
 
 # ----------------------------------------------------------------------- one pass over the text

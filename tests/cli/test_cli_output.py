@@ -54,12 +54,6 @@ def test_an_output_replaces_the_old_one_and_keeps_its_mode(
     assert {path.name for path in folder.iterdir()} == before
 
 
-def test_an_input_can_be_the_output(folder: Path, output: Callable[..., str]) -> None:
-    shown = output(*SCORE, "-f", "tsv")
-    output(*SCORE, "-f", "tsv", "-o", "a.txt")
-    assert (folder / "a.txt").read_text("utf-8") == shown
-
-
 def test_an_output_can_be_a_pipe(karat: Karat, output: Callable[..., str]) -> None:
     shown = output(*SCORE, "-f", "tsv")
     done = karat(*SCORE, "-f", "tsv", "-o", "/dev/stdout")

@@ -100,7 +100,7 @@ def test_intervals_are_those_of_the_statistics() -> None:
 
 
 def test_the_number_of_trials_and_resamples() -> None:
-    found = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=30, resamples=7)
+    found = kt.compare(SYSTEMS, REFERENCES, "bleu", trials=30)
     assert (found.test, found.trials, found.resamples) == ("bootstrap", 30, 30)
     found = kt.compare(SYSTEMS, REFERENCES, "bleu", test="randomization", trials=30, resamples=7)
     assert (found.test, found.trials, found.resamples) == ("randomization", 30, 7)

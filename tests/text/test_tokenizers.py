@@ -162,9 +162,9 @@ def test_telling_characters_as_part_of_a_chrf_word() -> None:
 
 
 def test_unknown_tokenizers_and_cases_are_refused() -> None:
-    with pytest.raises(InputError, match="tokenizer '14a': expected one of 13a, intl"):
+    with pytest.raises(InputError, match="tok=14a: expected one of 13a, intl"):
         tokenize(["a"], "14a")
-    with pytest.raises(InputError, match="case 'upper': expected one of mixed, lower"):
+    with pytest.raises(InputError, match="case=upper: expected one of mixed, lower"):
         tokenize(["a"], case="upper")
     with pytest.raises(InputError, match="texts is one str: give a list of strings"):
         tokenize("a b c")

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import open_inputs
+from karat.cli.inputs import input_paths, open_inputs
 from karat.cli.show import check_output, show
-
-if TYPE_CHECKING:
-    from karat.comparison import Comparison
-    from karat.report.comparisons import Example
-    from karat.text.references import References
-    from karat.text.segments import Segments
 
 
 @click.command(name="compare")
 @click.argument("candidates", nargs=-1, required=True, type=click.Path(), metavar="CANDIDATE...")
 @options.references
+@options.optional_references
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -37,6 +29,11 @@ if TYPE_CHECKING:
     help="Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
 )
 @click.option(
+    "--resamples",
+    type=click.IntRange(min=1),
+    help="Bootstrap resamples for the intervals of --test randomization (default: 1000).",
+)
+@click.option(
     "--examples",
     type=click.IntRange(min=0),
     default=3,
@@ -50,10 +47,12 @@ if TYPE_CHECKING:
 def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
+    optional_references: bool,
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
     trials: int | None,
+    resamples: int | None,
     examples: int,
     seed: int,
     format: str,
@@ -73,9 +72,9 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_output(output)
+    check_output(output, input_paths(candidates, references))
     with Bar() as progress:
-        systems, refs = open_inputs(candidates, references, progress)
+        systems, refs = open_inputs(candidates, references, optional_references, progress)
         comparison = compare(
             systems,
             refs,
@@ -83,36 +82,12 @@ def command(
             baseline=baseline,
             test=test,
             trials=trials,
+            resamples=resamples,
             seed=seed,
             threads=threads,
             progress=progress,
         )
-    from karat.report.comparisons import comparison_document
+    from karat.report.comparisons import comparison_document, find_examples
 
     found = find_examples(comparison, systems, refs, examples)
-    show(comparison_document(comparison, found, options.command_line(), format), format, output)
-
-
-def find_examples(
-    comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
-) -> list[Example]:
-    """The segments on which each system differs most from the baseline by the first metric."""
-    from karat.report.comparisons import Example
-
-    base, first = comparison.baseline, comparison.rows[0].metric
-    found = []
-    for system in dict.fromkeys(row.system for row in comparison.rows):
-        if system == base:
-            continue
-        gaps = comparison.differences(base, system, first, top)
-        places = [gap.segment for gap in gaps]
-        texts = zip(
-            references.strings(places),
-            systems[base].strings(places),
-            systems[system].strings(places),
-            strict=True,
-        )
-        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
-            scores = gap.segment, gap.first, gap.second
-            found.append(Example(system, *scores, refs[0], theirs, mine))
-    return found
+    show(comparison_document(comparison, found, options.command_line()), format, output)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
-from karat.errors import InputError
+_CLASSES = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
 @click.command(name="completion")
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.argument("shell", type=click.Choice(list(_CLASSES)))
 def command(shell: str) -> None:
     """Print the completion script of a shell.
 
@@ -20,8 +20,5 @@ def command(shell: str) -> None:
     """
     from karat.cli.main import cli
 
-    found = get_completion_class(shell)
-    if found is None:
-        raise InputError(f"no completion for {shell}")
-    complete = found(cli, {}, "karat", "_KARAT_COMPLETE")
+    complete = _CLASSES[shell](cli, {}, "karat", "_KARAT_COMPLETE")
     click.echo(complete.source())

@@ -9,7 +9,6 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.compare import find_examples
 from karat.cli.show import check_output, show
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
@@ -32,17 +31,18 @@ def command(output: str) -> None:
     """
     from karat.cli.inputs import open_inputs
     from karat.comparison import compare
-    from karat.report.comparisons import comparison_document
+    from karat.report.comparisons import comparison_document, find_examples
 
     check_output(output)
     with resources.as_file(resources.files("karat") / "data" / "demo") as folder, Bar() as progress:
         files = [str(folder / "systems" / f"{name}.txt") for name in SYSTEMS]
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]
-        systems, refs = open_inputs(files, references, progress)
+        systems, refs = open_inputs(files, references, False, progress)
         comparison = compare(
             systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress
         )
         examples = find_examples(comparison, systems, refs, 2)
-    for format, path in (("html", output), ("text", None)):
-        show(comparison_document(comparison, examples, "karat demo", format), format, path)
+    document = comparison_document(comparison, examples, "karat demo")
+    show(document, "html", output)
+    show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")

@@ -33,14 +33,19 @@ def split_name(argument: str) -> tuple[str, str]:
     return system_name(argument), argument
 
 
+def input_paths(candidates: Sequence[str], references: Sequence[str]) -> list[str]:
+    """The files that will be read."""
+    return [*(split_name(argument)[1] for argument in candidates), *references]
+
+
 def open_inputs(
-    candidates: Sequence[str], references: Sequence[str], progress: Progress
+    candidates: Sequence[str], references: Sequence[str], optional: bool, progress: Progress
 ) -> tuple[dict[str, Lines], References]:
     """Systems by name and their references, all of one length."""
     if not references:
         raise InputError("no reference was given: name at least one file with -r")
     named = [split_name(argument) for argument in candidates]
-    if [*(path for _, path in named), *references].count("-") > 1:
+    if input_paths(candidates, references).count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
     systems: dict[str, Lines] = {}
     paths: dict[str, str] = {}
@@ -57,7 +62,7 @@ def open_inputs(
         return systems, trees
     sources = [_open(path, progress) for path in references]
     check_lengths([*systems.values(), *sources])
-    return systems, References(sources)
+    return systems, References(sources, optional)
 
 
 def _open_trees(paths: Sequence[str]) -> References | None:

@@ -34,6 +34,15 @@ def references(function: F) -> F:
     )(function)
 
 
+def optional_references(function: F) -> F:
+    """`--optional-references`: an empty line is no reference."""
+    return click.option(
+        "--optional-references",
+        is_flag=True,
+        help="An empty line in a reference file means that there is no such reference.",
+    )(function)
+
+
 def metrics(function: F) -> F:
     """`-m METRIC`, once for each metric."""
     return click.option(

@@ -8,8 +8,9 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import open_inputs
+from karat.cli.inputs import input_paths, open_inputs
 from karat.cli.show import check_output, say, show
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @click.command(name="score")
 @click.argument("candidates", nargs=-1, required=True, type=click.Path(), metavar="CANDIDATE...")
 @options.references
+@options.optional_references
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
+    optional_references: bool,
     metrics: tuple[str, ...],
     segments: bool,
     bootstrap: int,
@@ -53,15 +56,19 @@ def command(
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
     """
+    from karat.report.scores import bootstrap_text, score_document, segment_document
     from karat.scoring import as_metrics, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_output(output)
+    check_output(output, input_paths(candidates, references))
+    if segments and bootstrap:
+        raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        show_signatures(chosen, len(references) or 1, format, output)
+        more = bootstrap_text(bootstrap, seed)
+        show_signatures(chosen, len(references) or 1, more, format, output)
         return
     with Bar() as progress:
-        systems, refs = open_inputs(candidates, references, progress)
+        systems, refs = open_inputs(candidates, references, optional_references, progress)
         scoring = score(
             systems,
             refs,
@@ -72,22 +79,18 @@ def command(
             threads=threads,
             progress=progress,
         )
-    from karat.report.scores import score_document, segment_document
-
     line = options.command_line()
-    document = (
-        segment_document(scoring, line) if segments else score_document(scoring, line, format)
-    )
+    document = (segment_document if segments else score_document)(scoring, line)
     show(document, format, output)
 
 
 def show_signatures(
-    metrics: list[Metric], references: int, format: str, output: str | None
+    metrics: list[Metric], references: int, more: str, format: str, output: str | None
 ) -> None:
     """The signatures, bare lines for people and a table for everything else."""
     from karat.report.scores import signature_document
 
-    document = signature_document(metrics, references, options.command_line())
+    document = signature_document(metrics, references, more, options.command_line())
     if format == "text":
         say((f"{signature}\n" for signature in document.signatures.values()), output)
     else:

@@ -8,15 +8,20 @@ import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
 
+from karat.errors import OutputError
 from karat.report.output import check_writable, write_atomically
 from karat.report.render import pieces
 from karat.report.table import Document
 
 
-def check_output(path: str | None) -> None:
-    """Refuse an output that cannot be written before any work is done."""
-    if path is not None:
-        check_writable(path)
+def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
+    """Refuse an output that cannot be written, or is an input, before any work is done."""
+    if path is None:
+        return
+    check_writable(path)
+    for given in inputs:
+        if os.path.isfile(path) and os.path.exists(given) and os.path.samefile(path, given):
+            raise OutputError(f"{path} is one of the inputs: name another file for the result")
 
 
 def show(document: Document, format: str, path: str | None) -> None:

@@ -7,12 +7,13 @@ document and segment scores, resampling and shards are all "sum rows, score".
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import __version__
+from karat.errors import InputError
 from karat.metrics.settings import to_text, validate
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
@@ -32,7 +33,7 @@ class Score:
     """A value, the parts it was made from, and the signature that lets anyone reproduce it."""
 
     value: float
-    parts: Mapping[str, float]
+    parts: Mapping[str, float] = field(hash=False)
     signature: str
     notes: tuple[str, ...] = ()
 
@@ -49,12 +50,16 @@ class Metric(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line."""
+    title: ClassVar[str] = ""
+    """What lists call it, if that is not its name."""
     sign: ClassVar[int] = 1
     """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
     """What the scale runs to: 1 or 100; it decides how many decimals are shown."""
     aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Other names for settings, as other tools call them."""
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
+    """Settings that go together, by name."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -84,7 +89,7 @@ class Metric(ABC):
     # ----------------------------------------------------------------------------- its name
 
     def __str__(self) -> str:
-        settings = [(f.name, f.default) for f in self._named_settings()]
+        settings = [(f.name, f.default) for f in self.settings()]
         given = [
             f"{name}={to_text(getattr(self, name))}"
             for name, default in settings
@@ -95,12 +100,14 @@ class Metric(ABC):
     def _head(self) -> str:
         return self.name
 
-    def _named_settings(self) -> list[Any]:
-        return list(fields(self))
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        """The fields that are written after the name."""
+        return list(fields(cls))
 
-    def signature(self, references: int | None = 1) -> str:
+    def signature(self, references: int | str | None = 1) -> str:
         """Every setting, the number of references (None: it varies) and Karat's version."""
-        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self._named_settings())
+        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
         number = "var" if references is None else references
         return f"{self._head()}:{settings}|nrefs={number}|karat={__version__}"
 
@@ -123,16 +130,21 @@ class Metric(ABC):
         import numpy as np
 
         parts = self._collect(candidates, references, lambda _, rows: rows, threads, progress)[0]
-        return np.concatenate(parts) if parts else np.empty((0, len(self.columns())))
+        return np.concatenate(parts)
 
-    def score(self, row: NDArray[Any], references: int | None = 1) -> Score:
-        """The score of one row, or of a sum of rows."""
+    def score(self, row: NDArray[Any], references: int | str | None = "unknown") -> Score:
+        """The score of one row, or of a sum of rows; `references` is for the signature."""
         import numpy as np
 
         row = np.asarray(row)
+        if row.shape != (len(self.columns()),):
+            raise InputError(
+                f"{self}: a row has {len(self.columns())} numbers ({', '.join(self.columns())}), "
+                f"found an array of shape {row.shape}; add rows up with sum(axis=0)"
+            )
         found = {name: float(v[0]) for name, v in self.measure(row[None, :]).items()}
         value = found.pop("value")
-        return Score(value, MappingProxyType(found), self.signature(references), self.notes(row))
+        return Score(value, found, self.signature(references), self.notes(row))
 
     def corpus(
         self,
@@ -170,13 +182,13 @@ class Metric(ABC):
         self,
         candidates: Texts,
         references: GivenReferences,
-        reduce: Any,
+        reduce: Callable[[Metric, NDArray[Any]], Any],
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
         from karat.metrics.run import run
 
         texts = as_segments(candidates, "candidates")
-        refs = as_references(references, len(texts))
+        refs = as_references(references, len(texts), texts.name)
         found = run([self], [texts], refs, reduce, threads=threads, progress=progress)
         return [part[0][0] for part in found], refs.number

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.metrics.base import Metric
 from karat.metrics.ngram import gram_totals
-from karat.metrics.pairs import Matches, Pairs
+from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
-from karat.text.recipe import CASES, Ragged, Recipe
+from karat.text.recipe import CASES, CHARACTERS, Recipe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,8 +54,11 @@ class ChrF(Metric):
     eps: bool = setting(False, "mean of the orders' F-scores (chrF++.py's way), all orders counted")
 
     @property
-    def recipe(self) -> Recipe:
-        """How text becomes words."""
+    def _characters(self) -> Recipe:
+        return Recipe(CHARACTERS[self.space], self.case)
+
+    @property
+    def _words(self) -> Recipe:
         return Recipe("chrf", self.case)
 
     def columns(self) -> tuple[str, ...]:
@@ -63,36 +66,30 @@ class ChrF(Metric):
         return tuple(f"{kind}_{o}" for o in orders for kind in ("candidate", "reference", "match"))
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        yield self._characters, self.n
         if self.words:
-            yield self.recipe, self.words
+            yield self._words, self.words
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         import numpy as np
 
-        mine = pairs.candidates.characters(self.case, self.space)
-        theirs = pairs.references.characters(self.case, self.space)
-        parts = [self._triples(pairs, mine, theirs, pairs.count(mine, theirs, self.n))]
-        if self.words:
-            mine, theirs = (
-                pairs.candidates.tokens(self.recipe),
-                pairs.references.tokens(self.recipe),
-            )
-            parts.append(self._triples(pairs, mine, theirs, pairs.matches(self.recipe, self.words)))
+        kinds = [(self._characters, self.n), (self._words, self.words)]
+        parts = [self._triples(pairs, recipe, order) for recipe, order in kinds if order]
         per_pair = np.hstack(parts)
         if pairs.single:
             return per_pair
         return per_pair[pairs.best(self.measure(per_pair)["value"])]
 
     @staticmethod
-    def _triples(pairs: Pairs, mine: Ragged, theirs: Ragged, matches: Matches) -> NDArray[np.int64]:
+    def _triples(pairs: Pairs, recipe: Recipe, order: int) -> NDArray[np.int64]:
         """Per pair and order: n-grams of candidate, of reference, matches."""
         import numpy as np
 
-        order = matches.each.shape[1]
+        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         reference = gram_totals(theirs.lengths, order)
         candidate = gram_totals(pairs.spread(mine.lengths), order)
         candidate = np.where(reference > 0, candidate, 0)
-        triples = np.stack([candidate, reference, matches.each], axis=2)
+        triples = np.stack([candidate, reference, pairs.matches(recipe, order).each], axis=2)
         return triples.reshape(len(reference), 3 * order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:

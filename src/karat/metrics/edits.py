@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat import _kernel
 from karat.errors import InputError
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
+from karat.text.recipe import CASES, CHARACTERS, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
 from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
 
@@ -161,10 +161,8 @@ def alignments(
     lexicon, n = Lexicon(), len(sources[0])
     passages = [Passage(source.views(0, n), lexicon) for source in sources]
     vocab = lexicon.vocab(tok, case) if tok != "char" else None
-    mine, theirs = (
-        p.tokens(Recipe(tok, case)) if vocab is not None else p.characters(case, False)
-        for p in passages
-    )
+    recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
+    mine, theirs = (passage.tokens(recipe) for passage in passages)
     rows, offsets = SCRIPTS[costs](*mine, *theirs, np.arange(n + 1, dtype=np.int64), None)
     return Alignments(mine, theirs, vocab, rows, offsets)
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from karat.errors import MetricError
 from karat.metrics.base import Metric
-from karat.metrics.settings import from_text, nearest
+from karat.metrics.settings import from_text, nearest, to_text
+from karat.text.stopwords import stop_digest
 
 CLASSES = {
     "aev": ("karat.metrics.ngram", "AEv"),
@@ -56,22 +57,23 @@ def metric(name: str | Metric) -> Metric:
 
 
 def parse(text: str) -> Metric:
-    """The metric that a string names."""
-    head, colon, rest = (part.strip() for part in text.partition(":"))
-    name, settings = _resolve(head)
+    """The metric that a string names; a whole signature is read too."""
+    head, colon, rest = (part.strip() for part in text.partition("|")[0].partition(":"))
+    name, fixed = _resolve(head)
     cls = metric_class(name)
-    pairs = [_split(head, item) for item in rest.split(",")] if colon else []
+    preset: dict[str, Any] = {}
     given: dict[str, Any] = {}
-    presets: Mapping[str, dict[str, Any]] = getattr(cls, "presets", {})
-    for key, value in pairs:
-        if key == "preset" and presets:
-            settings |= _preset(head, value, presets)
-        else:
-            field_name = cls.aliases.get(key, key)
-            if field_name in given:
-                raise MetricError(f"{text}: {key} is given twice")
-            given[field_name] = _value(cls, head, field_name, value)
-    return cls(**(settings | given))
+    for key, value in [_split(head, item) for item in rest.split(",")] if colon else []:
+        if key == "preset" and cls.presets:
+            preset |= _preset(head, value, cls.presets)
+            continue
+        setting = cls.aliases.get(key, key)
+        if setting in given:
+            raise MetricError(f"{text}: {key} is given twice")
+        given[setting] = _value(cls, head, setting, value)
+        if setting in fixed and given[setting] != fixed[setting]:
+            raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
+    return cls(**(preset | fixed | given))
 
 
 def _resolve(head: str) -> tuple[str, dict[str, Any]]:
@@ -111,10 +113,12 @@ def _preset(head: str, name: str, presets: Mapping[str, dict[str, Any]]) -> dict
 def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
     by_name = {f.name: f for f in fields(cls)}
     if key not in by_name:
-        names = [*by_name, *(["preset"] if hasattr(cls, "presets") else [])]
+        names = [*by_name, *(["preset"] if cls.presets else [])]
         raise MetricError(
             f"{head} has no setting {key!r}{nearest(key, names)} (it has {', '.join(names)})"
         )
+    if key == "stop" and "@" in text:
+        text = _stop_list(head, text)
     try:
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
@@ -122,3 +126,13 @@ def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
         wanted = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
         expected = wanted.get(kind, "a number")
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
+
+
+def _stop_list(head: str, text: str) -> str:
+    """The name in `name@digest`, as signatures have it, if the list is still the same."""
+    name, _, digest = text.rpartition("@")
+    if stop_digest(name) != digest:
+        raise MetricError(
+            f"{head}: the stop list {name} is not the one of the signature ({digest})"
+        )
+    return name

@@ -13,7 +13,7 @@ references' n-grams that stand in the candidates, matches clipped. With weights 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -108,6 +108,12 @@ def _per_order(letter: str, shares: Floats, factor: float = 1.0) -> dict[str, Fl
     return {f"{letter}{n + 1}": factor * shares[:, n] for n in range(shares.shape[1])}
 
 
+def _full_smooth_value(metric: BLEU | AEv) -> str:
+    """The amount that smoothing uses, default or not."""
+    default = _SMOOTH_VALUES.get(metric.smooth)
+    return to_text(default if metric.smooth_value is None else metric.smooth_value)
+
+
 def _lengths(c: NDArray[Any], r: NDArray[Any]) -> dict[str, Floats]:
     return {"length": 1.0 * c, "reference_length": 1.0 * r}
 
@@ -145,6 +151,9 @@ class BLEU(Metric):
         """How text becomes tokens."""
         return Recipe(self.tok, self.case)
 
+    def _full(self, name: str) -> str:
+        return _full_smooth_value(self) if name == "smooth_value" else super()._full(name)
+
     def columns(self) -> tuple[str, ...]:
         orders = range(1, self.n + 1)
         return ("c", "r", *(f"match{n}" for n in orders), *(f"total{n}" for n in orders))
@@ -181,7 +190,7 @@ _SCOPES = {
 }
 _REFS = {
     "all": "precision clips by the largest count, recall sums over references",
-    "best": "each segment's best-scoring reference",
+    "best": "each segment's best-scoring reference; of equals, the one with more long matches",
     "average": "the mean of the rows against each reference",
 }
 _WP = {
@@ -194,17 +203,20 @@ _WP = {
 class AEv(Metric):
     """The unified family of Soricut and Brill (2004): alpha weighs precision, n word order.
 
-    alpha=1 is PS (BLEU-like), alpha=0 is RS (ROUGE-like). Several references: see `refs`; |r| is
-    always the length closest to the candidate's. An order without a match makes the score 0.
+    alpha=1 is PS (BLEU-like), alpha=0 is RS (ROUGE-like). Several references: see `refs`; with
+    refs=all |r| is the length closest to the candidate's, otherwise each reference's own. An order
+    without a match makes the score 0.
     """
 
     name: ClassVar[str] = "aev"
-    presets: ClassVar[Any] = MappingProxyType({"paper": {"stem": "porter", "stop": "en"}})
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType(
+        {"paper": {"stem": "porter", "stop": "en"}}
+    )
 
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
     n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     weights: tuple[float, ...] | None = setting(
-        None, "one weight per order, as 0/0/1; default 1/n each", kind=tuple
+        None, "one weight per order, as 0/0/1, used as they are; default 1/n each", kind=tuple
     )
     b: float = setting(1.0, "brevity constant B; inf: no penalty", above=0)
     w: float = setting(2.0, "wordiness constant W; inf: no penalty", above=0)
@@ -228,13 +240,17 @@ class AEv(Metric):
         if not good or len(self.weights) != self.n or not sum(self.weights) > 0:
             raise MetricError(
                 f"aev: weights={to_text(self.weights)}: expected {self.n} numbers of 0 or more "
-                f"(one per order, n={self.n}), not all 0, such as {'/'.join(['1'] * self.n)}"
+                f"(one per order, n={self.n}), not all 0; they are used as they are, so most "
+                f"often they add up to 1"
             )
 
     @property
     def recipe(self) -> Recipe:
         """How text becomes the tokens that n-grams are made of."""
         return Recipe(self.tok, self.case, self.stem, self.stop)
+
+    def _full(self, name: str) -> str:
+        return _full_smooth_value(self) if name == "smooth_value" else super()._full(name)
 
     @property
     def _all_words(self) -> Recipe:
@@ -268,7 +284,8 @@ class AEv(Metric):
             [pairs.spread(c), r, each, self._spread(pairs, total_c), each, total_r]
         )
         if self.refs == "best":
-            return per_pair[pairs.best(self.measure(per_pair)["value"])]
+            ties = [each[:, n] for n in reversed(range(self.n))]
+            return per_pair[pairs.best(self.measure(per_pair)["value"], *ties)]
         return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
 
     @staticmethod

@@ -36,7 +36,7 @@ class Matches(NamedTuple):
 
 
 class Pairs:
-    """Counts between candidates and references, each made at most once."""
+    """Counts between candidates and references; n-grams and subsequences are counted once."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class Pairs:
         self._orders = orders
         self._first = first
         self._matches: dict[Recipe, Matches] = {}
+        self._lcs: dict[Recipe, NDArray[np.int64]] = {}
         self._found: dict[object, object] = {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
@@ -96,17 +97,20 @@ class Pairs:
         total: NDArray[np.int64] = np.add.reduceat(per_pair, self.starts[:-1], axis=0)
         return total
 
-    def best(self, per_pair: NDArray[np.float64]) -> NDArray[np.int64]:
-        """For each segment the pair with the largest number, the first of equals."""
+    def best(self, per_pair: NDArray[np.float64], *ties: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each segment the pair with the largest number.
+
+        Of equals, the one that is larger in the first of `ties`, and so on; else the first.
+        """
         import numpy as np
 
         if self.single:
             return np.arange(len(per_pair))
-        most = np.maximum.reduceat(per_pair, self.starts[:-1])
-        segment = np.repeat(np.arange(len(most)), np.diff(self.starts))
-        hits = np.flatnonzero(per_pair == most[segment])
-        owner = segment[hits]
-        return hits[np.concatenate(([True], owner[1:] != owner[:-1]))]
+        segment = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        keys = [per_pair, *ties]
+        order = np.lexsort([*(-key for key in reversed(keys)), segment])  # stable: first of equals
+        found: NDArray[np.int64] = order[self.starts[:-1]]
+        return found
 
     def closest(self, lengths: NDArray[np.int64], own: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each segment the reference length closest to its own; of two, the shorter."""
@@ -124,19 +128,17 @@ class Pairs:
         """N-gram matches of all orders up to `order`."""
         if recipe not in self._matches:
             most = max(order, self._orders.get(recipe, 0))
-            tokens = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            self._matches[recipe] = self.count(*tokens, most)
+            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            self._matches[recipe] = Matches(*_kernel.overlap(*mine, *theirs, self.starts, most))
         each, clipped = self._matches[recipe]
         return Matches(each[:, :order], clipped[:, :order])
 
-    def count(self, candidates: Ragged, references: Ragged, order: int) -> Matches:
-        """N-gram matches between rows of ids."""
-        return Matches(*_kernel.overlap(*candidates, *references, self.starts, order))
-
     def lcs(self, recipe: Recipe) -> NDArray[np.int64]:
         """The length of the longest common subsequence of every pair."""
+        if recipe in self._lcs:
+            return self._lcs[recipe]
         mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        found = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
+        found = self._lcs[recipe] = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
         cells = self.spread(mine.lengths) * theirs.lengths
         self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
         return found

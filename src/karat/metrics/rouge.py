@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -94,14 +94,16 @@ class RougeN(_Rouge):
     """Overlap of n-grams of one order: precision, recall and F, the mean over segments."""
 
     name: ClassVar[str] = "rouge1"
+    title: ClassVar[str] = "rouge1, rouge2, …"
 
     n: int = setting(1, "the order; part of the name: rouge1, rouge2, …", low=1, high=20)
 
     def _head(self) -> str:
         return f"rouge{self.n}"
 
-    def _named_settings(self) -> list[Any]:
-        return [f for f in fields(self) if f.name != "n"]
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        return [f for f in fields(cls) if f.name != "n"]
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         yield self.recipe, self.n

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
-from karat.progress import Progress, Stop, silent
+from karat.progress import Progress, Stop, as_threads, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
-from karat.text.segments import Segments, available_threads, runs
+from karat.text.segments import Segments, runs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -43,15 +43,11 @@ def run(
     Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
     """
     check_aligned([*systems])
-    if not systems or not len(systems[0]):
+    if not len(systems[0]):
         raise InputError("no segments: there is nothing to score")
-    if len(references) != len(systems[0]):
-        raise InputError(f"{len(systems[0])} candidates and {len(references)} references")
     job = _Job(metrics, systems, references, reduce)
     cuts = list(runs([*systems, references], SEGMENTS_PER_RUN, BYTES_PER_RUN))  # type: ignore[list-item]
-    workers = min(threads if threads is not None else available_threads(), len(cuts))
-    if workers < 1:
-        raise InputError(f"threads={threads}: expected at least 1")
+    workers = min(as_threads(threads), len(cuts))
     found = []
     for done, part in enumerate(_map(job, cuts, workers)):
         found.append(part)

@@ -43,7 +43,7 @@ def validate(metric: Any) -> None:
         object.__setattr__(metric, f.name, value)
         problem = _problem(f, value)
         if problem:
-            raise MetricError(f"{metric.name}: {f.name}={to_text(value)} {problem}")
+            raise MetricError(f"{metric._head()}: {f.name}={to_text(value)} {problem}")
 
 
 def _plain_number(value: Any, kind: type) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import Field, fields
+from dataclasses import Field
 from typing import Any
 
 from karat.metrics.base import Metric
@@ -12,7 +12,10 @@ from karat.metrics.settings import to_text
 from karat.report.table import Cell, Column, Document, Table
 
 _COLUMNS = (
-    Column("metric", "Metric"),
+    Column("heading", "Metric", readers="people"),
+    Column("metric", "Metric", readers="programs"),
+    Column("summary", "Summary", readers="programs"),
+    Column("scale", "Scale", readers="programs"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
     Column("default", "Default"),
     Column("meaning", "Meaning", wrap=True),
@@ -28,13 +31,11 @@ def catalogue(names: Sequence[str], command: str) -> Document:
     rows = [row for cls in chosen for row in _rows(cls)]
     return Document(
         title="Metrics",
-        tables=(Table("rows", "Metrics", _COLUMNS, tuple(rows), group="metric"),),
+        tables=(Table("rows", "Metrics", _COLUMNS, tuple(rows), group="heading"),),
         command=command,
         signatures={},
         notes=(
-            "Write a metric as name or name:setting=value,setting=value. Scores go up to 100 for "
-            "bleu and chrf, up to 1 for all others; ter and wer are errors by 100 words, less is "
-            "better.",
+            "Write a metric as name or name:setting=value,setting=value.",
             f"Other names: {_aliases()}; rouge3, rouge4, … for other orders.",
         ),
     )
@@ -45,28 +46,23 @@ def _aliases() -> str:
 
 
 def _rows(cls: type[Metric]) -> list[dict[str, Cell]]:
-    name = "rouge1, rouge2, …" if cls.name == "rouge1" else cls.name
     summary = (cls.__doc__ or "").strip().split("\n")[0]
-    heading = f"{name}: {summary}"
-    rows = [_row(heading, f) for f in fields(cls) if f.name != "n" or cls.name != "rouge1"]
-    presets = getattr(cls, "presets", {})
-    for preset, settings in presets.items():
+    about: dict[str, Cell] = {
+        "heading": f"{cls.title or cls.name} (0 to {cls.full_scale:.0f}): {summary}",
+        "metric": cls.name,
+        "summary": summary,
+        "scale": cls.full_scale,
+    }
+    rows = [about | _row(f) for f in cls.settings()]
+    for preset, settings in cls.presets.items():
         means = ", ".join(f"{key}={to_text(value)}" for key, value in settings.items())
-        rows.append(
-            {
-                "metric": heading,
-                "setting": "preset",
-                "default": "none",
-                "meaning": means,
-                "values": preset,
-            }
-        )
+        shown: dict[str, Cell] = {"setting": "preset", "default": "none"}
+        rows.append(about | shown | {"meaning": means, "values": preset})
     return rows
 
 
-def _row(heading: str, f: Field[Any]) -> dict[str, Cell]:
+def _row(f: Field[Any]) -> dict[str, Cell]:
     return {
-        "metric": heading,
         "setting": f.name,
         "default": to_text(f.default),
         "meaning": f.metadata["help"],
@@ -77,14 +73,12 @@ def _row(heading: str, f: Field[Any]) -> dict[str, Cell]:
 def _values(f: Field[Any]) -> str:
     choices, kind = f.metadata["choices"], f.metadata["kind"]
     if callable(choices):
-        return "none, porter-nltk, or a Snowball stemmer such as porter, english, german"
+        return ", ".join(choices())
     if choices is not None:
-        return ", ".join(choices)
+        return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
     if kind is bool:
         return "yes, no"
-    if kind in (int, float):
-        return _range(f)
-    return "none, en, iso-de, …, or a path" if f.name == "stop" else "numbers, as in 0.5/0.5"
+    return _range(f) if kind in (int, float) else ""
 
 
 def _range(f: Field[Any]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.metrics.base import Metric
 from karat.report.charts import histogram, interval_chart
 from karat.report.scores import HIGH, LOW, METRIC, SCORE, SYSTEM, decimals, emphasis, signatures
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Table
+
+if TYPE_CHECKING:
+    from karat.text.references import References
+    from karat.text.segments import Segments
 
 _COLUMNS = (
     METRIC,
@@ -32,7 +36,16 @@ _DIFFERENCES = (
     Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
     Column("system_score", "Score", align="right", help="The system's score there."),
     Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),
-    Column("text", "Text", help="The reference, the baseline's and the system's text.", wrap=True),
+    Column(
+        "text",
+        "Text",
+        help="The first reference, the baseline's and the system's text.",
+        wrap=True,
+        readers="people",
+    ),
+    Column("reference", "Reference", readers="programs"),
+    Column("baseline_text", "Baseline's text", readers="programs"),
+    Column("system_text", "System's text", readers="programs"),
 )
 
 
@@ -48,14 +61,37 @@ class Example(NamedTuple):
     system_text: str
 
 
+def find_examples(
+    comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
+) -> list[Example]:
+    """The segments on which each system differs most from the baseline by the first metric."""
+    base, first = comparison.baseline, comparison.rows[0].metric
+    found = []
+    for system in dict.fromkeys(row.system for row in comparison.rows):
+        if system == base:
+            continue
+        gaps = comparison.differences(base, system, first, top)
+        places = [gap.segment for gap in gaps]
+        texts = zip(
+            references.strings(places),
+            systems[base].strings(places),
+            systems[system].strings(places),
+            strict=True,
+        )
+        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
+            scores = gap.segment, gap.first, gap.second
+            found.append(Example(system, *scores, refs[0], theirs, mine))
+    return found
+
+
 def comparison_document(
-    comparison: Comparison, examples: Sequence[Example], command: str, format: str
+    comparison: Comparison, examples: Sequence[Example], command: str
 ) -> Document:
     """The whole comparison."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     tables = [_table(comparison)]
     if examples:
-        tables.append(_example_table(comparison, metrics[0], examples, format))
+        tables.append(_example_table(comparison, metrics[0], examples))
     return Document(
         title=f"Comparison with {comparison.baseline}",
         tables=tuple(tables),
@@ -111,16 +147,10 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def _example_table(
-    comparison: Comparison, metric: Metric, examples: Sequence[Example], format: str
-) -> Table:
+def _example_table(comparison: Comparison, metric: Metric, examples: Sequence[Example]) -> Table:
     rows = tuple(_example_cells(example, metric, comparison.baseline) for example in examples)
     title = f"Segments that differ most from {comparison.baseline} by {metric}"
-    columns: tuple[Column, ...] = _DIFFERENCES
-    if format in ("json", "tsv"):
-        texts = ("reference", "baseline_text", "system_text")
-        columns = (*_DIFFERENCES[:-1], *(Column(key, key) for key in texts))
-    return Table("segments", title, columns, rows, group="system")
+    return Table("segments", title, _DIFFERENCES, rows, group="system")
 
 
 def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:

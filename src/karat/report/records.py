@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from karat.report.cells import is_missing
-from karat.report.table import Cell, Document, Row, Table
+from karat.report.table import Cell, Column, Document, Row, Table
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -45,14 +45,19 @@ def tsv_pieces(document: Document) -> Iterator[str]:
     """`render_tsv`, line by line."""
     for number, table in enumerate(document.tables):
         yield "\n" if number else ""
-        yield _tsv_line([column.key for column in table.columns])
+        columns = _columns(table)
+        yield _tsv_line([column.key for column in columns])
         for row in table.rows:
-            cells = [_tsv_cell(row.get(column.key)) for column in table.columns]
+            cells = [_tsv_cell(row.get(column.key)) for column in columns]
             yield _encodable(_tsv_line(cells))
 
 
+def _columns(table: Table) -> list[Column]:
+    return [column for column in table.columns if column.readers != "people"]
+
+
 def _record(table: Table, row: Row) -> dict[str, Cell]:
-    return {column.key: _strict(row.get(column.key)) for column in table.columns}
+    return {column.key: _strict(row.get(column.key)) for column in _columns(table)}
 
 
 def _strict(cell: Cell) -> Cell:

@@ -11,15 +11,12 @@ from karat.report.charts import interval_chart
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.scoring import ScoreRow, Scoring
 
-MACHINE = frozenset({"json", "tsv"})
-"""Formats that programs read: they get every part as a column of its own."""
-
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
 SYSTEM = Column("system", "System", help="The name of the system.")
 LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
 HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
 SCORE = Column("score", "Score", align="right", help="The corpus score, on the metric's own scale.")
-_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True)
+_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
 
 
 def decimals(metric: Metric, value: float | None) -> Cell:
@@ -55,14 +52,19 @@ def signatures(metrics: Iterable[Metric], references: int | None, more: str) -> 
     return {str(m): m.signature(references) + more for m in metrics}
 
 
-def score_document(scoring: Scoring, command: str, format: str) -> Document:
+def bootstrap_text(resamples: int, seed: int) -> str:
+    """How intervals were made, for signatures."""
+    return f"|bootstrap={resamples}|seed={seed}" if resamples else ""
+
+
+def score_document(scoring: Scoring, command: str) -> Document:
     """Corpus scores, one row per metric and system."""
     rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
-    more = f"|bootstrap={scoring.resamples}|seed={scoring.seed}" if scoring.resamples else ""
+    more = bootstrap_text(scoring.resamples, scoring.seed)
     metrics = dict.fromkeys(row.metric for row in rows)
     return Document(
         title="Scores",
-        tables=(_score_table(rows, bool(scoring.resamples), format in MACHINE),),
+        tables=(_score_table(rows, bool(scoring.resamples)),),
         command=command,
         signatures=signatures(metrics, scoring.references, more),
         figures=tuple(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
@@ -74,10 +76,10 @@ def _metric_order(rows: Sequence[ScoreRow], metric: Metric) -> int:
     return list(dict.fromkeys(row.metric for row in rows)).index(metric)
 
 
-def _score_table(rows: Sequence[ScoreRow], intervals: bool, machine: bool) -> Table:
+def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
-    columns += [Column(name, name) for name in names] if machine else [_PARTS]
+    columns += [_PARTS, *(Column(name, name, readers="programs") for name in names)]
     cells = [_score_row(row) for row in rows]
     best = emphasis([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
@@ -121,10 +123,12 @@ def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 
 
-def signature_document(metrics: Sequence[Metric], references: int, command: str) -> Document:
+def signature_document(
+    metrics: Sequence[Metric], references: int, more: str, command: str
+) -> Document:
     """The signatures alone, before anything is scored."""
     columns = (METRIC, Column("signature", "Signature"))
-    found = signatures(metrics, references, "")
+    found = signatures(metrics, references, more)
     rows = tuple({"metric": name, "signature": text} for name, text in found.items())
     return Document("Signatures", (Table("rows", "Signatures", columns, rows),), command, found)
 

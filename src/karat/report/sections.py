@@ -18,8 +18,9 @@ class Section(NamedTuple):
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
-    """All columns but the one that became sub-headings."""
-    return tuple(column for column in table.columns if column.key != table.group)
+    """All columns that people read, but the one that became sub-headings."""
+    shown = (column for column in table.columns if column.readers != "programs")
+    return tuple(column for column in shown if column.key != table.group)
 
 
 def sections(table: Table) -> list[Section]:

@@ -31,7 +31,8 @@ class Column:
 
     `key` names it in JSON and TSV, `title` is what a reader sees.  `digits` are the decimals of
     floats where people read them (None shows every digit); JSON and TSV always get the full value.
-    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`.
+    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
+    are for people alone, some for programs (JSON and TSV).
     """
 
     key: str
@@ -41,6 +42,7 @@ class Column:
     help: str = ""
     signed: bool = False
     wrap: bool = False
+    readers: Literal["all", "people", "programs"] = "all"
 
 
 @dataclass(frozen=True)

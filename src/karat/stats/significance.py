@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 
 
 def _p_value(trials: Floats, real: float) -> float:
+    if real == 0:  # sacreBLEU's strict comparison would call two equal systems different
+        return 1.0
     return float((1 + np.count_nonzero(trials > real)) / (1 + len(trials)))
 
 

@@ -28,6 +28,9 @@ TOKENIZERS = {
 }
 """The tokenisers and what they do."""
 
+CHARACTERS = {False: "characters", True: "characters-and-space"}
+"""For chrF: every character is its own id, with white space or without."""
+
 CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
 
 
@@ -74,7 +77,9 @@ class Lexicon:
 
     def vocab(self, tok: str, case: str) -> _kernel.Vocab:
         """The vocabulary of all text cut by one tokeniser."""
-        return self._vocabs.setdefault((tok, case), _kernel.Vocab())
+        if (tok, case) not in self._vocabs:
+            self._vocabs[tok, case] = _kernel.Vocab()
+        return self._vocabs[tok, case]
 
     def stems(self, recipe: Recipe) -> NDArray[np.int32]:
         """For each word of the vocabulary the id of its stem."""
@@ -114,7 +119,7 @@ class Passage:
         self._lexicon = lexicon
         self._lowered: _kernel.Views | None = None
         self._tokens: dict[Recipe, Ragged] = {}
-        self._characters: dict[tuple[str, bool], Ragged] = {}
+        self._sentences: dict[str, tuple[Passage, NDArray[np.int64]]] = {}
         self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
     def views(self, case: str) -> _kernel.Views:
@@ -140,8 +145,11 @@ class Passage:
         if recipe.stem != "none":
             surface = self.tokens(Recipe(recipe.tok, recipe.case))
             return Ragged(self._lexicon.stems(recipe)[surface.ids], surface.offsets)
+        views = self.views(recipe.case)
+        if recipe.tok in CHARACTERS.values():
+            return Ragged(*_kernel.codepoints(views, recipe.tok == CHARACTERS[True]))
         vocab = self._lexicon.vocab(recipe.tok, recipe.case)
-        return Ragged(*_kernel.tokenize(self.views(recipe.case), vocab, recipe.tok))
+        return Ragged(*_kernel.tokenize(views, vocab, recipe.tok))
 
     def tercom(
         self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
@@ -159,17 +167,12 @@ class Passage:
         lowered = words.lower() if recipe.case == "lower" else words
         return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
 
-    def characters(self, case: str, space: bool) -> Ragged:
-        """The characters of every segment; each is its own id."""
-        key = (case, space)
-        if key not in self._characters:
-            self._characters[key] = Ragged(*_kernel.codepoints(self.views(case), space))
-        return self._characters[key]
-
     def sentences(self, separator: str) -> tuple[Passage, NDArray[np.int64]]:
         """The sentences of every segment as a passage, and where each segment's start."""
-        views, starts = self._views.split_sentences(separator)
-        return Passage(views, self._lexicon), starts
+        if separator not in self._sentences:
+            views, starts = self._views.split_sentences(separator)
+            self._sentences[separator] = Passage(views, self._lexicon), starts
+        return self._sentences[separator]
 
 
 def select(tokens: Ragged, keep: NDArray[np.bool_]) -> Ragged:

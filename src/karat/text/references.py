@@ -6,6 +6,7 @@ round: a list per reference set is refused, with the call that turns it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,8 +15,6 @@ from karat.errors import InputError
 from karat.text.segments import STRIDE, Segments, Strings
 
 if TYPE_CHECKING:
-    import os
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -23,13 +22,17 @@ if TYPE_CHECKING:
 
 
 class References:
-    """References from line-aligned sources, one or several, each with a line for every segment."""
+    """References from line-aligned sources, one or several, each with a line for every segment.
 
-    def __init__(self, sources: Sequence[Segments]) -> None:
+    With `optional`, an empty line means that the source has no reference for that segment.
+    """
+
+    def __init__(self, sources: Sequence[Segments], optional: bool = False) -> None:
         if not sources:
             raise InputError("no reference was given: at least one is needed")
         check_aligned(sources)
         self._sources = list(sources)
+        self._optional = optional
 
     def __len__(self) -> int:
         return len(self._sources[0])
@@ -42,7 +45,7 @@ class References:
     @property
     def number(self) -> int | None:
         """How many references every segment has, or None if that varies."""
-        return len(self._sources)
+        return None if self._optional else len(self._sources)
 
     def sizes(self) -> NDArray[np.int64]:
         """The number of bytes in each stride of segments."""
@@ -54,8 +57,16 @@ class References:
         import numpy as np
 
         parts = [source.views(start, stop) for source in self._sources]
-        views = parts[0] if len(parts) == 1 else _kernel.Views.interleave(parts)
-        return views, np.arange(stop - start + 1, dtype=np.int64) * len(parts)
+        if len(parts) == 1 and not self._optional:
+            return parts[0], np.arange(stop - start + 1, dtype=np.int64)
+        views, starts = _kernel.Views.interleave(parts, self._optional)
+        missing = np.flatnonzero(starts[1:] == starts[:-1])
+        if len(missing):
+            raise InputError(
+                f"segment {start + int(missing[0]) + 1:,} has no reference: its line is empty in "
+                f"{' and '.join(source.name for source in self._sources)}"
+            )
+        return views, starts
 
     def trees(self, start: int, stop: int) -> TreeRun | None:
         """The dependency trees of a run of segments, if the references have any."""
@@ -64,7 +75,8 @@ class References:
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         """The references of a few segments."""
         columns = [source.strings(indices) for source in self._sources]
-        return [list(row) for row in zip(*columns, strict=True)]
+        rows = zip(*columns, strict=True)
+        return [[text for text in row if text or not self._optional] for row in rows]
 
 
 class VaryingReferences(References):
@@ -124,11 +136,13 @@ GivenReferences: TypeAlias = (
     "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
     " | Iterable[Tree] | Iterable[Sequence[Tree]]"
 )
-"""What references may be given as: `references[i]` is a string or a sequence of strings; for tree
-metrics a `Tree` or a sequence of trees."""
+"""What references may be given as: `references[i]` is a string or a sequence of strings; or the
+paths of files with a line for every segment; for tree metrics a `Tree` or a sequence of trees."""
 
 
-def as_references(references: GivenReferences, segments: int) -> References:
+def as_references(
+    references: GivenReferences, segments: int, candidates: str = "candidates"
+) -> References:
     """`references` as `References`, checked against the number of candidates."""
     from karat.text.segments import as_segments
     from karat.text.trees import Trees, has_trees
@@ -137,6 +151,13 @@ def as_references(references: GivenReferences, segments: int) -> References:
         found = references
     elif has_trees(references):
         found = Trees(references)  # type: ignore[arg-type]
+    elif _are_paths(references):
+        found = References([as_segments(path, "references") for path in references])  # type: ignore
+    elif not isinstance(references, Iterable | Segments | os.PathLike):
+        kind = type(references).__name__
+        raise InputError(
+            f"references is {kind}, expected a list with the references of each segment"
+        )
     elif _is_plain(references):
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
@@ -148,17 +169,22 @@ def as_references(references: GivenReferences, segments: int) -> References:
         _check_orientation(groups, segments)
         found = VaryingReferences(groups)
     if len(found) != segments:
-        raise InputError(_unequal("candidates", segments, found.name, len(found)))
+        raise InputError(_unequal(candidates, segments, found.name, len(found)))
     return found
 
 
 def _is_plain(references: object) -> bool:
     """One reference a segment: a file, `Segments`, or strings only."""
-    import os
-
     if isinstance(references, str | bytes | Segments | os.PathLike):
         return True
     return isinstance(references, list | tuple) and _kernel.first_not_str([*references]) < 0
+
+
+def _are_paths(references: object) -> bool:
+    """Several files, each with a line for every segment."""
+    if not isinstance(references, list | tuple) or not references:
+        return False
+    return all(isinstance(item, Segments | os.PathLike) for item in references)
 
 
 def _is_group(group: object) -> bool:

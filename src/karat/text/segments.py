@@ -64,7 +64,8 @@ class Strings(Segments):
 
     def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
         if isinstance(strings, str | bytes):
-            raise InputError(f"{name} is one {type(strings).__name__}: give a list of strings")
+            kind = type(strings).__name__
+            raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
             # A copy of the list (not of the strings): nobody can change it while it is read.
             self._strings = list(strings)
@@ -123,6 +124,7 @@ class Lines(Segments):
 
     def _not_utf8(self, index: _kernel.LineIndex) -> str:
         line, column = index.invalid_line + 1, index.invalid_column
+        column += self._start if line == 1 else 0  # the byte-order mark counts too
         utf16 = self._buffer[:2] in (b"\xff\xfe", b"\xfe\xff")
         hint = "it looks like UTF-16; convert it" if utf16 else "convert the file"
         return (
@@ -219,13 +221,6 @@ def as_segments(texts: Texts, name: str) -> Segments:
     if isinstance(texts, os.PathLike):
         return Lines(Path(texts))
     return Strings(texts, name)
-
-
-def available_threads() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def runs(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:

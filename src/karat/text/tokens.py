@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.text.recipe import CASES, TOKENIZERS
-from karat.text.segments import Segments, Texts, as_segments, available_threads, runs
+from karat.progress import Progress, as_threads, silent
+from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, select
+from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.stemmers import stem_words, stemmers
+from karat.text.stopwords import stop_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +22,7 @@ Vocab = _kernel.Vocab
 """Words to ids in order of first sight, and back; may be shared by several texts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """Segment i is `ids[offsets[i]:offsets[i + 1]]`; the words are in `vocab`."""
 
@@ -47,42 +50,60 @@ def tokenize(
     texts: Texts,
     tok: str = "13a",
     case: str = "mixed",
+    stem: str = "none",
+    stop: str = "none",
     *,
     vocab: Vocab | None = None,
     threads: int | None = None,
+    progress: Progress = silent,
 ) -> Tokens:
-    """Cut texts (strings, or a file by its path) into tokens.
+    """Cut texts (strings, or a file by its path) into tokens, as metrics do.
 
     Give the vocabulary of another text to have ids in common with it. Ids are given in the order
     of first sight, whatever the number of threads.
     """
     import numpy as np
 
-    if tok not in TOKENIZERS:
-        raise InputError(f"tokenizer {tok!r}: expected one of {', '.join(TOKENIZERS)}")
-    if case not in CASES:
-        raise InputError(f"case {case!r}: expected one of {', '.join(CASES)}")
+    _check("tok", tok, TOKENIZERS)
+    _check("case", case, CASES)
+    _check("stem", stem, stemmers())
     segments = as_segments(texts, "texts")
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
-    for part, ends, words in _parts(segments, tok, case, threads or available_threads()):
-        ids.append(vocab.merge(words)[part])
-        offsets.append(ends[1:] + held)
-        held += len(part)
+    for tokens, words in _parts(segments, tok, case, as_threads(threads)):
+        kept = _without(tokens, words, stop)
+        target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
+        ids.append(target[kept.ids])
+        offsets.append(kept.offsets[1:] + held)
+        held += len(kept.ids)
+        progress(sum(map(len, offsets)) - 1, len(segments), "tokenising")
     return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
 
 
-_Part = tuple["NDArray[np.int32]", "NDArray[np.int64]", Vocab]
+def _check(setting: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
 
 
-def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[_Part]:
-    """Ids, offsets and vocabulary of every run of segments, in order."""
+def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tuple[Ragged, Vocab]]:
+    """The tokens of every run of segments, in order, each over a vocabulary of its own."""
     from concurrent.futures import ThreadPoolExecutor
 
-    def cut(bounds: tuple[int, int]) -> _Part:
-        views, words = segments.views(*bounds), Vocab()
-        lowered = views.lower() if case == "lower" else views
-        return (*_kernel.tokenize(lowered, words, tok), words)
+    def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
+        lexicon = Lexicon()
+        tokens = Passage(segments.views(*bounds), lexicon).tokens(Recipe(tok, case))
+        return tokens, lexicon.vocab(tok, case)
 
     with ThreadPoolExecutor(threads, thread_name_prefix="karat") as pool:
         yield from pool.map(cut, runs([segments], 1 << 14, 1 << 24))
+
+
+def _without(tokens: Ragged, words: Vocab, stop: str) -> Ragged:
+    """The tokens that are no stop words."""
+    import numpy as np
+
+    if stop == "none":
+        return tokens
+    listed = stop_words(stop)
+    keep = [word.lower() not in listed for word in words.words(0, len(words))]
+    return select(tokens, np.array(keep, dtype=np.bool_)[tokens.ids])

@@ -1,0 +1,35 @@
+"""The sources and documents themselves: links lead somewhere, lines fit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from karat.metrics import pairs
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8"))
+    missing = [link for link in links if not (document.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "csrc").iterdir()), ids=lambda path: path.name)
+def test_kernel_lines_are_at_most_a_hundred_columns(source: Path) -> None:
+    long = [
+        i for i, line in enumerate(source.read_text("utf-8").splitlines(), 1) if len(line) > 100
+    ]
+    assert not long
+
+
+def test_the_documents_state_the_limits_in_force() -> None:
+    text = (ROOT / "docs" / "METRICS.md").read_text("utf-8")
+    assert (pairs.MOST_CELLS, pairs.MOST_STORED_CELLS) == (10**12, 2**33)
+    assert "10^12 cells" in text
+    assert "2^33 cells" in text
