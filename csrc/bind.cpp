@@ -633,15 +633,16 @@ NB_MODULE(_kernel, m) {
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,
           "r_offsets"_a, "r_sentences"_a, "starts"_a, "check"_a.none());
-    m.def("tercom", &tercom, "views"_a, "vocab"_a, "normalize"_a, "no_punct"_a, "asian"_a, "twice"_a);
-    m.def("word_edits", &count_edits<UnitCosts>, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "check"_a.none());
-    m.def("accuracy_edits", &count_edits<AccuracyCosts>, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "check"_a.none());
-    m.def("word_scripts", &edit_scripts<UnitCosts>, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "check"_a.none());
-    m.def("accuracy_scripts", &edit_scripts<AccuracyCosts>, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "check"_a.none());
+    m.def("tercom", &tercom, "views"_a, "vocab"_a, "normalize"_a, "no_punct"_a, "asian"_a,
+          "twice"_a);
+    m.def("word_edits", &count_edits<UnitCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("accuracy_edits", &count_edits<AccuracyCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("word_scripts", &edit_scripts<UnitCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("accuracy_scripts", &edit_scripts<AccuracyCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
     m.def("ter_edits", &ter_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "check"_a.none());
     m.def("tree_edits", &tree_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "heads"_a, "r_offsets"_a,

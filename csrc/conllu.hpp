@@ -1,7 +1,8 @@
 // Dependency trees from CoNLL-U: words and heads, checked sentence by sentence.
 //
-// Lines are comments (`#`), words (ten columns, tab-separated), or empty (the end of a sentence). Multiword ranges
-// (`3-4`) and empty nodes (`5.1`) are passed over: the tree is that of the syntactic words.
+// Lines are comments (`#`), words (ten columns, tab-separated), or empty (the end of a sentence).
+// Multiword ranges (`3-4`) and empty nodes (`5.1`) are passed over: the tree is that of the
+// syntactic words.
 #pragma once
 #include <cstdint>
 #include <cstring>

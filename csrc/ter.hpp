@@ -6,8 +6,8 @@
 // and the beam: the distance only knows cells within 25 of the pseudo-diagonal j = i m / n.
 //
 // Most distances come from bit vectors (edit.hpp). These know no beam; but a best path with d
-// edits stays within (|m - n| + d) / 2 of the pseudo-diagonal, so where that is small enough, or the
-// beam covers the whole table, both are the same. Everywhere else the cells in the beam are
+// edits stays within (|m - n| + d) / 2 of the pseudo-diagonal, so where that is small enough, or
+// the beam covers the whole table, both are the same. Everywhere else the cells in the beam are
 // worked out one by one.
 #pragma once
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Tercom's tokeniser, as sacreBLEU has it: a line becomes a line whose white space parts the tokens.
+// Tercom's tokeniser, as sacreBLEU has it: a line becomes one whose white space parts the tokens.
 //
-// The definer applies regular expressions one after the other, and so does this: every pass below is
-// one of them, read left to right without overlap. All they look at is ASCII, so bytes will do,
+// The definer applies regular expressions one after the other, and so does this: every pass below
+// is one of them, read left to right without overlap. All they look at is ASCII, so bytes will do,
 // except for the Asian characters at the end.
 #pragma once
 #include <cstring>
@@ -63,8 +63,9 @@ struct Tercom {
     static std::string set_periods_apart(const std::string& s) {
         const auto first = pairs(s, [](char a, char b) { return !is_digit(a) && is_period(b); },
                                  [](char a, char b) { return std::string{a, ' ', b, ' '}; });
-        const auto second = pairs(first, [](char a, char b) { return is_period(a) && !is_digit(b); },
-                                  [](char a, char b) { return std::string{' ', a, ' ', b}; });
+        const auto second =
+            pairs(first, [](char a, char b) { return is_period(a) && !is_digit(b); },
+                  [](char a, char b) { return std::string{' ', a, ' ', b}; });
         return pairs(second, [](char a, char b) { return is_digit(a) && b == '-'; },
                      [](char a, char b) { return std::string{a, ' ', b, ' '}; });
     }

@@ -105,7 +105,9 @@ class Tying {
         }
         std::sort(wanted_.begin(), wanted_.end());
         const int32_t* const at = &places_[place_starts_[w]];
-        const auto distance = [&](int64_t k, int64_t l) { return std::abs(wanted_[k].first - at[l]); };
+        const auto distance = [&](int64_t k, int64_t l) {
+            return std::abs(wanted_[k].first - at[l]);
+        };
         const auto pair = [&](int64_t k, int64_t l) { place[wanted_[k].second] = at[l]; };
         if (a <= b)
             choose(a, b, distance, pair);
