@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "conllu.hpp"
+#include "edit.hpp"
 #include "gtm_exact.hpp"
 #include "gtm_greedy.hpp"
 #include "lcs.hpp"
@@ -17,7 +19,11 @@
 #include "porter.hpp"
 #include "ragged.hpp"
 #include "tally.hpp"
+#include "ter.hpp"
+#include "tercom.hpp"
 #include "tokenize.hpp"
+#include "treelets.hpp"
+#include "tying.hpp"
 #include "utf8.hpp"
 #include "views.hpp"
 #include "vocab.hpp"
@@ -188,6 +194,16 @@ nb::tuple py_split_sentences(const PyViews& in, const std::string& separator) {
                           give(std::move(starts), {n}));
 }
 
+// The items from `start` to `stop`.
+PyViews* slice(const PyViews& in, size_t start, size_t stop) {
+    if (start > stop || stop > in.size()) throw nb::index_error("no such segments");
+    auto views = std::make_unique<PyViews>();
+    views->items.assign(in.items.begin() + start, in.items.begin() + stop);
+    views->arena = in.arena;
+    views->owners = in.owners;
+    return views.release();
+}
+
 Tokenizer tokenizer_named(const std::string& name) {
     if (name == "none") return Tokenizer::none;
     if (name == "13a") return Tokenizer::v13a;
@@ -205,8 +221,9 @@ nb::tuple give_ragged(std::vector<int32_t>&& ids, std::vector<int64_t>&& offsets
 }
 
 // The vocabulary is one that no other thread uses: the GIL is released.
-nb::tuple tokenize(const PyViews& views, Vocab& vocab, const std::string& name) {
-    const Tokenizer tokenizer = tokenizer_named(name);
+// `split(segment, sink)` of every segment, as ragged ids.
+template <class Split>
+nb::tuple intern_tokens(const PyViews& views, Vocab& vocab, const Split& split) {
     std::vector<int32_t> ids;
     std::vector<int64_t> offsets{0};
     {
@@ -215,12 +232,40 @@ nb::tuple tokenize(const PyViews& views, Vocab& vocab, const std::string& name) 
         offsets.reserve(views.size() + 1);
         Interner sink(vocab, ids);
         for (const std::string_view item : views.items) {
-            split(tokenizer, item, sink);
+            split(item, sink);
             sink.flush();
             offsets.push_back(static_cast<int64_t>(ids.size()));
         }
     }
     return give_ragged(std::move(ids), std::move(offsets));
+}
+
+nb::tuple tokenize(const PyViews& views, Vocab& vocab, const std::string& name) {
+    const Tokenizer tokenizer = tokenizer_named(name);
+    return intern_tokens(views, vocab, [&](std::string_view item, Interner& sink) {
+        split(tokenizer, item, sink);
+    });
+}
+
+nb::tuple tercom(const PyViews& views, Vocab& vocab, bool normalize, bool no_punct, bool asian,
+                 bool twice) {
+    const Tercom rules{normalize, no_punct, asian};
+    return intern_tokens(views, vocab, [&](std::string_view item, Interner& sink) {
+        split_tercom(rules, twice, item, sink);
+    });
+}
+
+// Every segment is one word, whatever is in it.
+Array<int32_t> intern(Vocab& vocab, const PyViews& views) {
+    std::vector<int32_t> ids;
+    {
+        nb::gil_scoped_release release;
+        ids.reserve(views.size());
+        for (const std::string_view item : views.items)
+            ids.push_back(vocab.intern(item.data(), item.size()));
+    }
+    const size_t n = ids.size();
+    return give(std::move(ids), {n});
 }
 
 nb::tuple py_codepoints(const PyViews& views, bool keep_space) {
@@ -467,6 +512,160 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
                           power.root(found.sum), power.root(found.bound), found.proven, grid.cap());
 }
 
+// ------------------------------------------------------------------------------------- edits
+
+// Rows of four numbers for `pairs` pairs: `count(segment, pair)` of each.
+template <class Count>
+Array<int64_t> count_pairs(const Offsets& starts, size_t segments, size_t pairs,
+                           const Count& count) {
+    check_starts(starts, segments, pairs);
+    std::vector<int64_t> rows(pairs * 4);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < segments; ++i)
+            for (int64_t k = starts(i); k < starts(i + 1); ++k) {
+                const EditCounts found = count(i, k);
+                int64_t* row = &rows[4 * k];
+                row[0] = found.substitutions;
+                row[1] = found.insertions;
+                row[2] = found.deletions;
+                row[3] = found.moves;
+            }
+    }
+    return give(std::move(rows), {pairs, 4});
+}
+
+template <class Costs>
+Array<int64_t> count_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets,
+                           Offsets starts, nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    Poll poll{std::move(check)};
+    EditCounter<Costs> counter;
+    return count_pairs(starts, c_offsets.shape(0) - 1, r_offsets.shape(0) - 1,
+                       [&](int64_t i, int64_t k) {
+                           return counter.count(candidates.begin(i), candidates.length(i),
+                                                references.begin(k), references.length(k), poll);
+                       });
+}
+
+// The words of trees are `r_ids`; `heads` count from 1 in every tree and have been checked.
+Array<int64_t> tree_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Ids heads, Offsets r_offsets,
+                          Offsets starts, nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    if (heads.shape(0) != r_ids.shape(0)) throw nb::value_error("the heads do not fit the words");
+    Poll poll{std::move(check)};
+    Treelets treelets;
+    return count_pairs(
+        starts, c_offsets.shape(0) - 1, r_offsets.shape(0) - 1, [&](int64_t i, int64_t k) {
+            const TreeView tree{references.begin(k), heads.data() + references.offsets[k],
+                                references.length(k)};
+            return treelets.count(candidates.begin(i), candidates.length(i), tree, poll);
+        });
+}
+
+// The result's positions for the nodes of a tree by distance, -1 for those it lacks.
+Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
+    if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
+    Tying tying;
+    tying.tie({words.data(), heads.data(), static_cast<int64_t>(words.shape(0))}, result.data(),
+              static_cast<int64_t>(result.shape(0)));
+    const size_t n = tying.place.size();
+    return give(std::move(tying.place), {n});
+}
+
+// The operations of every pair, in the order of the text: rows of (operation, reference position,
+// candidate position), and where each pair's begin.
+template <class Costs>
+nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                       nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
+    check_starts(starts, segments, pairs);
+    struct Row {
+        int32_t edit, reference, candidate;
+    };
+    std::vector<Row> rows;
+    std::vector<int64_t> offsets{0};
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // the most there can be
+        EditAlignment<Costs> alignment;
+        auto visit = [&](Edit edit, int64_t i, int64_t j) {
+            rows.push_back({static_cast<int32_t>(edit), static_cast<int32_t>(i),
+                            static_cast<int32_t>(j)});
+        };
+        for (size_t i = 0; i < segments; ++i)
+            for (int64_t k = starts(i); k < starts(i + 1); ++k) {
+                alignment.align(candidates.begin(i), candidates.length(i), references.begin(k),
+                                references.length(k), visit, poll);
+                std::reverse(rows.begin() + offsets.back(), rows.end());
+                offsets.push_back(static_cast<int64_t>(rows.size()));
+            }
+    }
+    const size_t n = rows.size();
+    auto* owned = new std::vector<Row>(std::move(rows));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Row>*>(p); });
+    return nb::make_tuple(
+        Array<int32_t>(reinterpret_cast<int32_t*>(owned->data()), {n, 3}, owner),
+        give(std::move(offsets), {pairs + 1}));
+}
+
+// Edits and shifts of every pair.
+Array<int64_t> ter_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                         nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
+    check_starts(starts, segments, pairs);
+    std::vector<int64_t> rows(pairs * 2);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        Ter ter;
+        for (size_t i = 0; i < segments; ++i)
+            for (int64_t k = starts(i); k < starts(i + 1); ++k) {
+                const TerEdits found = ter.edits(candidates.begin(i), candidates.length(i),
+                                                 references.begin(k), references.length(k), poll);
+                rows[2 * k] = found.edits;
+                rows[2 * k + 1] = found.shifts;
+            }
+    }
+    return give(std::move(rows), {pairs, 2});
+}
+
+// Words, heads, offsets, ids and first lines of all sentences; or the first error: its text, line
+// and sentence id.
+nb::tuple read_conllu(nb::object file, int64_t begin) {
+    const Buffer buffer(file);
+    if (begin < 0 || begin > buffer.size()) throw nb::value_error("no such place in the buffer");
+    Treebank bank;
+    {
+        nb::gil_scoped_release release;
+        bank = ConlluReader().read(buffer.data() + begin, buffer.data() + buffer.size());
+    }
+    if (!bank.error.empty())
+        return nb::make_tuple(to_str(bank.error), bank.error_line, to_str(bank.error_id));
+    auto words = std::make_unique<PyViews>(), ids = std::make_unique<PyViews>();
+    words->items = std::move(bank.words);
+    ids->items = std::move(bank.ids);
+    for (PyViews* views : {words.get(), ids.get()}) views->owners.push_back(file);
+    const size_t n = bank.heads.size(), m = bank.offsets.size(), k = bank.lines.size();
+    return nb::make_tuple(nb::cast(words.release(), nb::rv_policy::take_ownership),
+                          give(std::move(bank.heads), {n}), give(std::move(bank.offsets), {m}),
+                          nb::cast(ids.release(), nb::rv_policy::take_ownership),
+                          give(std::move(bank.lines), {k}));
+}
+
+// The first tree that is none, and what is wrong with it; (-1, "") if all are well.
+nb::tuple check_trees(Ids heads, Offsets offsets) {
+    const Ragged trees = ragged(heads, offsets);
+    for (size_t i = 0; i + 1 < offsets.shape(0); ++i) {
+        const std::string problem = tree_problem(trees.begin(i), trees.length(i));
+        if (!problem.empty()) return nb::make_tuple(i, problem);
+    }
+    return nb::make_tuple(-1, "");
+}
+
 Array<double> py_tally(Draws draws, size_t items) {
     const size_t rows = draws.shape(0), n = draws.shape(1);
     std::vector<double> counts;
@@ -488,6 +687,7 @@ NB_MODULE(_kernel, m) {
         .def("strings", &strings)
         .def("lower", &lower, nb::rv_policy::take_ownership)
         .def("split_sentences", &py_split_sentences, "separator"_a)
+        .def("slice", &slice, "start"_a, "stop"_a, nb::rv_policy::take_ownership)
         .def_static("from_strings", &from_strings, "strings"_a, "start"_a, "stop"_a,
                     nb::rv_policy::take_ownership)
         .def_static("from_lines", &from_lines, "buffer"_a, "begin"_a, "end"_a,
@@ -512,6 +712,7 @@ NB_MODULE(_kernel, m) {
         .def("__len__", &Vocab::size)
         .def("add", &add_words, "words"_a)
         .def("find", &find_words, "words"_a)
+        .def("intern", &intern, "views"_a)
         .def("merge", &merge, "other"_a)
         .def("words", &words, "start"_a, "stop"_a);
 
@@ -530,5 +731,22 @@ NB_MODULE(_kernel, m) {
           "e"_a, "exact"_a, "budget"_a, "check"_a.none());
     m.def("gtm_runs", &gtm_runs, "c_ids"_a, "r_ids"_a, "r_offsets"_a, "e"_a, "exact"_a, "budget"_a,
           "most_hits"_a = gtm::Greedy().most_hits);
+    m.def("tercom", &tercom, "views"_a, "vocab"_a, "normalize"_a, "no_punct"_a, "asian"_a,
+          "twice"_a);
+    m.def("word_edits", &count_edits<UnitCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("accuracy_edits", &count_edits<AccuracyCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("word_scripts", &edit_scripts<UnitCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("accuracy_scripts", &edit_scripts<AccuracyCosts>, "c_ids"_a, "c_offsets"_a,
+          "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
+    m.def("ter_edits", &ter_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+          "check"_a.none());
+    m.def("tree_edits", &tree_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "heads"_a, "r_offsets"_a,
+          "starts"_a, "check"_a.none());
+    m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);
+    m.def("read_conllu", &read_conllu, "buffer"_a, "begin"_a);
+    m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
     m.def("tally", &py_tally, "draws"_a, "items"_a);
 }

@@ -18,10 +18,13 @@ __version__ = "0.1.0"
 # Loaded when they are asked for, so that `karat --version` does not wait for numpy.
 _EXPORTS = {
     "AEv": "karat.metrics.ngram",
+    "Alignment": "karat.metrics.edits",
     "BLEU": "karat.metrics.ngram",
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
     "GTM": "karat.metrics.matching",
+    "GenerationAccuracy": "karat.metrics.accuracy",
+    "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
     "Interrupted": "karat.errors",
     "KaratError": "karat.errors",
@@ -30,15 +33,27 @@ _EXPORTS = {
     "MetricError": "karat.errors",
     "MissingExtra": "karat.errors",
     "OutputError": "karat.errors",
+    "QualityAccuracy": "karat.metrics.tree",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
     "RougeLsum": "karat.metrics.rouge",
     "RougeN": "karat.metrics.rouge",
     "Score": "karat.metrics.base",
+    "SimpleAccuracy": "karat.metrics.accuracy",
+    "SimpleTreeAccuracy": "karat.metrics.tree",
+    "TER": "karat.metrics.ter",
     "Tokens": "karat.text.tokens",
+    "Tree": "karat.text.trees",
+    "Trees": "karat.text.trees",
+    "UnderstandabilityAccuracy": "karat.metrics.tree",
     "Vocab": "karat.text.tokens",
+    "WER": "karat.metrics.ter",
+    "alignment": "karat.metrics.edits",
+    "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
     "metric": "karat.metrics.names",
+    "parse_references": "karat.evalset.parsing",
+    "read_conllu": "karat.evalset.conllu",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
 }
@@ -53,23 +68,40 @@ if TYPE_CHECKING:
         MissingExtra,
         OutputError,
     )
+    from karat.evalset.conllu import read_conllu
+    from karat.evalset.parsing import parse_references
+    from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
+    from karat.metrics.edits import Alignment, alignment, alignments
     from karat.metrics.matching import GTM
     from karat.metrics.names import metric
     from karat.metrics.ngram import BLEU, AEv
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
+    from karat.metrics.ter import TER, WER
+    from karat.metrics.tree import (
+        GenerationTreeAccuracy,
+        QualityAccuracy,
+        SimpleTreeAccuracy,
+        UnderstandabilityAccuracy,
+    )
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
     from karat.text.tokens import Tokens, Vocab, tokenize
+    from karat.text.trees import Tree, Trees
 
 __all__ = [
     "BLEU",
     "GTM",
+    "TER",
+    "WER",
     "AEv",
+    "Alignment",
     "ChrF",
     "Comparison",
+    "GenerationAccuracy",
+    "GenerationTreeAccuracy",
     "InputError",
     "Interrupted",
     "KaratError",
@@ -78,15 +110,25 @@ __all__ = [
     "MetricError",
     "MissingExtra",
     "OutputError",
+    "QualityAccuracy",
     "References",
     "RougeL",
     "RougeLsum",
     "RougeN",
     "Score",
+    "SimpleAccuracy",
+    "SimpleTreeAccuracy",
     "Tokens",
+    "Tree",
+    "Trees",
+    "UnderstandabilityAccuracy",
     "Vocab",
+    "alignment",
+    "alignments",
     "compare",
     "metric",
+    "parse_references",
+    "read_conllu",
     "score",
     "tokenize",
 ]

@@ -15,6 +15,7 @@ class Views:
     def strings(self) -> list[str]: ...
     def lower(self) -> Views: ...
     def split_sentences(self, separator: str) -> tuple[Views, _Offsets]: ...
+    def slice(self, start: int, stop: int) -> Views: ...
     @staticmethod
     def from_strings(strings: list[str], start: int, stop: int) -> Views: ...
     @staticmethod
@@ -35,6 +36,7 @@ class Vocab:
     def __len__(self) -> int: ...
     def add(self, words: list[str]) -> _Ids: ...
     def find(self, words: list[str]) -> _Ids: ...
+    def intern(self, views: Views) -> _Ids: ...
     def merge(self, other: Vocab) -> _Ids: ...
     def words(self, start: int, stop: int) -> list[str]: ...
 
@@ -85,4 +87,61 @@ def gtm_runs(
     budget: int,
     most_hits: float = ...,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
+def tercom(
+    views: Views, vocab: Vocab, normalize: bool, no_punct: bool, asian: bool, twice: bool
+) -> tuple[_Ids, _Offsets]: ...
+def word_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def accuracy_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def word_scripts(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> tuple[NDArray[np.int32], _Offsets]: ...
+def accuracy_scripts(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> tuple[NDArray[np.int32], _Offsets]: ...
+def ter_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def tree_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    heads: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def tie_nodes(result: _Ids, words: _Ids, heads: _Ids) -> NDArray[np.int64]: ...
+def read_conllu(
+    buffer: object, begin: int
+) -> tuple[str, int, str] | tuple[Views, _Ids, _Offsets, Views, _Offsets]: ...
+def check_trees(heads: _Ids, offsets: _Offsets) -> tuple[int, str]: ...
 def tally(draws: NDArray[np.int64], items: int) -> NDArray[np.float64]: ...

@@ -9,7 +9,7 @@ import click
 
 from karat.errors import InputError
 from karat.progress import Progress
-from karat.text.references import References, check_aligned
+from karat.text.references import References, check_lengths
 from karat.text.segments import Lines
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
@@ -56,9 +56,27 @@ def open_inputs(
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress), path
+    trees = _open_trees(references)
+    if trees is not None:
+        check_lengths([*systems.values(), trees])
+        return systems, trees
     sources = [_open(path, progress) for path in references]
-    check_aligned([*systems.values(), *sources])
+    check_lengths([*systems.values(), *sources])
     return systems, References(sources, optional)
+
+
+def _open_trees(paths: Sequence[str]) -> References | None:
+    """The trees of the one reference that ends in `.conllu`, if there is one."""
+    trees = [path for path in paths if path.removesuffix(".gz").endswith(".conllu")]
+    if not trees:
+        return None
+    if len(paths) > 1:
+        raise InputError(
+            f"{trees[0]} is a file of trees: it can be the only reference, found {len(paths)}"
+        )
+    from karat.evalset.conllu import read_conllu
+
+    return read_conllu(trees[0])
 
 
 def _open(path: str, progress: Progress) -> Lines:

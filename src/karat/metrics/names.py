@@ -22,9 +22,17 @@ CLASSES = {
     "bleu": ("karat.metrics.ngram", "BLEU"),
     "chrf": ("karat.metrics.chrf", "ChrF"),
     "gtm": ("karat.metrics.matching", "GTM"),
+    "generation_accuracy": ("karat.metrics.accuracy", "GenerationAccuracy"),
+    "generation_tree_accuracy": ("karat.metrics.tree", "GenerationTreeAccuracy"),
+    "quality_accuracy": ("karat.metrics.tree", "QualityAccuracy"),
     "rouge1": ("karat.metrics.rouge", "RougeN"),
     "rougeL": ("karat.metrics.rouge", "RougeL"),
     "rougeLsum": ("karat.metrics.rouge", "RougeLsum"),
+    "simple_accuracy": ("karat.metrics.accuracy", "SimpleAccuracy"),
+    "simple_tree_accuracy": ("karat.metrics.tree", "SimpleTreeAccuracy"),
+    "ter": ("karat.metrics.ter", "TER"),
+    "understandability_accuracy": ("karat.metrics.tree", "UnderstandabilityAccuracy"),
+    "wer": ("karat.metrics.ter", "WER"),
 }
 """Name -> module and class."""
 
@@ -71,8 +79,8 @@ def parse(text: str) -> Metric:
 
 def _resolve(head: str) -> tuple[str, dict[str, Any]]:
     """The canonical name for what was written, and the settings that come with it."""
-    written = head.lower().replace("_", "").replace("-", "")
-    known: dict[str, tuple[str, dict[str, Any]]] = {n.lower(): (n, {}) for n in CLASSES}
+    written = _folded(head)
+    known: dict[str, tuple[str, dict[str, Any]]] = {_folded(n): (n, {}) for n in CLASSES}
     known |= ALIASES
     if written in known:
         name, settings = known[written]
@@ -84,6 +92,10 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]]:
     raise MetricError(
         f"unknown metric {head!r}{nearest(head, names)} (karat metrics lists them all)"
     )
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _split(head: str, item: str) -> tuple[str, str]:

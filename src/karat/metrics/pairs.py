@@ -7,7 +7,7 @@ and so on; `starts` says where each segment's pairs begin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from karat import _kernel
 from karat.errors import InputError
@@ -16,6 +16,10 @@ from karat.text.recipe import Passage, Ragged, Recipe
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.text.trees import TreeRun
+
+T = TypeVar("T")
 
 MOST_CELLS = 10**12
 """The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
@@ -42,15 +46,36 @@ class Pairs:
         orders: Mapping[Recipe, int],
         first: int = 0,
         check: Callable[[], None] | None = None,
+        trees: TreeRun | None = None,
     ) -> None:
+        self.trees = trees
+        self.check = check
         self.candidates = candidates
         self.references = references
         self.starts = starts
         self._orders = orders
         self._first = first
-        self._check = check
         self._matches: dict[Recipe, Matches] = {}
         self._lcs: dict[Recipe, NDArray[np.int64]] = {}
+        self._found: dict[object, object] = {}
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for all metrics that ask under the same key."""
+        if key not in self._found:
+            self._found[key] = make()
+        return self._found[key]  # type: ignore[return-value]
+
+    def refuse(self, sizes: NDArray[np.int64], most: int, what: str) -> None:
+        """Refuse pairs that are too large, naming the first segment with the largest."""
+        import numpy as np
+
+        if len(sizes) and sizes.max() > most:
+            pair = int(sizes.argmax())
+            segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
+            raise InputError(
+                f"segment {segment:,}: {sizes[pair]:,} {what} (at most {most:,}); "
+                f"split the segment or leave this metric out"
+            )
 
     @property
     def single(self) -> bool:
@@ -113,9 +138,7 @@ class Pairs:
         if recipe in self._lcs:
             return self._lcs[recipe]
         mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        found = self._lcs[recipe] = _kernel.lcs(
-            *mine, *theirs, self.starts, MOST_CELLS, self._check
-        )
+        found = self._lcs[recipe] = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
         cells = self.spread(mine.lengths) * theirs.lengths
         self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
         return found
@@ -133,13 +156,13 @@ class Pairs:
         totals = self.spread(_totals(a, my_starts)), _totals(b, their_starts)
         cells = totals[0] * totals[1]
         self._refuse(cells > MOST_CELLS, cells, MOST_CELLS, "rougeLsum")
-        hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self._check)
+        hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
         return hits, *totals
 
     def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> NDArray[np.float64]:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
         mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self._check)
+        return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self.check)
 
     def _refuse(
         self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str

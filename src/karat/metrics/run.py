@@ -81,10 +81,13 @@ class _Job:
         lexicon: Lexicon = self.local.lexicon
         views, starts = self.references.views(*cut)
         references = Passage(views, lexicon)
+        trees = self.references.trees(*cut)
         found = []
         for system in self.systems:
             candidates = Passage(system.views(*cut), lexicon)
-            pairs = Pairs(candidates, references, starts, self.orders, cut[0], self.stop.check)
+            pairs = Pairs(
+                candidates, references, starts, self.orders, cut[0], self.stop.check, trees
+            )
             found.append([self.reduce(metric, metric.rows(pairs)) for metric in self.metrics])
         lexicon.tidy()
         return found

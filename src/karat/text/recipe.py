@@ -120,6 +120,7 @@ class Passage:
         self._lowered: _kernel.Views | None = None
         self._tokens: dict[Recipe, Ragged] = {}
         self._sentences: dict[str, tuple[Passage, NDArray[np.int64]]] = {}
+        self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
     def views(self, case: str) -> _kernel.Views:
         """The text, as it is or lower-cased."""
@@ -149,6 +150,22 @@ class Passage:
             return Ragged(*_kernel.codepoints(views, recipe.tok == CHARACTERS[True]))
         vocab = self._lexicon.vocab(recipe.tok, recipe.case)
         return Ragged(*_kernel.tokenize(views, vocab, recipe.tok))
+
+    def tercom(
+        self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
+    ) -> Ragged:
+        """The tokens of Tercom's tokeniser, applied once or twice."""
+        key = (normalize, no_punct, asian, case, twice)
+        if key not in self._tercom:
+            vocab = self._lexicon.vocab("tercom", case)
+            found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
+            self._tercom[key] = Ragged(*found)
+        return self._tercom[key]
+
+    def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
+        """The ids of words that were cut elsewhere, by the vocabulary of a recipe."""
+        lowered = words.lower() if recipe.case == "lower" else words
+        return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
 
     def sentences(self, separator: str) -> tuple[Passage, NDArray[np.int64]]:
         """The sentences of every segment as a passage, and where each segment's start."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.errors import InputError
@@ -17,6 +17,8 @@ from karat.text.segments import STRIDE, Segments, Strings
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.text.trees import Tree, TreeRun
 
 
 class References:
@@ -65,6 +67,10 @@ class References:
                 f"{' and '.join(source.name for source in self._sources)}"
             )
         return views, starts
+
+    def trees(self, start: int, stop: int) -> TreeRun | None:
+        """The dependency trees of a run of segments, if the references have any."""
+        return None
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         """The references of a few segments."""
@@ -128,9 +134,10 @@ class VaryingReferences(References):
 
 GivenReferences: TypeAlias = (
     "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
+    " | Iterable[Tree] | Iterable[Sequence[Tree]]"
 )
 """What references may be given as: `references[i]` is a string or a sequence of strings; or the
-paths of files with a line for every segment."""
+paths of files with a line for every segment; for tree metrics a `Tree` or a sequence of trees."""
 
 
 def as_references(
@@ -138,9 +145,12 @@ def as_references(
 ) -> References:
     """`references` as `References`, checked against the number of candidates."""
     from karat.text.segments import as_segments
+    from karat.text.trees import Trees, has_trees
 
     if isinstance(references, References):
         found = references
+    elif has_trees(references):
+        found = Trees(references)  # type: ignore[arg-type]
     elif _are_paths(references):
         found = References([as_segments(path, "references") for path in references])  # type: ignore
     elif not isinstance(references, Iterable | Segments | os.PathLike):
@@ -151,7 +161,7 @@ def as_references(
     elif _is_plain(references):
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
-        groups = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
+        groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
         bad = next((i for i, g in enumerate(groups) if not _is_group(g)), None)
         if bad is not None:
             kind = type(groups[bad]).__name__
@@ -191,6 +201,11 @@ def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
 
 def check_aligned(sources: Sequence[Segments]) -> None:
     """All sources must have the same number of segments."""
+    check_lengths(sources)
+
+
+def check_lengths(sources: Sequence[Segments | References]) -> None:
+    """The same for sources and references together."""
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):

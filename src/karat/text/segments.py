@@ -102,7 +102,7 @@ class Lines(Segments):
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
         self.name = "standard input" if str(path) == "-" else str(path) or "''"
-        self._buffer = _map(path, self.name)
+        self._buffer = map_file(path, self.name)
         self._start = 3 if self._buffer[:3] == b"\xef\xbb\xbf" else 0
         index = self._index(progress)
         self._lines = index.lines
@@ -146,7 +146,8 @@ class Lines(Segments):
         return _kernel.Views.from_lines(self._buffer, self._starts[first], self._starts[last])
 
 
-def _map(path: str | os.PathLike[str], name: str) -> mmap.mmap:
+def map_file(path: str | os.PathLike[str], name: str) -> mmap.mmap:
+    """The bytes of a file, mapped; `.gz` files and pipes are unpacked to a temporary one."""
     try:
         with _open(path) as file:
             if os.fstat(file.fileno()).st_size == 0:

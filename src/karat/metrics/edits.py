@@ -1,0 +1,179 @@
+"""Edit alignments: what it takes to turn a reference into a candidate, counted or spelled out.
+
+Two sets of costs: `accuracy` (insertion = deletion = 3, substitution = 4, for the accuracies) and
+`unit` (each 1, for WER). Of several best alignments one is taken by a fixed rule: walking back from
+the ends of both texts, the diagonal (a match or a substitution) where it is among the best steps,
+else an insertion, else a deletion.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.metrics.pairs import Pairs
+from karat.text.recipe import CASES, CHARACTERS, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
+from karat.text.references import check_aligned
+from karat.text.segments import Texts, as_segments
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_CELLS = 10**12
+"""The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
+memory; what a long pair needs grows with the length of its texts times the root of one."""
+
+SCRIPTS = {"accuracy": _kernel.accuracy_scripts, "unit": _kernel.word_scripts}
+COUNTS = {"accuracy": _kernel.accuracy_edits, "unit": _kernel.word_edits}
+KINDS = ("keep", "substitute", "insert", "delete")
+
+
+def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> NDArray[np.int64]:
+    """For each pair substitutions, insertions, deletions, and the moves that are in both."""
+
+    def count() -> NDArray[np.int64]:
+        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        cells = pairs.spread(mine.lengths) * theirs.lengths
+        pairs.refuse(cells, MOST_CELLS, "pairs of tokens are too many for an edit alignment")
+        return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
+
+    return pairs.once(("edits", recipe, costs), count)
+
+
+class Operation(NamedTuple):
+    """One step of an alignment: positions in both texts (None: in neither), and the move it is in.
+
+    A deletion and an insertion of the same word carry the same `move` number.
+    """
+
+    kind: str
+    reference: int | None
+    candidate: int | None
+    move: int | None = None
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The tokens of both texts and the operations that turn the reference into the candidate."""
+
+    reference: tuple[str, ...]
+    candidate: tuple[str, ...]
+    operations: tuple[Operation, ...]
+
+    def count(self, kind: str) -> int:
+        """How many operations are of one kind: keep, substitute, insert or delete."""
+        return sum(operation.kind == kind for operation in self.operations)
+
+    @property
+    def moves(self) -> tuple[tuple[int, int], ...]:
+        """Where each moved word stood in the reference, and where it stands in the candidate."""
+        gone = {o.move: o.reference for o in self.operations if o.kind == "delete"}
+        come = {o.move: o.candidate for o in self.operations if o.kind == "insert"}
+        both = sorted(m for m in gone.keys() & come.keys() if m is not None)
+        return tuple((gone[m], come[m]) for m in both)  # type: ignore[misc]
+
+
+class Alignments(Sequence[Alignment]):
+    """The alignments of many pairs; `operations` is one array, each pair's rows at `offsets`.
+
+    A row is (kind as a place in `KINDS`, reference position, candidate position). Without a
+    vocabulary the ids are code points.
+    """
+
+    def __init__(
+        self,
+        candidates: Ragged,
+        references: Ragged,
+        vocab: _kernel.Vocab | None,
+        operations: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+    ) -> None:
+        self._candidates, self._references, self._vocab = candidates, references, vocab
+        self.operations, self.offsets = operations, offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Alignment]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, pair: int) -> Alignment:  # type: ignore[override]
+        if not -len(self) <= pair < len(self):
+            raise IndexError(f"pair {pair} of {len(self)}")
+        at = pair % len(self)
+        reference, candidate = self._words(self._references, at), self._words(self._candidates, at)
+        rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
+        return Alignment(reference, candidate, _operations(rows, reference, candidate))
+
+    def _words(self, tokens: Ragged, at: int) -> tuple[str, ...]:
+        ids = tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]].tolist()
+        if self._vocab is None:
+            return tuple(map(chr, ids))
+        return tuple(self._vocab.words(i, i + 1)[0] for i in ids)
+
+
+def _operations(
+    rows: list[list[int]], reference: Sequence[str], candidate: Sequence[str]
+) -> tuple[Operation, ...]:
+    """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
+    waiting: dict[str, dict[str, deque[int]]] = {k: defaultdict(deque) for k in KINDS[2:]}
+    moves: dict[int, int] = {}
+    for at, (kind, i, j) in enumerate(rows):
+        if kind < 2:
+            continue
+        word = candidate[j] if kind == 2 else reference[i]
+        partners = waiting[KINDS[5 - kind]][word]
+        if partners:
+            moves[at] = moves[partners.popleft()] = len(moves) // 2
+        else:
+            waiting[KINDS[kind]][word].append(at)
+    return tuple(
+        Operation(KINDS[kind], None if kind == 2 else i, None if kind == 3 else j, moves.get(at))
+        for at, (kind, i, j) in enumerate(rows)
+    )
+
+
+def alignments(
+    candidates: Texts,
+    references: Texts,
+    *,
+    costs: str = "accuracy",
+    tok: str = "none",
+    case: str = "mixed",
+) -> Alignments:
+    """The edit alignment of every candidate with its reference."""
+    import numpy as np
+
+    for name, value, known in (
+        ("costs", costs, SCRIPTS),
+        ("tok", tok, TOKENIZERS),
+        ("case", case, CASES),
+    ):
+        if value not in known:
+            raise InputError(f"{name}={value!r}: expected one of {', '.join(known)}")
+    sources = as_segments(candidates, "candidates"), as_segments(references, "references")
+    check_aligned(sources)
+    lexicon, n = Lexicon(), len(sources[0])
+    passages = [Passage(source.views(0, n), lexicon) for source in sources]
+    vocab = lexicon.vocab(tok, case) if tok != "char" else None
+    recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
+    mine, theirs = (passage.tokens(recipe) for passage in passages)
+    rows, offsets = SCRIPTS[costs](*mine, *theirs, np.arange(n + 1, dtype=np.int64), None)
+    return Alignments(mine, theirs, vocab, rows, offsets)
+
+
+def alignment(
+    candidate: str,
+    reference: str,
+    *,
+    costs: str = "accuracy",
+    tok: str = "none",
+    case: str = "mixed",
+) -> Alignment:
+    """The edit alignment of one candidate with one reference."""
+    return alignments([candidate], [reference], costs=costs, tok=tok, case=case)[0]

@@ -1,0 +1,134 @@
+"""Tree accuracies (Bangalore, Rambow and Whittaker 2000), and what they say about readers.
+
+The references are dependency trees. For every treelet (a head and all its daughters) the words in
+the order of the reference are aligned with the same words in the order of the candidate, as in the
+string accuracies; one level up, the head stands for the treelet. Errors are summed over treelets
+and divided by R, the words of the tree. Words that the candidate lacks are deletions, words that it
+has besides are insertions; each counts once. docs/ACCURACY.md says how words are tied to nodes.
+
+    simple tree accuracy     = 1 - (I + D + S) / R
+    generation tree accuracy = 1 - (M + I' + D' + S) / R
+
+From the judgements of readers the authors fitted, with STA the simple tree accuracy and S the
+substitutions of a sentence (a corpus has the mean of its sentences):
+
+    understandability accuracy = (1.3147 STA - 0.1039 S - 0.4458) / 0.8689
+    quality accuracy           = (1.0192 STA - 0.0869 S - 0.3553) / 0.6639
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.metrics.accuracy import Accuracy, error_rate
+from karat.metrics.pairs import Pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+MOST_CELLS = 10**9
+"""The largest product of a candidate's tokens and a tree's words."""
+
+
+@dataclass(frozen=True)
+class _TreeAccuracy(Accuracy):
+    """The candidate against the treelets of the reference's tree."""
+
+    def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        trees = pairs.trees
+        if trees is None:
+            raise InputError(
+                f"{self.name} needs dependency trees as references: a .conllu file, Tree objects, "
+                f"or karat.parse_references(texts)"
+            )
+        lengths = np.diff(trees.offsets)
+
+        def count() -> Ints:
+            mine = pairs.candidates.tokens(self.recipe)
+            cells = pairs.spread(mine.lengths) * lengths
+            pairs.refuse(cells, MOST_CELLS, "pairs of tokens are too many for a tree")
+            words = pairs.candidates.words(trees.words, self.recipe)
+            return _kernel.tree_edits(
+                *mine, words, trees.heads, trees.offsets, pairs.starts, pairs.check
+            )
+
+        return pairs.once(("treelets", self.recipe), count), lengths
+
+
+@dataclass(frozen=True)
+class SimpleTreeAccuracy(_TreeAccuracy):
+    """Insertions, deletions and substitutions within treelets: 1 - (I + D + S) / R."""
+
+    name: ClassVar[str] = "simple_tree_accuracy"
+
+
+@dataclass(frozen=True)
+class GenerationTreeAccuracy(_TreeAccuracy):
+    """The same with moves within treelets: 1 - (M + I' + D' + S) / R."""
+
+    name: ClassVar[str] = "generation_tree_accuracy"
+    counts_moves: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class _Regression(_TreeAccuracy):
+    """A mean over segments: a row is [value, STA, S, 1]."""
+
+    slope: ClassVar[float]
+    penalty: ClassVar[float]
+    offset: ClassVar[float]
+    scale: ClassVar[float]
+
+    def columns(self) -> tuple[str, ...]:
+        return ("value", "simple_tree_accuracy", "substitutions", "segments")
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        import numpy as np
+
+        edits, lengths = self._edits(pairs)
+        sta = 1 - error_rate(edits[:, :3].sum(axis=1), lengths)
+        s = edits[:, 0].astype(float)
+        value = (self.slope * sta - self.penalty * s - self.offset) / self.scale
+        best = pairs.best(value)
+        return np.column_stack([value[best], sta[best], s[best], np.ones(len(best))])
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        import numpy as np
+
+        means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
+        return {
+            "value": means[:, 0],
+            "simple_tree_accuracy": means[:, 1],
+            "substitutions": means[:, 2],
+        }
+
+
+@dataclass(frozen=True)
+class UnderstandabilityAccuracy(_Regression):
+    """How easy to understand, by the published regression: the mean over segments."""
+
+    name: ClassVar[str] = "understandability_accuracy"
+    slope: ClassVar[float] = 1.3147
+    penalty: ClassVar[float] = 0.1039
+    offset: ClassVar[float] = 0.4458
+    scale: ClassVar[float] = 0.8689
+
+
+@dataclass(frozen=True)
+class QualityAccuracy(_Regression):
+    """How well written, by the published regression: the mean over segments."""
+
+    name: ClassVar[str] = "quality_accuracy"
+    slope: ClassVar[float] = 1.0192
+    penalty: ClassVar[float] = 0.0869
+    offset: ClassVar[float] = 0.3553
+    scale: ClassVar[float] = 0.6639

@@ -1,0 +1,173 @@
+"""Dependency trees of references: words with heads, as CoNLL-U has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.text.references import References
+from karat.text.segments import STRIDE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A sentence as a dependency tree: `heads[i]` is the number of word i's head, 0 the root's.
+
+    Words are numbered from 1, as in CoNLL-U: Tree(("a", "cat", "sat"), (2, 3, 0)).
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
+        object.__setattr__(self, "heads", tuple(self.heads))
+        name = f"tree {self.id}" if self.id else "tree"
+        if len(self.words) != len(self.heads):
+            raise InputError(f"{name}: {len(self.words)} words and {len(self.heads)} heads")
+        problem = _problem(self.heads)
+        if problem:
+            raise InputError(f"{name}: {problem}")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+def _problem(heads: Sequence[int]) -> str:
+    import numpy as np
+
+    if any(not isinstance(head, int) or abs(head) > len(heads) for head in heads):
+        return f"every head is a number from 0 to {len(heads)}; found {list(heads)}"
+    offsets = np.array([0, len(heads)], dtype=np.int64)
+    return _kernel.check_trees(np.array(heads, dtype=np.int32), offsets)[1]
+
+
+class TreeRun(NamedTuple):
+    """The trees of a run of segments, one after the other: words, heads, where each begins."""
+
+    words: _kernel.Views
+    heads: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+
+class Trees(References):
+    """References that are trees; as text, each is its words with spaces between them.
+
+    `Trees(trees)` takes for each segment one tree or a sequence of trees.
+    """
+
+    def __init__(self, trees: Iterable[Tree] | Iterable[Sequence[Tree]]) -> None:
+        import numpy as np
+
+        groups = [[group] if isinstance(group, Tree) else list(group) for group in trees]
+        for i, group in enumerate(groups):
+            if not group or not all(isinstance(tree, Tree) for tree in group):
+                raise InputError(f"references[{i}]: expected a Tree or a list of them, not empty")
+        flat = [tree for group in groups for tree in group]
+        words = [word for tree in flat for word in tree.words]
+        heads = [head for tree in flat for head in tree.heads]
+        self._set(
+            "references",
+            TreeRun(
+                _kernel.Views.from_strings(words, 0, len(words)),
+                np.array(heads, dtype=np.int32),
+                _starts([len(tree) for tree in flat]),
+            ),
+            _starts([len(group) for group in groups]),
+            [tree.id for tree in flat],
+        )
+
+    @classmethod
+    def flat(cls, name: str, run: TreeRun, ids: Sequence[str]) -> Trees:
+        """One tree a segment, as a reader found and checked them."""
+        import numpy as np
+
+        trees = cls.__new__(cls)
+        trees._set(name, run, np.arange(len(run.offsets), dtype=np.int64), ids)
+        return trees
+
+    def _set(self, name: str, run: TreeRun, starts: NDArray[np.int64], ids: Sequence[str]) -> None:
+        self._name, self._run, self._starts, self._ids = name, run, starts, ids
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, segment: int) -> list[Tree]:
+        """The trees of one segment."""
+        if not -len(self) <= segment < len(self):
+            raise IndexError(f"segment {segment} of {len(self)}")
+        at = segment % len(self)
+        return [self._tree(k) for k in range(int(self._starts[at]), int(self._starts[at + 1]))]
+
+    def __iter__(self) -> Iterator[list[Tree]]:
+        return (self[i] for i in range(len(self)))
+
+    def _tree(self, k: int) -> Tree:
+        begin, end = int(self._run.offsets[k]), int(self._run.offsets[k + 1])
+        words = self._run.words.slice(begin, end).strings()
+        return Tree(tuple(words), tuple(self._run.heads[begin:end].tolist()), self._ids[k])
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def number(self) -> int | None:
+        import numpy as np
+
+        numbers = np.unique(np.diff(self._starts))
+        return int(numbers[0]) if len(numbers) == 1 else None
+
+    def sizes(self) -> NDArray[np.int64]:
+        """About eight bytes a word."""
+        import numpy as np
+
+        cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
+        sizes: NDArray[np.int64] = np.diff(self._run.offsets[cuts]) * 8
+        return sizes
+
+    def trees(self, start: int, stop: int) -> TreeRun:
+        first, last = int(self._starts[start]), int(self._starts[stop])
+        offsets = self._run.offsets[first : last + 1]
+        begin, end = int(offsets[0]), int(offsets[-1])
+        return TreeRun(
+            self._run.words.slice(begin, end), self._run.heads[begin:end], offsets - begin
+        )
+
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+        run = self.trees(start, stop)
+        words, cuts = run.words.strings(), run.offsets.tolist()
+        texts = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
+        starts = self._starts[start : stop + 1]
+        return _kernel.Views.from_strings(texts, 0, len(texts)), starts - starts[0]
+
+    def strings(self, indices: Sequence[int]) -> list[list[str]]:
+        return [[str(tree) for tree in self[i]] for i in indices]
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.concatenate(([0], np.cumsum(np.array(sizes, dtype=np.int64)))).astype(np.int64)
+
+
+def has_trees(references: object) -> bool:
+    """Whether references are given as a list of trees, or of lists of trees."""
+    if not isinstance(references, list | tuple) or not references:
+        return False
+    first = references[0]
+    return isinstance(first, Tree) or (
+        isinstance(first, list | tuple) and bool(first) and isinstance(first[0], Tree)
+    )

@@ -1,0 +1,111 @@
+"""Edit alignments against the textbook table."""
+
+from __future__ import annotations
+
+import random
+import resource
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import edit_tables
+from oracles.strategies import any_text, id_rows
+
+import karat as kt
+from karat.errors import InputError
+from karat.metrics.edits import KINDS, SCRIPTS
+
+COSTS = {"accuracy": edit_tables.ACCURACY, "unit": edit_tables.UNIT}
+rows = st.one_of(id_rows(3, 12), id_rows(6, 40), id_rows(2, 150), id_rows(30, 150))
+
+
+def one(row: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """A single row as ragged ids."""
+    return np.array(row, np.int32), np.array([0, len(row)], np.int64)
+
+
+def kernel_script(candidate: list[int], reference: list[int], costs: str) -> list[tuple]:
+    """The kernel's operations with the oracle's names."""
+    starts = np.array([0, 1], np.int64)
+    found, _ = SCRIPTS[costs](*one(candidate), *one(reference), starts, None)
+    return [(KINDS[kind], i, j) for kind, i, j in found.tolist()]
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@given(candidate=rows, reference=rows)
+def test_the_kernel_takes_the_same_steps_as_the_table(costs, candidate, reference):
+    expected = edit_tables.script(reference, candidate, COSTS[costs])
+    assert kernel_script(candidate, reference, costs) == expected
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("words", [1, 64, 65, 128, 200])
+def test_bounds_of_machine_words(costs, words):
+    rng = random.Random(words)
+    reference = [rng.randrange(9) for _ in range(words)]
+    candidate = [rng.randrange(9) for _ in range(words + 3)]
+    expected = edit_tables.script(reference, candidate, COSTS[costs])
+    assert kernel_script(candidate, reference, costs) == expected
+
+
+@given(any_text, any_text, st.sampled_from(["none", "13a", "char"]))
+def test_an_alignment_rebuilds_both_texts(candidate, reference, tok):
+    found = kt.alignment(candidate, reference, tok=tok)
+    kept = [o for o in found.operations if o.kind == "keep"]
+    assert all(found.reference[o.reference] == found.candidate[o.candidate] for o in kept)
+    for side, missing in (("reference", "insert"), ("candidate", "delete")):
+        seen = [getattr(o, side) for o in found.operations if o.kind != missing]
+        assert seen == list(range(len(getattr(found, side))))
+
+
+@given(any_text, any_text)
+def test_moves_pair_equal_words_and_are_as_many_as_counted(candidate, reference):
+    found = kt.alignment(candidate, reference)
+    assert all(found.reference[i] == found.candidate[j] for i, j in found.moves)
+    parts = kt.metric("generation_accuracy").corpus([candidate], [reference]).parts
+    assert len(found.moves) == parts["moves"]
+    assert found.count("substitute") == parts["substitutions"]
+
+
+def test_moves_number_the_first_with_the_first():
+    found = kt.alignment("x x a b c d", "a b c d x x")
+    assert found.moves == ((4, 0), (5, 1))
+
+
+def distance_by_rows(reference: list[int], candidate: list[int]) -> int:
+    """The edit distance, every operation at 1, a row of the table at a time."""
+    tokens, places = np.array(candidate), np.arange(len(candidate) + 1)
+    row = places.copy()
+    for i, token in enumerate(reference, 1):
+        best = np.append(i, np.minimum(row[:-1] + (tokens != token), row[1:] + 1))
+        row = np.minimum.accumulate(best - places) + places  # insertions
+    return int(row[-1])
+
+
+def test_texts_too_long_to_keep_all_steps_are_aligned_in_blocks():
+    rng = random.Random(5)
+    reference = [rng.randrange(50) for _ in range(2500)]
+    candidate = [t if rng.random() > 0.2 else 99 for t in reference * 30 if rng.random() > 0.1]
+    assert len(candidate) * (len(reference) // 64) > 1 << 21
+    found = kernel_script(candidate, reference, "unit")
+    assert all(reference[i] == candidate[j] for kind, i, j in found if kind == "keep")
+    assert [i for kind, i, _ in found if kind != "insert"] == list(range(len(reference)))
+    assert [j for kind, _, j in found if kind != "delete"] == list(range(len(candidate)))
+    errors = sum(kind != "keep" for kind, _, _ in found)
+    assert errors == distance_by_rows(reference, candidate)
+
+
+def test_two_texts_of_20000_words_need_little_memory():
+    rng = random.Random(7)
+    texts = [" ".join(str(rng.randrange(3000)) for _ in range(20_000)) for _ in range(2)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = kt.alignments(texts[:1], texts[1:])
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len(found.operations) >= 20_000
+    assert after - before < 100_000  # kilobytes; a table of ints would have 1.6 million of them
+
+
+def test_unknown_costs_are_refused_with_the_known_ones():
+    with pytest.raises(InputError, match="expected one of accuracy, unit"):
+        kt.alignment("a", "b", costs="free")
