@@ -24,7 +24,9 @@ from karat.scoring import (
     check_count,
     collect,
     columns,
+    drawn,
     resample,
+    signed,
     stats,
 )
 from karat.stats.resampling import SEED, exchange_sums, interval
@@ -124,8 +126,12 @@ def compare(
         p_values = _bootstrap_tests(found, draws, base)
     else:
         p_values = _randomization_tests(found, base, trials, seed, progress)
+    how = f"|test={test}|trials={trials}{drawn(resamples, seed)}"
+    scores = {
+        key: signed(key[1].score(part.total, refs.number), how) for key, part in found.items()
+    }
     rows = [
-        _row(key, found, draws, p_values, base, refs.number)
+        _row(key, scores[key], found, draws, p_values, base)
         for m in chosen
         for key in _best_first(m, found)
     ]
@@ -201,14 +207,13 @@ def _randomization_tests(
 
 def _row(
     key: _Key,
+    shown: Score,
     found: Mapping[_Key, Collected],
     draws: Mapping[_Key, Floats],
     p_values: Mapping[_Key, float],
     base: str,
-    references: int | None,
 ) -> CompareRow:
     system, m = key
-    shown = m.score(found[key].total, references)
     low, high = interval(draws[key])
     if system == base:
         return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,10 +54,12 @@ class Results(Generic[RowT]):
         for row in self.rows:
             if (row.system, row.metric) == wanted:
                 return row
-        raise KeyError(key)
+        raise KeyError(f"no row for system {wanted[0]!r} and metric {wanted[1]}")
 
     def segment_scores(self, system: str, by: str | Metric) -> NDArray[np.float64]:
         """The score of every segment of a system."""
+        if not self.values:
+            raise InputError("no segment scores were kept: call score with segments=True")
         return self.values[system, metric(by)]
 
 
@@ -89,9 +91,20 @@ def score(
     rows = []
     for (system, m), part in found.items():
         low, high = interval(draws[system, m]) if bootstrap else (None, None)
-        rows.append(ScoreRow(system, m, m.score(part.total, refs.number), low, high))
+        shown = signed(m.score(part.total, refs.number), drawn(bootstrap, seed))
+        rows.append(ScoreRow(system, m, shown, low, high))
     values = {key: part.values for key, part in found.items() if part.values is not None}
     return Scoring(tuple(rows), refs.number, bootstrap, seed, values)
+
+
+def signed(score: Score, how: str) -> Score:
+    """The score with how intervals and tests were made in its signature."""
+    return replace(score, signature=score.signature + how)
+
+
+def drawn(resamples: int, seed: int) -> str:
+    """How intervals were made, for signatures."""
+    return f"|bootstrap={resamples}|seed={seed}" if resamples else ""
 
 
 _Key = tuple[str, Metric]

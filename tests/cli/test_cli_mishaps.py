@@ -50,3 +50,33 @@ def test_signatures_say_how_intervals_will_be_made(
         ["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "--signature-only", "--bootstrap", "7"]
     )
     assert capsys.readouterr().out.endswith("|bootstrap=7|seed=12345\n")
+
+
+def test_a_second_metric_after_m_is_told_apart_from_a_file(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", "out.txt", "chrf", "-r", "ref.txt", "-m", "bleu"]) == 2
+    expected = "karat: chrf: no such file; if it is meant as a metric, write -m chrf\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("r.html", "<!doctype"), ("r.json", "{"), ("r.tex", "%"), ("r.txt", "Scores")],
+)
+def test_the_ending_of_the_output_chooses_the_format(files: Path, name: str, start: str) -> None:
+    assert main(["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "-o", name]) == 0
+    assert (files / name).read_text("utf-8").lower().startswith(start.lower())
+
+
+def test_the_demonstration_texts_can_be_copied(files: Path) -> None:
+    assert main(["demo", "--texts", "."]) == 0
+    assert main(["compare", "atlas.txt", "drift.txt", "-r", "ref1.txt", "-m", "bleu"]) == 0
+
+
+def test_text_that_a_tokeniser_does_not_know_is_explained(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "zh.txt").write_text("今天\n", "utf-8")
+    assert main(["score", "zh.txt", "-r", "zh.txt", "-m", "rouge1"]) == 0
+    assert "tokeniser rouge knows a-z and 0-9 only" in capsys.readouterr().out

@@ -25,7 +25,10 @@ def test_rows_are_best_first_within_each_metric() -> None:
     ]
     for row in found.rows:
         assert row.low <= row.score.value <= row.high or row.system == "poor"
-        assert row.score == row.metric.corpus(SYSTEMS[row.system], REFERENCES)
+        alone = row.metric.corpus(SYSTEMS[row.system], REFERENCES)
+        assert (row.score.value, row.score.parts) == (alone.value, alone.parts)
+        how = "|test=bootstrap|trials=20|bootstrap=20|seed=12345"
+        assert row.score.signature == alone.signature + how
 
 
 def test_the_baseline_is_the_first_or_the_named_one() -> None:
@@ -164,7 +167,8 @@ def test_scores_without_intervals() -> None:
         (system, name) for system in SYSTEMS for name in METRICS
     ]
     for row in found.rows:
-        assert row.score == row.metric.corpus(SYSTEMS[row.system], REFERENCES)
+        alone = row.metric.corpus(SYSTEMS[row.system], REFERENCES)
+        assert row.score == alone
         assert (row.low, row.high) == (None, None)
     assert found.values == {}
 

@@ -152,3 +152,13 @@ def test_the_number_of_references_may_vary_in_a_corpus() -> None:
 def test_strings_as_references_are_named_as_such() -> None:
     assert as_references(["x"], 1).name == "references"
     assert as_references(Strings(["x"], "gold"), 1).name == "gold"
+
+
+@pytest.mark.parametrize(
+    "given_", [{"a": "x"}, {"x"}, frozenset("x")], ids=lambda g: type(g).__name__
+)
+def test_what_has_no_order_is_refused(given_: object) -> None:
+    with pytest.raises(InputError, match=f"references is {type(given_).__name__}, expected a list"):
+        as_references(given_, 1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="which has no order: give a list of strings"):
+        Strings(given_)  # type: ignore[arg-type]

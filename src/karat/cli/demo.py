@@ -24,11 +24,19 @@ BASELINE = "beacon"
     show_default=True,
     help="Where to write the HTML report.",
 )
-def command(output: str) -> None:
+@click.option(
+    "--texts",
+    type=click.Path(),
+    help="Only copy the bundled texts to this folder, to try things on.",
+)
+def command(output: str, texts: str | None) -> None:
     """Compare four systems on bundled texts, here and in an HTML report.
 
     The texts were written for Karat: they show the tool and say nothing about any real system.
     """
+    if texts is not None:
+        copy_texts(texts)
+        return
     from karat.cli.inputs import open_inputs
     from karat.comparison import compare
     from karat.report.comparisons import comparison_document, find_examples
@@ -46,3 +54,15 @@ def command(output: str) -> None:
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
+
+
+def copy_texts(folder: str) -> None:
+    """Write the systems as `atlas.txt` and so on, and the references as `ref1.txt` and so on."""
+    from karat.report.output import write_atomically
+
+    data = resources.files("karat") / "data" / "demo"
+    names = {f"{name}.txt": data / "systems" / f"{name}.txt" for name in SYSTEMS}
+    names |= {f"ref{n}.txt": data / f"reference-{n}.txt" for n in (1, 2, 3)}
+    for name, source in names.items():
+        write_atomically(Path(folder) / name, source.read_text("utf-8"))
+    click.echo(f"{folder}: {' '.join(names)}")

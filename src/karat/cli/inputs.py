@@ -79,7 +79,16 @@ def _open_trees(paths: Sequence[str]) -> References | None:
     return read_conllu(trees[0])
 
 
+def _check_metric(path: str) -> None:
+    """`-m bleu chrf` makes a file of the second metric: say so."""
+    from karat.metrics.names import ALIASES, CLASSES
+
+    if path in (*CLASSES, *ALIASES) and not Path(path).exists():
+        raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
+
+
 def _open(path: str, progress: Progress) -> Lines:
+    _check_metric(path)
     lines = Lines(path, progress)
     if lines.nul_line:
         click.echo(

@@ -106,7 +106,7 @@ def _sentence(error: BaseException) -> tuple[str, int]:
         return error.format_message(), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
         return "interrupted; nothing was written", 130
-    return "not enough memory for this text" if isinstance(error, MemoryError) else str(error), 2
+    return "not enough memory" if isinstance(error, MemoryError) else str(error), 2
 
 
 def _fail(message: str, code: int) -> int:

@@ -57,6 +57,12 @@ def metrics(function: F) -> F:
     )(function)
 
 
+def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    """What was asked for, or what the output's ending says."""
+    ending = str(ctx.params.get("output") or "").rpartition(".")[2]
+    return value or {"tex": "latex"}.get(ending, ending if ending in FORMATS else "text")
+
+
 def output(function: F) -> F:
     """`--format` and `--output`."""
     function = click.option(
@@ -64,13 +70,13 @@ def output(function: F) -> F:
         "--format",
         "format",
         type=click.Choice(FORMATS),
-        default="text",
-        show_default=True,
-        help="How to show the result.",
+        callback=_format,
+        help="How to show the result (default: as the ending of --output says, else text).",
     )(function)
     return click.option(
         "-o",
         "--output",
+        is_eager=True,
         type=click.Path(),
         help="Write the result to this file, at once or not at all.",
     )(function)

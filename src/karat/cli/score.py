@@ -56,16 +56,16 @@ def command(
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
     """
-    from karat.report.scores import bootstrap_text, score_document, segment_document
-    from karat.scoring import as_metrics, score
+    from karat.report.scores import score_document, segment_document
+    from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     check_output(output, input_paths(candidates, references))
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        more = bootstrap_text(bootstrap, seed)
-        show_signatures(chosen, len(references) or 1, more, format, output)
+        number = None if optional_references else len(references) or 1
+        show_signatures(chosen, number, drawn(bootstrap, seed), format, output)
         return
     with Bar() as progress:
         systems, refs = open_inputs(candidates, references, optional_references, progress)
@@ -85,7 +85,7 @@ def command(
 
 
 def show_signatures(
-    metrics: list[Metric], references: int, more: str, format: str, output: str | None
+    metrics: list[Metric], references: int | None, more: str, format: str, output: str | None
 ) -> None:
     """The signatures, bare lines for people and a table for everything else."""
     from karat.report.scores import signature_document

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -54,7 +53,10 @@ def metric_class(name: str) -> type[Metric]:
 
 def metric(name: str | Metric) -> Metric:
     """The metric of that name; a metric is returned as it is."""
-    return name if isinstance(name, Metric) else parse(name)
+    if not isinstance(name, str | Metric):
+        kind = getattr(name, "__name__", type(name).__name__)
+        raise MetricError(f"{kind} is no metric: give its name, such as bleu, or a metric")
+    return parse(name) if isinstance(name, str) else name
 
 
 def parse(text: str) -> Metric:
@@ -112,7 +114,7 @@ def _preset(head: str, name: str, presets: Mapping[str, dict[str, Any]]) -> dict
 
 
 def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
-    by_name = {f.name: f for f in fields(cls)}
+    by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
         raise MetricError(

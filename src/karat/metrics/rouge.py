@@ -82,6 +82,14 @@ class _Rouge(Metric):
             return p if self.alpha == 1 else r
         return f_measure(p, r, self.alpha)
 
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        if row[1] or row[2] or self.tok != "rouge":
+            return ()
+        return (
+            "no word matched; the tokeniser rouge knows a-z and 0-9 only, so for other scripts use "
+            "tok=intl, tok=zh or tok=char",
+        )
+
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         import numpy as np
 

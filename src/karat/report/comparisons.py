@@ -59,6 +59,7 @@ class Example(NamedTuple):
     reference: str
     baseline_text: str
     system_text: str
+    which: str = "reference"  # of several, the one that is shown
 
 
 def find_examples(
@@ -80,7 +81,8 @@ def find_examples(
         )
         for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
             scores = gap.segment, gap.first, gap.second
-            found.append(Example(system, *scores, refs[0], theirs, mine))
+            which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
+            found.append(Example(system, *scores, refs[0], theirs, mine, which))
     return found
 
 
@@ -96,16 +98,9 @@ def comparison_document(
         title=f"Comparison with {comparison.baseline}",
         tables=tuple(tables),
         command=command,
-        signatures=signatures(metrics, comparison.references, _how(comparison)),
+        signatures=signatures(comparison.rows),
         figures=tuple(_figures(comparison, metrics)),
         notes=_notes(comparison),
-    )
-
-
-def _how(comparison: Comparison) -> str:
-    return (
-        f"|test={comparison.test}|trials={comparison.trials}"
-        f"|bootstrap={comparison.resamples}|seed={comparison.seed}"
     )
 
 
@@ -165,7 +160,7 @@ def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str,
         "baseline_text": example.baseline_text,
         "system_text": example.system_text,
         "text": (
-            f"reference: {example.reference}\n{baseline}: {example.baseline_text}\n"
+            f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}\n"
             f"{example.system}: {example.system_text}"
         ),
     }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import overload
 
+from karat.comparison import CompareRow
 from karat.metrics.base import Metric, Score
 from karat.report.charts import interval_chart
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
@@ -47,26 +48,20 @@ def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
     return f"{letter.upper()} " + "/".join(f"{x:.{digits}f}" for x in steps) if steps else ""
 
 
-def signatures(metrics: Iterable[Metric], references: int | None, more: str) -> dict[str, str]:
-    """The full signature of each metric; `more` says how intervals and tests were made."""
-    return {str(m): m.signature(references) + more for m in metrics}
-
-
-def bootstrap_text(resamples: int, seed: int) -> str:
-    """How intervals were made, for signatures."""
-    return f"|bootstrap={resamples}|seed={seed}" if resamples else ""
+def signatures(rows: Iterable[ScoreRow | CompareRow]) -> dict[str, str]:
+    """The full signature of each metric."""
+    return {str(row.metric): row.score.signature for row in rows}
 
 
 def score_document(scoring: Scoring, command: str) -> Document:
     """Corpus scores, one row per metric and system."""
     rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
-    more = bootstrap_text(scoring.resamples, scoring.seed)
     metrics = dict.fromkeys(row.metric for row in rows)
     return Document(
         title="Scores",
         tables=(_score_table(rows, bool(scoring.resamples)),),
         command=command,
-        signatures=signatures(metrics, scoring.references, more),
+        signatures=signatures(rows),
         figures=tuple(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
         notes=_notes(rows),
     )
@@ -124,11 +119,11 @@ _SEGMENT = Column("segment", "Segment", align="right", help="The number of the s
 
 
 def signature_document(
-    metrics: Sequence[Metric], references: int, more: str, command: str
+    metrics: Sequence[Metric], references: int | None, more: str, command: str
 ) -> Document:
     """The signatures alone, before anything is scored."""
     columns = (METRIC, Column("signature", "Signature"))
-    found = signatures(metrics, references, more)
+    found = {str(m): m.signature(references) + more for m in metrics}
     rows = tuple({"metric": name, "signature": text} for name, text in found.items())
     return Document("Signatures", (Table("rows", "Signatures", columns, rows),), command, found)
 
@@ -166,11 +161,10 @@ class SegmentRows(Sequence[Row]):
 
 def segment_document(scoring: Scoring, command: str) -> Document:
     """Segment scores: a flat row per metric, system and segment."""
-    metrics = dict.fromkeys(row.metric for row in scoring.rows)
     columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
     return Document(
         title="Segment scores",
         tables=(Table("rows", "Segment scores", columns, SegmentRows(scoring)),),
         command=command,
-        signatures=signatures(metrics, scoring.references, ""),
+        signatures=signatures(scoring.rows),
     )

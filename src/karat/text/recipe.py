@@ -65,7 +65,7 @@ class Lexicon:
     lexicon of its own, and forgets it when it has grown large.
     """
 
-    _ENOUGH = 1 << 20  # words
+    _ENOUGH = 1 << 17  # words; a larger table would not stay in the cache
 
     def __init__(self) -> None:
         self._forget()

@@ -7,7 +7,7 @@ round: a list per reference set is refused, with the call that turns it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
@@ -153,7 +153,7 @@ def as_references(
         found = Trees(references)  # type: ignore[arg-type]
     elif _are_paths(references):
         found = References([as_segments(path, "references") for path in references])  # type: ignore
-    elif not isinstance(references, Iterable | Segments | os.PathLike):
+    elif not isinstance(references, Iterable | Segments | os.PathLike) or _has_no_order(references):
         kind = type(references).__name__
         raise InputError(
             f"references is {kind}, expected a list with the references of each segment"
@@ -185,6 +185,11 @@ def _are_paths(references: object) -> bool:
     if not isinstance(references, list | tuple) or not references:
         return False
     return all(isinstance(item, Segments | os.PathLike) for item in references)
+
+
+def _has_no_order(references: object) -> bool:
+    """A dict or a table would be read by its keys, a set in any order."""
+    return isinstance(references, Mapping | set | frozenset) or hasattr(references, "columns")
 
 
 def _is_group(group: object) -> bool:

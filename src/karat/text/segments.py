@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -63,6 +63,9 @@ class Strings(Segments):
     """Segments from a list of strings; ASCII strings are read in place, never copied."""
 
     def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
+        if isinstance(strings, Mapping | set | frozenset) or hasattr(strings, "columns"):
+            kind = type(strings).__name__
+            raise InputError(f"{name} is a {kind}, which has no order: give a list of strings")
         if isinstance(strings, str | bytes):
             kind = type(strings).__name__
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")

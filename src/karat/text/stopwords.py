@@ -72,7 +72,8 @@ def _iso(language: str) -> StopList:
         import stopwordsiso
     except ImportError as error:
         raise MissingExtra(
-            f"stop list iso-{language} needs the package stopwordsiso: pip install karat[stopwords]"
+            f"stop list iso-{language} needs the package stopwordsiso: "
+            "pip install 'karat[stopwords]'"
         ) from error
     if not stopwordsiso.has_lang(language):
         known = ", ".join(sorted(stopwordsiso.langs()))
