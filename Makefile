@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja setuptools wheel
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard csrc/*)
+SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 
 # Tests and experiments on real data run where the data is; elsewhere they are skipped.
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
