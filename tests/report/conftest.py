@@ -58,9 +58,8 @@ def document() -> Document:
     chart = interval_chart([("A", 30.1, 29.0, 31.0)], title="BLEU", axis="BLEU")
     return Document(
         title="Two <systems>",
-        tables=(scores, words),
+        blocks=(scores, words, Figure("Figure & title", chart, "caption <i>")),
         command="karat score 'x\ny' ``` -- \udc80",
         signatures={"bleu": "bleu:n=4,refs=1", "ter": "ter:case=lower,refs=1"},
-        figures=(Figure("Figure & title", chart, "caption <i>"),),
         notes=("1. Three segments were empty.",),
     )

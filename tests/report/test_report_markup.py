@@ -58,8 +58,8 @@ def everywhere(text: str) -> Document:
     """A document with the text in each place that takes one."""
     columns = (Column("g", text, help=text), Column("s", text, help=text))
     table = Table("rows", text, columns, ({"g": text, "s": text},), "g", notes=(text,))
-    figures = (Figure(text, "<svg></svg>", text),)
-    return Document(text, (table,), text, {text: text}, figures, (text,))
+    figure = Figure(text, "<svg></svg>", text)
+    return Document(text, (table, figure), text, {text: text}, (text,))
 
 
 TAGS = [tag for tag, _ in Page(render_html(everywhere("x"))).elements]

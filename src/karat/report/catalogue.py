@@ -31,7 +31,7 @@ def catalogue(names: Sequence[str], command: str) -> Document:
     rows = [row for cls in chosen for row in _rows(cls)]
     return Document(
         title="Metrics",
-        tables=(Table("rows", "Metrics", _COLUMNS, tuple(rows), group="heading"),),
+        blocks=(Table("rows", "Metrics", _COLUMNS, tuple(rows), group="heading"),),
         command=command,
         signatures={},
         notes=(

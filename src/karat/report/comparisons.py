@@ -96,10 +96,9 @@ def comparison_document(
         tables.append(_example_table(comparison, metrics[0], examples))
     return Document(
         title=f"Comparison with {comparison.baseline}",
-        tables=tuple(tables),
+        blocks=(*tables, *_figures(comparison, metrics)),
         command=command,
         signatures=signatures(comparison.rows),
-        figures=tuple(_figures(comparison, metrics)),
         notes=_notes(comparison),
     )
 

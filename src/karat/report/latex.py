@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.report.cells import is_missing, show
-from karat.report.sections import Section, heading, sections, shown_columns
+from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Cell, Column, Document, Row, Table
 from karat.report.visible import visible
 
@@ -34,7 +34,7 @@ def render_latex(document: Document) -> str:
     The preamble must hold `\usepackage{booktabs}`.
     """
     blocks = [_comments([document.title, document.command, *document.signatures.values()])]
-    blocks += [_table(table) for table in document.tables]
+    blocks += [_table(block) for block in for_people(document) if isinstance(block, Table)]
     blocks += _notes(document.notes)
     return "\n\n".join(blocks) + "\n"
 

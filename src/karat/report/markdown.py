@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from karat.report.cells import show
-from karat.report.sections import Section, heading, sections, shown_columns
+from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Column, Document, Row, Table
 from karat.report.visible import visible
 
@@ -18,8 +18,9 @@ _BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an unde
 def render_markdown(document: Document) -> str:
     """The document as Markdown, its command and signatures in a code block at the end."""
     blocks = [f"# {_quote(document.title)}"]
-    for table in document.tables:
-        blocks += _table(table, document.title)
+    for block in for_people(document):
+        if isinstance(block, Table):
+            blocks += _table(block, document.title)
     blocks += _paragraphs(document.notes)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
     return "\n\n".join(blocks) + "\n"

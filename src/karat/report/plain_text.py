@@ -8,31 +8,14 @@ from itertools import zip_longest
 
 from karat.report.cells import is_missing, show
 from karat.report.fit import GAP, panels, share, total
-from karat.report.sections import Section, heading, sections, shown_columns
-from karat.report.table import Cell, Column, Document, Row, Table
+from karat.report.paper import BOLD, CYAN, DIM, Paper
+from karat.report.sections import Section, for_people, heading, sections, shown_columns
+from karat.report.table import Cell, Column, Document, Figure, Row, Table
 from karat.report.terminal import pad, truncate, widest, wrap
 from karat.report.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
 INDENT = "  "
-
-BOLD, DIM, CYAN = "1", "2", "36"
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What the report is printed on: how wide, and whether it takes colour."""
-
-    width: int
-    color: bool
-
-    def ink(self, text: str, code: str) -> str:
-        """The text in bold, dim or cyan, or just the text on paper without colour."""
-        return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text
-
-    def lines(self, text: str, code: str) -> list[str]:
-        """Running text, wrapped to the width."""
-        return [self.ink(line, code) for line in wrap(visible(text, keep="\n"), self.width)]
 
 
 @dataclass(frozen=True)
@@ -53,10 +36,21 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
     paper = Paper(width, color)
     blocks = [paper.lines(document.title, BOLD)]
-    blocks += [_table(table, paper, document.title) for table in document.tables]
+    blocks += [_block(block, paper, document.title) for block in for_people(document)]
     blocks.append(_notes(document.notes, paper))
     blocks.append(_signatures(document, paper))
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
+    if isinstance(block, Table):
+        return _table(block, paper, above)
+    return [] if block.sketch is None else _figure(block, paper)
+
+
+def _figure(figure: Figure, paper: Paper) -> list[str]:
+    drawn = figure.sketch(paper) if figure.sketch else []
+    return [*paper.lines(figure.title, BOLD), *drawn, *paper.lines(figure.caption, DIM)]
 
 
 def _table(table: Table, paper: Paper, above: str) -> list[str]:
@@ -156,7 +150,7 @@ def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
         short = truncate(text, width).rstrip()
         before, after = pad(short, width, column.align)
         # Spaces stay outside the escape codes, so that the end of a line can be stripped.
-        pieces.append(before + (panel.paper.ink(short, code) if code else short) + after)
+        pieces.append(before + panel.paper.ink(short, code) + after)
     return (panel.indent + (" " * GAP).join(pieces)).rstrip()
 
 

@@ -25,7 +25,7 @@ def json_pieces(document: Document) -> Iterator[str]:
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
     yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
-    for table in document.tables:
+    for table in _tables(document):
         records = (_record(table, row) for row in table.rows)
         yield from _json_member(table.key, records)
         yield ",\n"
@@ -43,13 +43,17 @@ def render_tsv(document: Document) -> str:
 
 def tsv_pieces(document: Document) -> Iterator[str]:
     """`render_tsv`, line by line."""
-    for number, table in enumerate(document.tables):
+    for number, table in enumerate(_tables(document)):
         yield "\n" if number else ""
         columns = _columns(table)
         yield _tsv_line([column.key for column in columns])
         for row in table.rows:
             cells = [_tsv_cell(row.get(column.key)) for column in columns]
             yield _encodable(_tsv_line(cells))
+
+
+def _tables(document: Document) -> list[Table]:
+    return [table for table in document.tables if table.readers != "people"]
 
 
 def _columns(table: Table) -> list[Column]:

@@ -59,10 +59,12 @@ def score_document(scoring: Scoring, command: str) -> Document:
     metrics = dict.fromkeys(row.metric for row in rows)
     return Document(
         title="Scores",
-        tables=(_score_table(rows, bool(scoring.resamples)),),
+        blocks=(
+            _score_table(rows, bool(scoring.resamples)),
+            *(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
+        ),
         command=command,
         signatures=signatures(rows),
-        figures=tuple(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
         notes=_notes(rows),
     )
 
@@ -164,7 +166,7 @@ def segment_document(scoring: Scoring, command: str) -> Document:
     columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
     return Document(
         title="Segment scores",
-        tables=(Table("rows", "Segment scores", columns, SegmentRows(scoring)),),
+        blocks=(Table("rows", "Segment scores", columns, SegmentRows(scoring)),),
         command=command,
         signatures=signatures(scoring.rows),
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from karat.report.cells import DASH, is_missing, show
-from karat.report.table import Cell, Column, Row, Table
+from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 
 class Section(NamedTuple):
@@ -15,6 +15,11 @@ class Section(NamedTuple):
 
     group: Cell
     rows: tuple[tuple[int, Row], ...]
+
+
+def for_people(document: Document) -> list[Table | Figure]:
+    """What people read of a document, in order."""
+    return [b for b in document.blocks if isinstance(b, Figure) or b.readers != "programs"]
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from karat.report.paper import Paper
 
 
 class Decimals(float):
@@ -21,6 +23,8 @@ class Decimals(float):
 
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
+
+Readers: TypeAlias = Literal["all", "people", "programs"]
 
 RESERVED_KEYS = frozenset({"command", "signature", "notes"})
 
@@ -42,7 +46,7 @@ class Column:
     help: str = ""
     signed: bool = False
     wrap: bool = False
-    readers: Literal["all", "people", "programs"] = "all"
+    readers: Readers = "all"
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Table:
 
     A missing key, None and NaN all mean "missing".  `group` names a column whose runs of equal
     values become sub-headings where people read the table; `emphasis` holds the (row index, column
-    key) pairs to stress.
+    key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
     """
 
     key: str
@@ -61,6 +65,7 @@ class Table:
     group: str | None = None
     emphasis: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
+    readers: Readers = "all"
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
@@ -72,27 +77,37 @@ class Table:
             raise ValueError(f"table {self.key!r} has no column to show")
 
 
+Sketch: TypeAlias = Callable[[Paper], list[str]]
+"""A figure drawn with letters: from the paper it is for to its lines."""
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A drawing for HTML; `svg` is trusted markup, as the functions in `charts` return it."""
+    """A drawing; `svg` is trusted markup, as the functions in `charts` return it.
+
+    `sketch` draws it in a terminal, where a figure without one is left out. A page shows `html`
+    instead of the drawing where there is some, and runs `script`, a file beside `page`.
+    """
 
     title: str
     svg: str
     caption: str = ""
+    sketch: Sketch | None = None
+    html: str = ""
+    script: str = ""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report: its tables and figures, and how to make it again.
+    """A whole report: its tables and figures in the order of reading, and how to make it again.
 
     `signatures` maps the short name of each metric to its full signature.
     """
 
     title: str
-    tables: tuple[Table, ...]
+    blocks: tuple[Table | Figure, ...]
     command: str
     signatures: Mapping[str, str]
-    figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -101,3 +116,13 @@ class Document:
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
         if taken := RESERVED_KEYS.intersection(keys):
             raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The figures alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Figure))

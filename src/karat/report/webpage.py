@@ -7,20 +7,28 @@ from collections.abc import Sequence
 from karat.report.cells import is_missing, show
 from karat.report.markup import element, quote
 from karat.report.page import asset, page
-from karat.report.sections import Section, heading, sections, shown_columns
+from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 
 def render_html(document: Document) -> str:
     """The document as one self-contained page."""
-    body = [table_block(table, document.title) for table in document.tables]
-    body += [figure_block(figure) for figure in document.figures]
+    body = [_block(block, document.title) for block in for_people(document)]
     body += _notes(document.notes)
     body += signature_block(document)
     body.append(element("footer", element("code", quote(document.command))))
-    if any(len(table.rows) > 1 for table in document.tables):
-        body.append(element("script", "\n", asset("sort.js")))
+    body += [element("script", "\n", asset(name)) for name in _scripts(document)]
     return page(document.title, body)
+
+
+def _block(block: Table | Figure, above: str) -> str:
+    return figure_block(block) if isinstance(block, Figure) else table_block(block, above)
+
+
+def _scripts(document: Document) -> list[str]:
+    """The scripts that its tables and figures want, each once."""
+    sorting = ["sort.js"] if any(len(table.rows) > 1 for table in document.tables) else []
+    return list(dict.fromkeys(sorting + [f.script for f in document.figures if f.script]))
 
 
 def table_block(table: Table, above: str = "") -> str:
@@ -43,7 +51,7 @@ def table_block(table: Table, above: str = "") -> str:
 def figure_block(figure: Figure) -> str:
     """A figure under its title, with the caption below."""
     title = element("figcaption", element("strong", quote(figure.title)))
-    drawing = element("div", figure.svg, class_="scroll")
+    drawing = element("div", figure.html or figure.svg, class_="scroll")
     caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
     return element("figure", title, drawing, *caption)
 
