@@ -24,7 +24,9 @@ COMMANDS = {
     "compare": ("compare", "a.txt", "b.txt", "c.txt", *SCORED, "--baseline", "b", "--trials", "99"),
     "segments": ("score", "a.txt", "c.txt", *SCORED, "--segments"),
     "metrics": ("metrics", "chrf", "rougeLsum"),
+    "grid": ("grid", "a.txt", "ref1.txt", "ref2.txt", "--segment", "2", "--segment", "3"),
 }
+DRAWN = ("score", "grid")  # as SVG too
 
 
 def plain(text: str) -> str:
@@ -53,6 +55,11 @@ def test_output_equals_the_golden_file(output: Callable[..., str], name: str, fo
     check(page_body(text) if format == "html" else text, f"{name}.{format}")
 
 
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawing_equals_the_golden_file(output: Callable[..., str], name: str) -> None:
+    check(plain(output(*COMMANDS[name], "--format", "svg")), f"{name}.svg")
+
+
 def test_signatures_equal_the_golden_file(output: Callable[..., str]) -> None:
     text = output("score", "a.txt", *SCORED, "-r", "ref2.txt", "-m", "aev", "--signature-only")
     check(plain(text), "signature.text")
@@ -73,5 +80,6 @@ def test_a_process_of_its_own_prints_the_same(
 
 
 def test_every_golden_file_belongs_to_a_test() -> None:
-    wanted = {f"{name}.{format}" for name in COMMANDS for format in FORMATS} | {"signature.text"}
+    wanted = {f"{name}.{format}" for name in COMMANDS for format in FORMATS}
+    wanted |= {f"{name}.svg" for name in DRAWN} | {"signature.text"}
     assert {path.name for path in GOLDEN.iterdir()} == wanted

@@ -191,8 +191,52 @@ def test_a_fractional_cap_cuts_the_last_hit() -> None:
     (block,) = found.blocks
     assert (block.length, block.counted) == (3, 2.5)
     assert found.pared == ((2, 2, 0.5),)
-    assert not found.proven
-    assert found.bound == float("inf")
+
+
+def test_greedy_is_certain_only_where_no_matching_could_be_larger() -> None:
+    below = kt.GTM(e=2).explain("a b a a", "a a a b")
+    assert (below.sum, below.proven, below.bound) == (6, False, float("inf"))
+    whole = kt.GTM(e=2).explain("a b c d", ["a b c", "a b"])
+    assert (whole.size, whole.proven, whole.bound) == (2.5, True, 2.5)
+    nothing = kt.GTM(e=2).explain("a", "b")
+    assert (nothing.size, nothing.proven, nothing.bound) == (0, True, 0)
+
+
+@given(easy_text, st.lists(easy_text, min_size=1, max_size=3))
+def test_a_greedy_certificate_is_true(candidate: str, references: list[str]) -> None:
+    greedy = kt.GTM(e=2).explain(candidate, references)
+    exact = kt.GTM(e=2, search="exact").explain(candidate, references)
+    assert not greedy.proven or greedy.size == exact.size
+
+
+@given(easy_text, st.lists(easy_text, min_size=1, max_size=3))
+def test_runs_are_the_maximal_diagonals_of_hits(candidate: str, references: list[str]) -> None:
+    found = kt.GTM().explain(candidate, references)
+    hits = {tuple(hit) for hit in found.hits()}
+    assert len(hits) == found.hit_count
+    expected = []
+    for i, j in hits:
+        if (i - 1, j - 1) not in hits:
+            length = next(k for k in range(1, 99) if (i + k, j + k) not in hits)
+            expected.append((i, j, length))
+    assert found.runs() == sorted(expected)
+
+
+@given(easy_text, st.lists(easy_text, min_size=1, max_size=3))
+def test_edits_are_those_of_the_nearest_reference(candidate: str, references: list[str]) -> None:
+    found = kt.GTM().explain(candidate, references)
+    each = [kt.alignment(candidate, reference) for reference in references]
+    cheapest = min(one.cost for one in each)
+    assert found.edits() == next(one for one in each if one.cost == cheapest)
+    assert [found.edits(number) for number in range(len(references))] == each
+
+
+def test_edits_see_words_as_the_metric_does() -> None:
+    found = kt.GTM(case="lower").explain("The cat", "the cat")
+    assert found.edits().count("keep") == 2
+    stems = kt.GTM(stem="porter").explain("cats sat", "cat sat")
+    assert stems.edits().count("keep") == 2
+    assert stems.edits().candidate == ("cats", "sat")
 
 
 @given(easy_text, st.lists(easy_text, min_size=1, max_size=3), exponents)

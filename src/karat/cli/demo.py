@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
+
+if TYPE_CHECKING:
+    from karat.report.comparisons import Example
+    from karat.report.table import Figure
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
 BASELINE = "beacon"
@@ -51,9 +57,19 @@ def command(output: str, texts: str | None) -> None:
         )
         examples = find_examples(comparison, systems, refs, 2)
     document = comparison_document(comparison, examples, "karat demo")
+    document = replace(document, blocks=(*document.blocks, *_pictures(examples[0])))
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
+
+
+def _pictures(example: Example) -> list[Figure]:
+    """What the system's text shares with the reference in one segment."""
+    from karat.metrics.matching import GTM
+    from karat.report.grids import grid_figures
+
+    found = GTM(e=2).explain(example.system_text, example.reference)
+    return grid_figures(found, f"{example.system}, segment {example.segment + 1}")
 
 
 def copy_texts(folder: str) -> None:

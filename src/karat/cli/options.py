@@ -12,7 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
-FORMATS = ("text", "json", "tsv", "md", "latex", "html")
+FORMATS = ("text", "json", "tsv", "md", "latex", "html", "svg")
 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

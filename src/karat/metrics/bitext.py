@@ -6,6 +6,7 @@ a barrier after each. Positions are counted from 0; a column counts the barriers
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.metrics.edits import Alignment, operations
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
 from karat.text.segments import Strings
 
@@ -26,6 +28,14 @@ class Cell(NamedTuple):
 
     row: int
     column: int
+
+
+class Run(NamedTuple):
+    """Hits that follow each other in both texts."""
+
+    row: int
+    column: int
+    length: int
 
 
 class Block(NamedTuple):
@@ -94,6 +104,29 @@ class Explanation:
             if k + 1 > b.counted
         )
 
+    @cached_property
+    def hit_count(self) -> int:
+        """How many hits the grid has."""
+        mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
+        return sum(count * theirs[word] for word, count in mine.items())
+
+    @cached_property
+    def nearest(self) -> int:
+        """The number of the reference that takes the cheapest edits, the first of equals."""
+        costs = [self.edits(number).cost for number in range(len(self.references))]
+        return costs.index(min(costs))
+
+    def edits(self, reference: int | None = None) -> Alignment:
+        """The edit alignment, with moves, with one reference: the nearest if none is named.
+
+        Words are equal where the metric takes them to be (lower case, stems).
+        """
+        number = self.nearest if reference is None else reference
+        starts = [0, *(barrier + 1 for barrier in self.barriers)]
+        theirs = self.column_ids[starts[number] : self.barriers[number]]
+        steps = operations(self.row_ids, theirs)
+        return Alignment(self.references[number], self.candidate, steps)
+
     def hits(self, limit: int | None = None) -> Iterator[Cell]:
         """All hits of the grid, row by row, or the first of them; there may be millions."""
         places: dict[int, list[int]] = {}
@@ -101,6 +134,19 @@ class Explanation:
             places.setdefault(word, []).append(j)
         found = (Cell(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
         return islice(found, limit)
+
+    def runs(self, limit: int | None = None) -> list[Run]:
+        """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
+        last: dict[int, Run] = {}  # on each diagonal
+        ended: list[Run] = []
+        for row, column in self.hits(limit):
+            run = last.get(column - row)
+            if run is not None and run.row + run.length == row:
+                last[column - row] = run._replace(length=run.length + 1)
+                continue
+            ended += [] if run is None else [run]
+            last[column - row] = Run(row, column, 1)
+        return sorted([*ended, *last.values()])
 
 
 _BARRIER = -1  # no word has this id
@@ -127,7 +173,9 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
             runs.tolist(), counted.tolist(), reference.tolist(), strict=True
         )
     )
-    known = metric.exact or metric.e == 1
+    # Nothing exceeds the cap, whatever the search: sum length^e <= (sum length)^e <= cap^e.
+    proven = proven or size >= cap or not runs.size
+    known = metric.exact or metric.e == 1 or proven
     row = [size, len(mine.words[0]), len(theirs.ids.ids) / len(texts), bound, 1.0, float(proven)]
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
     return Explanation(
@@ -144,7 +192,7 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
         recall=score.parts["recall"],
         value=score.value,
         proven=proven,
-        bound=bound if known else float("inf"),
+        bound=(size if proven else bound) if known else float("inf"),
     )
 
 

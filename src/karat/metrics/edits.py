@@ -9,7 +9,7 @@ else an insertion, else a deletion.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,6 +70,12 @@ class Alignment:
         return sum(operation.kind == kind for operation in self.operations)
 
     @property
+    def cost(self) -> int:
+        """3 for each insertion and deletion, 4 for each substitution."""
+        one_sided = self.count("insert") + self.count("delete")
+        return 3 * one_sided + 4 * self.count("substitute")
+
+    @property
     def moves(self) -> tuple[tuple[int, int], ...]:
         """Where each moved word stood in the reference, and where it stands in the candidate."""
         gone = {o.move: o.reference for o in self.operations if o.kind == "delete"}
@@ -118,10 +124,10 @@ class Alignments(Sequence[Alignment]):
 
 
 def _operations(
-    rows: list[list[int]], reference: Sequence[str], candidate: Sequence[str]
+    rows: list[list[int]], reference: Sequence[Hashable], candidate: Sequence[Hashable]
 ) -> tuple[Operation, ...]:
     """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
-    waiting: dict[str, dict[str, deque[int]]] = {k: defaultdict(deque) for k in KINDS[2:]}
+    waiting: dict[str, dict[Hashable, deque[int]]] = {k: defaultdict(deque) for k in KINDS[2:]}
     moves: dict[int, int] = {}
     for at, (kind, i, j) in enumerate(rows):
         if kind < 2:
@@ -136,6 +142,18 @@ def _operations(
         Operation(KINDS[kind], None if kind == 2 else i, None if kind == 3 else j, moves.get(at))
         for at, (kind, i, j) in enumerate(rows)
     )
+
+
+def operations(
+    candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
+) -> tuple[Operation, ...]:
+    """What turns one reference into a candidate, of ids that are equal where words are."""
+    import numpy as np
+
+    ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
+    mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
+    rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)
+    return _operations(rows.tolist(), reference, candidate)
 
 
 def alignments(

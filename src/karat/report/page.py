@@ -39,6 +39,12 @@ def page(title: str, body: Sequence[str]) -> str:
     )
 
 
+def palette() -> str:
+    """The colours alone, in light, in the dark and on paper."""
+    style = asset("style.css")
+    return style[: style.index("/* end of the colours */")]
+
+
 def asset(name: str) -> str:
     """The text of a style sheet or script that lies beside this module."""
     return files("karat.report").joinpath(name).read_text(encoding="utf-8")

@@ -36,6 +36,7 @@ RENDERERS = {
     "md": Renderer("karat.report.markdown", "render_markdown"),
     "latex": Renderer("karat.report.latex", "render_latex"),
     "html": Renderer("karat.report.webpage", "render_html"),
+    "svg": Renderer("karat.report.drawing", "render_svg"),
 }
 
 

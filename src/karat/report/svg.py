@@ -6,35 +6,62 @@ legible on its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from karat.report.markup import element, quote, shape
+from karat.report.markup import Attribute, Look, element, quote, shape
 from karat.report.terminal import display_width, truncate
 from karat.report.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"
 MUTED = "var(--muted, #626b79)"
 GRID = "var(--line, #e3e6eb)"
+RULE = "var(--rule, #aab1bd)"
+WARM = "var(--warm, #b25a00)"
+VIOLET = "var(--violet, #7a4fbf)"
+MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 WIDTH = 720
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
 LONGEST_DESCRIPTION = 12  # items read out before a screen reader's user is told "and more"
 
 
-def chart(title: str, description: str, height: float, parts: Sequence[str]) -> str:
-    """A whole drawing, named and described for those who cannot see it."""
+def chart(
+    title: str,
+    description: str,
+    height: float,
+    parts: Sequence[str],
+    width: float = WIDTH,
+    *,
+    fluid: bool = True,
+    **look: Attribute,
+) -> str:
+    """A whole drawing, named and described for those who cannot see it.
+
+    A fluid one fills the room it is given; else it has its own size.
+    """
+    usual: Look = {"role": "img", "font_family": "system-ui, sans-serif", "font_size": 12}
     return element(
         "svg",
         element("title", quote(title)),
         element("desc", quote(description)),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
-        role="img",
-        viewBox=f"0 0 {WIDTH} {height:.0f}",
-        font_family="system-ui, sans-serif",
-        font_size=12,
+        viewBox=f"0 0 {width:.0f} {height:.0f}",
+        width=None if fluid else width,
+        height=None if fluid else height,
         fill="currentColor",
+        **{**usual, **look},
     )
+
+
+def size_of(drawing: str) -> tuple[float, float]:
+    """The width and height of a whole drawing, which its first attributes tell."""
+    found = _VIEW.search(drawing)
+    return (float(found[1]), float(found[2])) if found else (WIDTH, 60.0)
+
+
+_VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
 def no_data(title: str) -> str:

@@ -22,6 +22,17 @@ def truncate(text: str, width: int) -> str:
     return "".join(_prefix(text, width - 1)) + ELLIPSIS
 
 
+def letters(text: str) -> list[str]:
+    """The text letter by letter, each with the marks that combine with it."""
+    found: list[str] = []
+    for char in text:
+        if found and _char_width(char) == 0:
+            found[-1] += char
+        else:
+            found.append(char)
+    return found
+
+
 def pad(text: str, width: int, align: str) -> tuple[str, str]:
     """The spaces before and after the text that make it `width` columns wide."""
     space = " " * (width - display_width(text))

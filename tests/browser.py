@@ -1,0 +1,46 @@
+"""A real browser: Chromium without a window, driven by scripts put into copies of a page.
+
+Where there is none (`apt-get install chromium`), the tests that need it are skipped.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser")) if p), None)
+_SILENT = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run")
+_ANSWER = re.compile(r'<pre id="answer">(.*?)</pre>', re.DOTALL)
+
+
+def chromium(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Open a page and do what the options say."""
+    profile = f"--user-data-dir={page.parent / 'profile'}"
+    return subprocess.run(
+        [str(CHROMIUM), *_SILENT, profile, "--enable-logging=stderr", *options, page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def ask(page: Path, program: str, *options: str) -> Any:
+    """What a program, the body of a JavaScript function, returns within the page."""
+    script = (
+        "<script>addEventListener('load', () => { const answer = document.createElement('pre');"
+        "answer.id = 'answer'; answer.textContent = JSON.stringify((() => {"
+        f"{program}"
+        "})()); document.body.append(answer); });</script></body>"
+    )
+    copy = page.with_name(f"asked-{page.name}")
+    copy.write_text(page.read_text("utf-8").replace("</body>", script), "utf-8")
+    done = chromium(copy, "--dump-dom", "--virtual-time-budget=2000", *options)
+    found = _ANSWER.search(done.stdout)
+    assert found, f"the page did not answer: {done.stderr[-2000:]}"
+    return json.loads(html.unescape(found[1]))

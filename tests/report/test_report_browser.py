@@ -1,0 +1,159 @@
+"""Pages in a real browser: hover, keyboard, what is read out, light, dark, narrow, on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import CHROMIUM, ask, chromium
+
+import karat as kt
+from karat.report.grids import Shown, grid_document
+from karat.report.render import render
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+CANDIDATE = "on the mat the big cat sat <script>window.hostile=1</script>"
+REFERENCES = ("the cat sat on the mat", "a big cat was on the mat")
+DARK = "--blink-settings=preferredColorScheme=0"
+
+CONTRAST = """
+  const luminance = (color) => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)
+      .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const paper = luminance(getComputedStyle(document.body).backgroundColor);
+  const contrast = (color) => {
+    const ink = luminance(color);
+    return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+  };
+  const seen = {};
+  for (const element of document.querySelectorAll("main *")) {
+    const text = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!text || /^(script|title|desc|style)$/i.test(element.tagName)) continue;
+    const style = getComputedStyle(element);
+    const color = element instanceof SVGElement ? style.fill : style.color;
+    seen[color] = contrast(color);
+  }
+  return { paper, seen };
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with two grids, the second in need of much room."""
+    metric = kt.GTM(e=2)
+    long = " ".join(f"word{i}" for i in range(60))
+    shown = [Shown(1, metric.explain(CANDIDATE, REFERENCES)), Shown(2, metric.explain(long, long))]
+    path = tmp_path_factory.mktemp("page") / "grid.html"
+    path.write_text(render(grid_document(shown, "x", "gtm:e=2", "karat"), "html"), "utf-8")
+    return path
+
+
+def test_the_page_is_quiet_and_runs_nothing_that_it_quotes(page: Path) -> None:
+    done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
+    assert "CONSOLE" not in done.stderr
+    program = "return [window.hostile ?? 0, performance.getEntriesByType('resource').length]"
+    assert ask(page, program) == [0, 0]
+
+
+def test_the_keyboard_goes_from_run_to_run_and_each_is_told(page: Path) -> None:
+    program = """
+      const runs = [...document.querySelector("svg.grid").querySelectorAll(".run")];
+      const told = document.querySelector(".told");
+      const steps = [];
+      const press = (key) => document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      const note = () => steps.push([runs.indexOf(document.activeElement), told.textContent]);
+      runs[0].focus(); note();
+      const keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "End", "ArrowRight", "Home", "x"];
+      for (const key of keys) { press(key); note(); }
+      return { steps, labels: runs.map((run) => run.getAttribute("aria-label")),
+        stops: runs.filter((run) => run.tabIndex === 0).length, live: told.ariaLive };
+    """
+    found = ask(page, program)
+    last = len(found["labels"]) - 1
+    assert last >= 2
+    assert [at for at, _ in found["steps"]] == [0, 1, 2, 1, last, last, 0, 0]
+    assert [told for at, told in found["steps"]] == [
+        found["labels"][at] for at, _ in found["steps"]
+    ]
+    assert (found["stops"], found["live"]) == (1, "polite")
+
+
+def test_hover_lights_the_row_and_the_column_and_tells_the_run(page: Path) -> None:
+    program = """
+      const grid = document.querySelector("svg.grid");
+      const run = grid.querySelector(".run");
+      const box = run.querySelector("rect").getBoundingClientRect();
+      const at = { clientX: box.left + 3, clientY: box.top + 3, bubbles: true };
+      run.querySelector("rect").dispatchEvent(new PointerEvent("pointermove", at));
+      const seen = (rect) => rect.getAttribute("visibility");
+      const bands = () => [...grid.querySelectorAll(".band")].map(seen);
+      const during = { bands: bands(), told: document.querySelector(".told").textContent,
+        lit: [...grid.querySelectorAll("text.lit")].map((text) => text.textContent) };
+      grid.dispatchEvent(new PointerEvent("pointerleave"));
+      return { during, after: bands(), lit: grid.querySelectorAll("text.lit").length };
+    """
+    found = ask(page, program)
+    assert found["during"]["bands"] == ["visible", "visible"]
+    assert found["during"]["lit"] == ["on", "on"]
+    assert found["during"]["told"].startswith("on the mat: 3 words, candidate 1-3")
+    assert (found["after"], found["lit"]) == (["hidden", "hidden"], 0)
+
+
+def test_a_moved_word_lights_its_other_place(page: Path) -> None:
+    program = """
+      const moved = [...document.querySelectorAll("[data-move='0']")];
+      moved[0].dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+      const lit = moved.map((step) => step.classList.contains("lit"));
+      moved[0].parentElement.dispatchEvent(new PointerEvent("pointerleave"));
+      return { lit, left: document.querySelectorAll(".step.lit").length };
+    """
+    found = ask(page, program)
+    assert found == {"lit": [True, True], "left": 0}
+
+
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
+def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
+    found: dict[str, Any] = ask(page, CONTRAST, *options)
+    assert (found["paper"] < 0.1) == bool(options)
+    assert len(found["seen"]) >= 5
+    assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("width", [360, 1300])
+def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> None:
+    program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
+    wide, seen = ask(page, program, f"--window-size={width},900")
+    assert wide <= seen
+
+
+def test_it_prints_whole(page: Path) -> None:
+    program = """
+      const grid = document.querySelectorAll("svg.grid")[1];
+      return grid.getBoundingClientRect().right <= document.documentElement.clientWidth
+    """
+    assert not ask(page, program, "--window-size=800,900")  # on the screen it scrolls
+    paper = page.with_name("paper.html")
+    text = page.read_text("utf-8")
+    assert "@media print" in text
+    paper.write_text(text.replace("@media print", "@media all"), "utf-8")
+    assert ask(paper, program, "--window-size=800,900")
+    printed = page.with_name("page.pdf")
+    chromium(page, f"--print-to-pdf={printed}")
+    assert printed.read_bytes().startswith(b"%PDF")
+
+
+def test_a_column_sorts_up_down_and_back(page: Path) -> None:
+    program = """
+      const table = [...document.querySelectorAll("table")][0];
+      const head = table.querySelector("th button");
+      const cells = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
+      const seen = [cells()];
+      for (let k = 0; k < 3; k += 1) { head.click(); seen.push(cells()); }
+      return seen
+    """
+    assert ask(page, program) == [["1", "2"], ["1", "2"], ["2", "1"], ["1", "2"]]
