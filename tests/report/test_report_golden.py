@@ -31,7 +31,7 @@ def test_colour_equals_the_golden_file(document: Document) -> None:
 
 
 def test_formats_are_the_promised_ones() -> None:
-    assert list(RENDERERS) == ["text", "json", "tsv", "md", "latex", "html"]
+    assert list(RENDERERS) == ["text", "json", "tsv", "md", "latex", "html", "svg"]
 
 
 @pytest.mark.parametrize("format", list(RENDERERS))

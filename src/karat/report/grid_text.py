@@ -64,7 +64,8 @@ def _marks(found: Explanation) -> dict[tuple[int, int], str]:
     for block in found.blocks:
         for k in range(block.length):
             marks[block.row + k, block.column + k] = _share(block, k)
-    return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in found.barriers}
+    between = found.barriers[:-1]  # the one after the last reference parts nothing
+    return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in between}
 
 
 def _share(block: Block, k: int) -> str:
