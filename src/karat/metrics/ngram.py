@@ -318,10 +318,11 @@ class AEv(Metric):
         bp, wp = self._bp(c, r), self._wp(c, r)
         ps, rs = bp * weighted_product(p, weights), wp * weighted_product(recall, weights)
         parts = {"ps": ps, "rs": rs, "bp": bp, "wp": wp, **_lengths(c, r)}
-        value = self._combine(ps, rs)
+        value = self.combine(ps, rs)
         return {"value": value, **_per_order("p", p), **_per_order("r", recall), **parts}
 
-    def _combine(self, ps: Floats, rs: Floats) -> Floats:
+    def combine(self, ps: Floats, rs: Floats) -> Floats:
+        """RS PS / (alpha RS + (1 - alpha) PS); 0/0 is 0."""
         import numpy as np
 
         if self.alpha in (0.0, 1.0):  # by definition, also where the quotient is 0/0

@@ -1,0 +1,421 @@
+"""The evaluation plane: which member of the AEv family agrees with which human guideline.
+
+R^2 between human and metric scores of systems at alpha = 0, 0.1, ..., 1 and N = 1..4, as in the
+paper; and what the paper lacks: an interval for every cell, a test of the maximum of the 44, and a
+pick that was not made on the systems it is judged by. Statistics are computed once, for the
+longest order; every cell, resample and split is a sum of their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.meta.regions import Region
+from karat.metrics.ngram import AEv
+from karat.progress import Progress, silent
+from karat.stats.resampling import SEED
+
+Floats = NDArray[np.float64]
+
+ALPHAS = tuple(k / 10 for k in range(11))
+ORDERS = (1, 2, 3, 4)
+BLEU_CELL = (1.0, 4)
+FEWEST_SYSTEMS = 3
+OVER = ("both", "segments", "systems")
+_BATCH = 200  # resamples worked on at a time
+
+
+class Cell(NamedTuple):
+    """A point of the plane."""
+
+    alpha: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"AEv({self.alpha:g},{self.n})"
+
+
+CELLS = tuple(Cell(alpha, n) for n in ORDERS for alpha in ALPHAS)
+"""All points, in the order of every array here: by n, then by alpha."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Systems with human scores and the rows of AEv at the longest order.
+
+    `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
+    there is no human score both are 0 and `known` is 0.
+    """
+
+    metric: AEv
+    systems: tuple[str, ...]
+    rows: Floats
+    human: Floats
+    known: Floats
+
+    def scores(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Human scores (draws x systems) and those of all cells (cells x draws x systems).
+
+        `counts` says how often each segment counts in each draw.
+        """
+        sums = np.einsum("dg,sgk->dsk", counts, self.rows, optimize=True)
+        judged = counts @ self.known.T
+        human = _ratio(counts @ self.human.T, judged)
+        flat = sums.reshape(-1, sums.shape[2])
+        return human, cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
+
+    def whole(self) -> tuple[Floats, Floats]:
+        """The scores on all segments: systems, and cells x systems."""
+        human, cells = self.scores(np.ones((1, self.rows.shape[1])))
+        return human[0], cells[:, 0]
+
+
+def cell_scores(metric: AEv, rows: Floats) -> Floats:
+    """The score of every row at every cell: cells x rows, from rows at the longest order."""
+    found = []
+    for n in ORDERS:
+        shorter = replace(metric, n=n)
+        parts = shorter.measure(first_orders(rows, n))
+        for alpha in ALPHAS:
+            found.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
+    return np.stack(found)
+
+
+def first_orders(rows: Floats, n: int) -> Floats:
+    """Rows of AEv at the longest order, cut down to n orders."""
+    kinds = np.split(rows[:, 2:], 4, axis=1)
+    return np.concatenate([rows[:, :2], *(kind[:, :n] for kind in kinds)], axis=1)
+
+
+def _ratio(a: Floats, b: Floats) -> Floats:
+    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+
+
+def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
+    """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
+
+    NaN where it is undefined: fewer than two different systems, or constant scores.
+    """
+    good = ~np.isnan(human)
+    w = np.where(good, weights, 0.0)
+    h = np.where(good, human, 0.0)
+    total = w.sum(axis=1, keepdims=True)
+    h = h - _ratio((w * h).sum(axis=1, keepdims=True), total)
+    m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
+    hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
+    flat = _spread(cells, w) <= 0
+    r = np.full(mm.shape, np.nan)
+    np.divide((w * h * m).sum(axis=2), np.sqrt(hh * mm), out=r, where=(hh * mm > 0) & ~flat)
+    return np.clip(r, -1, 1)
+
+
+def _spread(cells: Floats, weights: Floats) -> Floats:
+    """The largest minus the smallest score among systems that count."""
+    high = np.where(weights > 0, cells, -np.inf).max(axis=2)
+    low = np.where(weights > 0, cells, np.inf).min(axis=2)
+    return high - low
+
+
+def best(r: Floats) -> NDArray[np.int64]:
+    """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
+
+    For each column of cells x draws; -1 where no cell has r > 0.
+    """
+    kept = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
+    return np.where(kept.max(axis=0) > 0, kept.argmax(axis=0), -1)
+
+
+# ------------------------------------------------------------------------------------ the fit
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneFit:
+    """The plane of one dimension. Arrays of cells follow `CELLS`."""
+
+    dimension: str
+    metric: AEv
+    systems: tuple[str, ...]
+    segments: int
+    judgements: int
+    over: str
+    """What was resampled: segments, systems or both."""
+    seed: int
+    r: Floats
+    """Pearson's r of each cell."""
+    draws: Floats
+    """The same in each bootstrap resample: cells x resamples; NaN where it is undefined."""
+    q2: Floats
+    """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
+    picking: float
+    """The same for the procedure: the best cell of the other systems predicts each one."""
+    p: float
+    """How often a maximum over all cells this large comes from permuted human scores."""
+    permutations: int
+
+    @property
+    def r2(self) -> Floats:
+        """R^2 of each cell."""
+        found: Floats = self.r**2
+        return found
+
+    @property
+    def resamples(self) -> int:
+        """How many there are."""
+        return self.draws.shape[1]
+
+    @cached_property
+    def intervals(self) -> tuple[Floats, Floats]:
+        """The ends of the 95% bootstrap interval of R^2."""
+        return _intervals(self.draws**2)
+
+    @cached_property
+    def wins(self) -> Floats:
+        """The share of resamples in which each cell is the best; they may sum to less than 1.
+
+        In the other resamples no cell has a correlation above 0.
+        """
+        winners = best(self.draws)
+        won = np.bincount(winners[winners >= 0], minlength=len(CELLS))
+        return won / max(self.resamples, 1)
+
+    @property
+    def maximum(self) -> Cell | None:
+        """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
+        return _cell(int(best(self.r[:, None])[0]))
+
+    @property
+    def pick(self) -> Cell | None:
+        """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
+        q2 = np.where(self.r > 0, self.q2, -np.inf)
+        return _cell(int(np.nanargmax(q2))) if np.isfinite(q2).any() else None
+
+    def at(self, cell: tuple[float, int], of: Floats) -> float:
+        """What an array says of a cell."""
+        return float(of[CELLS.index(Cell(*cell))])
+
+    def table(self, of: Floats) -> Floats:
+        """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""
+        return of.reshape(len(ORDERS), len(ALPHAS))[::-1]
+
+
+def _cell(number: int) -> Cell | None:
+    return CELLS[number] if number >= 0 else None
+
+
+def fit_plane(
+    judged: Judged,
+    dimension: str,
+    *,
+    resamples: int = 1000,
+    permutations: int = 1000,
+    over: str = "both",
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> PlaneFit:
+    """The plane of one dimension, with intervals, the cross-validated pick and its test."""
+    _check(judged, over)
+    human, cells = judged.whole()
+    one = np.ones((1, len(human)))
+    r = correlations(human[None], cells[:, None], one)[:, 0]
+    return PlaneFit(
+        dimension=dimension,
+        metric=judged.metric,
+        systems=judged.systems,
+        segments=judged.rows.shape[1],
+        judgements=int(judged.known.sum()),
+        over=over,
+        seed=seed,
+        r=r,
+        draws=resampled(judged, resamples, over, seed, progress),
+        q2=left_out(human, cells),
+        picking=picking(human, cells),
+        p=maximum_test(human, cells, permutations, seed),
+        permutations=permutations,
+    )
+
+
+def _check(judged: Judged, over: str) -> None:
+    if over not in OVER:
+        raise InputError(f"over={over!r}: expected one of {', '.join(OVER)}")
+    human = judged.whole()[0]
+    known = int((~np.isnan(human)).sum())
+    if known < FEWEST_SYSTEMS:
+        raise InputError(
+            f"{known} systems with human scores: a plane needs at least {FEWEST_SYSTEMS}"
+        )
+    if np.nanmin(human) == np.nanmax(human):
+        raise InputError("all systems have the same human score: no metric can agree with that")
+
+
+def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
+    """Pearson's r of each cell in each bootstrap resample: cells x resamples.
+
+    Segments are drawn the same way for all systems, and human and metric scores together.
+    """
+    rng = np.random.default_rng(seed)
+    systems, segments = judged.human.shape
+    parts = []
+    for done in range(0, resamples, _BATCH):
+        draws = min(_BATCH, resamples - done)
+        counts = _drawn(rng, draws, segments, over != "systems")
+        weights = _drawn(rng, draws, systems, over != "segments")
+        parts.append(correlations(*judged.scores(counts), weights))
+        progress(done + draws, resamples, "resampling")
+    return np.concatenate(parts, axis=1) if parts else np.empty((len(CELLS), 0))
+
+
+def _drawn(rng: np.random.Generator, draws: int, n: int, really: bool) -> Floats:
+    """How often each of n is drawn, n times with replacement; once each if it is not resampled."""
+    if not really:
+        return np.ones((draws, n))
+    places = rng.integers(0, n, size=(draws, n)) + n * np.arange(draws)[:, None]
+    found = np.bincount(places.ravel(), minlength=draws * n).reshape(draws, n)
+    return found.astype(np.float64)
+
+
+def _intervals(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The central part of each row's defined values; NaN where there is none."""
+    cut = (1 - level) / 2
+    ends = np.full((2, len(values)), np.nan)
+    for number, row in enumerate(values):
+        known = row[~np.isnan(row)]
+        if len(known):
+            ends[:, number] = np.quantile(known, [cut, 1 - cut], method="inverted_cdf")
+    return ends[0], ends[1]
+
+
+# ------------------------------------------------------------------- systems that are left out
+
+
+def left_out(human: Floats, cells: Floats) -> Floats:
+    """1 - PRESS / SST of every cell, each system predicted by a line through the others.
+
+    PRESS is the sum of squared errors e / (1 - leverage), SST that of predicting the mean of the
+    others; so 0 is as good as no metric, and it may be negative. NaN for constant scores.
+    """
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    n = len(h)
+    dh, dm = h - h.mean(), m - m.mean(axis=1, keepdims=True)
+    mm = (dm * dm).sum(axis=1, keepdims=True)
+    some = mm[:, 0] > 0
+    mm = np.where(mm > 0, mm, 1.0)
+    error = dh - (dm @ dh)[:, None] / mm * dm
+    press = ((error / np.maximum(1 - 1 / n - dm**2 / mm, 1e-12)) ** 2).sum(axis=1)
+    sst = ((dh * n / (n - 1)) ** 2).sum()
+    return np.where(some, 1 - press / sst, np.nan)
+
+
+def picking(human: Floats, cells: Floats) -> float:
+    """1 - PRESS / SST of the procedure: each system is predicted by the best cell of the others."""
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    n = len(h)
+    errors, means = [], []
+    for i in range(n):
+        rest = np.arange(n) != i
+        r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
+        means.append(h[i] - h[rest].mean())
+        cell = int(best(r)[0])
+        errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
+    return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
+
+
+def _line(x: Floats, y: Floats, at: float) -> float:
+    """What the least-squares line through some points says at another place."""
+    dx = x - x.mean()
+    slope = float(dx @ (y - y.mean()) / (dx @ dx))
+    return float(y.mean()) + slope * (at - float(x.mean()))
+
+
+def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> float:
+    """p of the largest R^2 of all cells (r > 0): human scores are dealt to systems at random."""
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    rng = np.random.default_rng(seed)
+    dealt = rng.permuted(np.tile(h, (permutations, 1)), axis=1)
+    everyone = np.vstack([h, dealt])
+    same = np.broadcast_to(m[:, None], (len(m), *everyone.shape))
+    r = correlations(everyone, same, np.ones_like(everyone))
+    top = np.nanmax(np.where(r > 0, r, 0.0), axis=0)
+    return float((1 + (top[1:] >= top[0] - 1e-12).sum()) / (1 + permutations))
+
+
+# -------------------------------------------------------------------------- does it hold up?
+
+
+class Halves(NamedTuple):
+    """What becomes of a pick made on half of the systems and segments, on the other half."""
+
+    splits: int
+    loses: float
+    """The share in which BLEU's point has the larger R^2 on the other half."""
+    ties: float
+    kept: float
+    """The pick's mean R^2 on the other half; a negative correlation counts as 0."""
+    bleu: float
+    """The mean R^2 of BLEU's point on the other half."""
+
+
+def split_halves(judged: Judged, splits: int = 500, seed: int = SEED) -> Halves:
+    """Pick on a random half of systems and segments, look at the pick on the other half."""
+    rng = np.random.default_rng(seed)
+    found = [pair for _ in range(splits) for pair in _halves(judged, rng)]
+    pick, bleu = (np.array(values) for values in zip(*found, strict=True))
+    return Halves(
+        len(found),
+        float((pick < bleu).mean()),
+        float((pick == bleu).mean()),
+        float(pick.mean()),
+        float(bleu.mean()),
+    )
+
+
+def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+    systems, segments = judged.human.shape
+    chosen = rng.permutation(systems) < systems // 2
+    half = (rng.permutation(segments) < segments // 2).astype(float)
+    human, cells = judged.scores(np.stack([half, 1 - half]))
+    for here, there in ((0, 1), (1, 0)):
+        mine = chosen if here == 0 else ~chosen
+        weights = np.stack([mine, ~mine]).astype(float)
+        order = [here, there]
+        r = correlations(human[order], cells[:, order], weights)
+        pick = int(best(r[:, :1])[0])
+        rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
+        if pick >= 0:
+            yield float(rest[pick]), float(rest[CELLS.index(Cell(*BLEU_CELL))])
+
+
+class Verdict(NamedTuple):
+    """Whether the predicted region is better than the rest of the plane."""
+
+    inside: float
+    """Mean R^2 of its cells (a negative correlation counts as 0)."""
+    outside: float
+    low: float
+    high: float
+    """Ends of the 95% bootstrap interval of the difference."""
+
+    @property
+    def words(self) -> str:
+        """`holds`, `fails` or `undecidable`."""
+        if self.low > 0:
+            return "holds"
+        return "fails" if self.high < 0 else "undecidable"
+
+
+def verdict(fit: PlaneFit, region: Region) -> Verdict:
+    """Compare the cells of a region with the others, in the data and in resamples of them."""
+    inside = np.array([region.holds(*cell) for cell in CELLS])
+    value = np.nan_to_num(np.maximum(np.column_stack([fit.r, fit.draws]), 0.0)) ** 2
+    a, b = value[inside].mean(axis=0), value[~inside].mean(axis=0)
+    low, high = _intervals((a - b)[None, 1:])
+    return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
