@@ -69,7 +69,8 @@ class Judged:
         judged = counts @ self.known.T
         human = _ratio(counts @ self.human.T, judged)
         flat = sums.reshape(-1, sums.shape[2])
-        return human, cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
+        cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
+        return human, cells
 
     def whole(self) -> tuple[Floats, Floats]:
         """The scores on all segments: systems, and cells x systems."""
@@ -113,13 +114,14 @@ def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
     flat = _spread(cells, w) <= 0
     r = np.full(mm.shape, np.nan)
     np.divide((w * h * m).sum(axis=2), np.sqrt(hh * mm), out=r, where=(hh * mm > 0) & ~flat)
-    return np.clip(r, -1, 1)
+    found: Floats = np.clip(r, -1, 1)
+    return found
 
 
 def _spread(cells: Floats, weights: Floats) -> Floats:
     """The largest minus the smallest score among systems that count."""
-    high = np.where(weights > 0, cells, -np.inf).max(axis=2)
-    low = np.where(weights > 0, cells, np.inf).min(axis=2)
+    high: Floats = np.where(weights > 0, cells, -np.inf).max(axis=2)
+    low: Floats = np.where(weights > 0, cells, np.inf).min(axis=2)
     return high - low
 
 
@@ -168,7 +170,7 @@ class PlaneFit:
     @property
     def resamples(self) -> int:
         """How many there are."""
-        return self.draws.shape[1]
+        return int(self.draws.shape[1])
 
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:

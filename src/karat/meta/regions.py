@@ -55,7 +55,7 @@ GUIDELINES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
 
 
 class Published(NamedTuple):
-    """A table of the paper: R^2 in percent for alpha = 0, 0.1, ..., 1, the rows that are legible."""
+    """A table of the paper: R^2 in percent at alpha = 0, 0.1, ..., 1, in the legible rows."""
 
     number: int
     task: str
