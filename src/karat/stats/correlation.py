@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.stats.ties import calibrate
 
 Floats = NDArray[np.float64]
 Rows = Callable[[Floats, Floats], Floats]
+Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
@@ -56,15 +58,22 @@ def _deviations(rows: Floats) -> Floats:
 
 def _divide(top: Floats, bottom: Floats) -> Floats:
     """Quotients; NaN where there is nothing to divide by."""
-    out = np.full(np.broadcast(top, bottom).shape, np.nan)
-    return np.divide(top, bottom, out=out, where=bottom > 0)
+    out: Floats = np.full(np.broadcast(top, bottom).shape, np.nan)
+    np.divide(top, bottom, out=out, where=bottom > 0)
+    return out
+
+
+def _clipped(r: Floats) -> Floats:
+    """Without what rounding leaves beyond 1."""
+    found: Floats = np.clip(r, -1, 1)
+    return found
 
 
 def pearson_rows(human: Floats, metric: Floats) -> Floats:
     """Pearson's r of each row."""
     h, m = _deviations(human), _deviations(metric)
     norms = np.sqrt((h * h).sum(axis=1)) * np.sqrt((m * m).sum(axis=1))
-    return np.clip(_divide((h * m).sum(axis=1), norms), -1, 1)
+    return _clipped(_divide((h * m).sum(axis=1), norms))
 
 
 def spearman_rows(human: Floats, metric: Floats) -> Floats:
@@ -93,7 +102,7 @@ def tau_b_rows(human: Floats, metric: Floats) -> Floats:
     """Kendall's tau-b."""
     con, dis, h_ties, m_ties, _, *_ = _counts(human, metric)
     untied_h, untied_m = con + dis + m_ties, con + dis + h_ties
-    return np.clip(_divide(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)), -1, 1)
+    return _clipped(_divide(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)))
 
 
 def tau_c_rows(human: Floats, metric: Floats) -> Floats:
@@ -156,11 +165,44 @@ def pairwise_accuracy(human: ArrayLike, metric: ArrayLike) -> float:
 def acc_eq(human: ArrayLike, metric: ArrayLike, epsilon: float = 0.0) -> float:
     """(C + Thm) / pairs, a metric difference of at most epsilon being a tie (Deutsch et al. 2023).
 
-    Without epsilon this is `pairwise_accuracy`; `karat.stats.ties.calibrate` finds the best epsilon.
+    Without epsilon this is `pairwise_accuracy`; `ties.calibrate` finds the best epsilon.
     """
     if not epsilon >= 0:
         raise InputError(f"epsilon={epsilon}: expected a tie threshold of at least 0")
     return _one(lambda h, m: pairwise_accuracy_rows(h, m, epsilon), human, metric)
+
+
+# -------------------------------------------------------------------------- over groups
+
+
+def mean_of_groups(rows: Rows, human: Floats, metric: Floats) -> Groups:
+    """The mean of a statistic over the rows that have it, and how many have it and have not."""
+    values = each_row(rows, human, metric)
+    known = values[~np.isnan(values)]
+    mean = float(known.mean()) if len(known) else float("nan")
+    return mean, len(known), len(values) - len(known)
+
+
+def each_row(rows: Rows, human: Floats, metric: Floats) -> Floats:
+    """A statistic of each row of two matrices, NaN left out: rows of one length go together."""
+    both = ~(np.isnan(human) | np.isnan(metric))
+    sizes = both.sum(axis=1)
+    found = np.full(len(human), np.nan)
+    for size in np.unique(sizes[sizes > 0]):
+        here = sizes == size
+        shape = int(here.sum()), int(size)
+        h, m = human[here][both[here]].reshape(shape), metric[here][both[here]].reshape(shape)
+        found[here] = rows(h, m)
+    return found
+
+
+def _calibrated_rows(human: Floats, metric: Floats) -> Floats:
+    return np.array([calibrate(h, m).accuracy for h, m in zip(human, metric, strict=True)])
+
+
+def _calibrated_groups(human: Floats, metric: Floats) -> Groups:
+    found = calibrate(human, metric)
+    return found.accuracy, found.groups, found.left_out
 
 
 # ------------------------------------------------------------------------------- by name
@@ -168,16 +210,23 @@ def acc_eq(human: ArrayLike, metric: ArrayLike, epsilon: float = 0.0) -> float:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic under its name: call it with two vectors, or `rows` with two matrices."""
+    """A statistic under its name: of two vectors, of `rows` of two matrices, or over groups."""
 
     name: str
     rows: Rows
     help: str
     sign: int = 1  # -1 where lower is better
+    together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
         """The statistic of two vectors; points with a NaN are left out."""
         return _one(self.rows, human, metric)
+
+    def over(self, human: Floats, metric: Floats) -> Groups:
+        """The mean over the rows of two matrices, each row a group; NaN is left out."""
+        if self.together:
+            return self.together(human, metric)
+        return mean_of_groups(self.rows, human, metric)
 
 
 STATISTICS = {
@@ -190,6 +239,12 @@ STATISTICS = {
         Statistic("r2", r_squared_rows, "R^2: share of the variance explained by a line"),
         Statistic("rmse", rmse_rows, "root mean squared difference, on one scale", -1),
         Statistic("accuracy", pairwise_accuracy_rows, "share of pairs ordered as humans do"),
+        Statistic(
+            "acc-eq",
+            _calibrated_rows,
+            "the same with the best tie threshold, one for all groups",
+            together=_calibrated_groups,
+        ),
     )
 }
 

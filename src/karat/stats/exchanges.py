@@ -19,17 +19,19 @@ Words = NDArray[np.uint64]
 TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
 
 
-def drawn_words(systems: int, segments: int, trials: int, seed: int = SEED) -> Iterator[Words]:
+def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
     """Random words, (systems * words per system) x trials, a batch of trials at a time."""
     rng = np.random.default_rng(seed)
+    systems, segments = shape
     count = systems * _words(segments)
     for start in range(0, trials, TRIALS_AT_A_TIME):
         size = count, min(TRIALS_AT_A_TIME, trials - start)
         yield rng.integers(0, 2**64, size=size, dtype=np.uint64)
 
 
-def masks(words: Words, systems: int, segments: int) -> NDArray[np.bool_]:
+def masks(words: Words, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """The drawn bits as trials x systems x segments; True where a cell is chosen."""
+    systems, segments = shape
     little = np.ascontiguousarray(words.T).astype("<u8").view(np.uint8)
     bits = np.unpackbits(little, axis=1, bitorder="little")
     return bits.reshape(len(bits), systems, -1)[:, :, :segments].astype(bool)

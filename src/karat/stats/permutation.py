@@ -56,8 +56,8 @@ def perm_both(
     h, a, b = standardised(human, first, second)
 
     def differences() -> Iterator[float]:
-        for words in drawn_words(*h.shape, trials, seed):
-            for chosen in masks(words, *h.shape):
+        for words in drawn_words(h.shape, trials, seed):
+            for chosen in masks(words, h.shape):
                 one, other = np.where(chosen, b, a), np.where(chosen, a, b)
                 yield measure(h, one) - measure(h, other)
 
@@ -87,7 +87,7 @@ def perm_both_pearson(
     before, after = _moments(g, a), _moments(g, b)
     sums, others = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
     parts = []
-    for words in drawn_words(*h.shape, trials, seed):
+    for words in drawn_words(h.shape, trials, seed):
         moved = chosen_sums(words, after - before)
         parts.append(_r(sums + moved, n) - _r(others - moved, n))
         progress(sum(map(len, parts)), trials, "permuting")
@@ -115,7 +115,7 @@ def perm_both_system_pearson(
         return pearson_rows(means, x) - pearson_rows(means, y)
 
     parts = []
-    for words in drawn_words(*h.shape, trials, seed):
+    for words in drawn_words(h.shape, trials, seed):
         parts.append(difference(chosen_system_sums(words, gaps)[:, kept]))
         progress(sum(map(len, parts)), trials, "permuting")
     return decide(float(difference(np.zeros((1, len(counts))))[0]), _joined(parts))
@@ -173,12 +173,12 @@ def paired_permutation(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """Is the mean of `first` above that of `second`? Pairs are exchanged at random; NaN left out."""
+    """Is the mean of `first` above that of `second`? Pairs are exchanged at random."""
     gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
     n = max(1, gaps.shape[1])
     total = float(gaps.sum()) if gaps.size else float("nan")
     parts = []
-    for words in drawn_words(1, gaps.shape[1], trials, seed):
+    for words in drawn_words(gaps.shape[:2], trials, seed):
         parts.append((total - 2 * chosen_sums(words, gaps)[:, 0]) / n)
         progress(sum(map(len, parts)), trials, "permuting")
     return decide(total / n, _joined(parts))
