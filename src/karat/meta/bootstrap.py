@@ -26,7 +26,7 @@ OVER = {
     "systems": "other systems on the same segments",
     "both": "other systems on other segments",
 }
-_CELLS = 1 << 22  # drawn at a time
+_CELLS = 1 << 20  # drawn at a time
 
 
 def bootstrap(
@@ -112,11 +112,10 @@ def _values(
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
     """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
     h, m = _centred(h), _centred(m)
-    n, sh, sm, shh, smm, shm = (
-        ((systems @ np.nan_to_num(x)) * segments).sum(axis=1)
-        for x in (np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m)
-    )
-    return _r(n, sh, sm, shh, smm, shm)
+    moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
+    by_segment = systems @ np.nan_to_num(np.hstack(moments))
+    sums = np.einsum("rcn,rn->cr", by_segment.reshape(len(systems), 6, -1), segments)
+    return _r(*sums)
 
 
 def _system_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:

@@ -32,15 +32,18 @@ def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
     return h[both], m[both]
 
 
-def why_undefined(human: ArrayLike, metric: ArrayLike) -> str:
+def why_undefined(
+    human: ArrayLike,
+    metric: ArrayLike,
+    names: tuple[str, str] = ("the human scores", "the metric scores"),
+) -> str:
     """Why two vectors have no correlation, in a few words; empty if they have one."""
     h, m = defined(human, metric)
     if len(h) < 2:
         return f"{len(h)} point{'' if len(h) == 1 else 's'}, at least 2 are needed"
-    if (h == h[0]).all():
-        return "the human scores are constant"
-    if (m == m[0]).all():
-        return "the metric scores are constant"
+    for scores, name in zip((h, m), names, strict=True):
+        if (scores == scores[0]).all():
+            return f"{name} are constant"
     return ""
 
 
@@ -51,7 +54,7 @@ def _deviations(rows: Floats) -> Floats:
     """Deviations from the mean; exactly 0 where a row is constant, whatever the mean rounds to."""
     if rows.shape[1] == 0:
         return rows
-    moved = rows - rows.mean(axis=1, keepdims=True)
+    moved: Floats = rows - rows.mean(axis=1, keepdims=True)
     moved[(rows == rows[:, :1]).all(axis=1)] = 0
     return moved
 

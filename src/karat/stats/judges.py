@@ -157,7 +157,8 @@ def inter_judge_systems(
 
 def _pair(first: Any, x: Floats, second: Any, y: Floats) -> JudgePair:
     n = int((~np.isnan(x + y)).sum())
-    return JudgePair(first, second, pearson(x, y), n, why_undefined(x, y))
+    names = f"the scores of {first}", f"the scores of {second}"
+    return JudgePair(first, second, pearson(x, y), n, why_undefined(x, y, names))
 
 
 def _without(table: JudgeTable, out: set[Any]) -> JudgeTable:
@@ -183,14 +184,16 @@ class Standing(NamedTuple):
 def standings(table: JudgeTable) -> list[Standing]:
     """Each judge against the mean of the others, unit by unit, and who stands apart.
 
-    A judge is flagged if r is undefined, or lies below the median of all judges by more than 0.2
-    and by more than three times their spread (1.4826 times the median distance from the median).
-    With fewer than three judges nobody can be told to stand apart. Nobody is dropped.
+    A judge is flagged if r is undefined, or if both hold: r is more than 0.2 below the median of
+    all judges, and Fisher's z = atanh r is below the median by more than three times the larger of
+    the judges' spread (1.4826 times the median distance from the median) and the sampling error of
+    z, 1 / sqrt(n - 3). With fewer than three judges nobody is flagged, and nobody is ever dropped.
     """
     found = [_leave_one_out(table, k) for k in range(len(table.judges))]
-    known = [one.r for one in found if not np.isnan(one.r)]
-    floor = _floor(np.array(known)) if len(table.judges) >= 3 and known else -2.0
-    return [_judged(one, floor, len(table.judges)) for one in found]
+    known = np.array([one.r for one in found if not np.isnan(one.r)])
+    if len(found) < 3:
+        return found
+    return [_judged(one, known) for one in found]
 
 
 def _leave_one_out(table: JudgeTable, k: int) -> Standing:
@@ -200,19 +203,31 @@ def _leave_one_out(table: JudgeTable, k: int) -> Standing:
     np.divide(np.nansum(others, axis=0), counts, out=means, where=counts > 0)
     mine = table.values[k]
     n = int((~np.isnan(mine + means)).sum())
-    why = why_undefined(means, mine).replace("metric", "judge's").replace("human", "others'")
+    why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
     return Standing(table.judges[k], pearson(means, mine), n, False, why)
 
 
-def _floor(r: Floats) -> float:
-    middle = float(np.median(r))
-    spread = 1.4826 * float(np.median(np.abs(r - middle)))
-    return middle - max(LEAST_GAP, 3 * spread)
-
-
-def _judged(one: Standing, floor: float, judges: int) -> Standing:
+def _judged(one: Standing, everyone: Floats) -> Standing:
     if np.isnan(one.r):
-        return one._replace(flagged=judges >= 3)
-    if one.r < floor:
-        return one._replace(flagged=True, why=f"r is below {floor:.2f}, far from the other judges")
+        return one._replace(flagged=True)
+    middle = float(np.median(everyone))
+    z = np.median(_fisher(everyone)) - _fisher(np.array(one.r))
+    if one.n > 3 and middle - one.r > LEAST_GAP and z > 3 * max(_spread(everyone), _error(one.n)):
+        why = f"r is {middle - one.r:.2f} below the median of all judges"
+        return one._replace(flagged=True, why=why)
     return one
+
+
+def _fisher(r: Floats) -> Floats:
+    """atanh r, finite at 1."""
+    found: Floats = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    return found
+
+
+def _spread(r: Floats) -> float:
+    z = _fisher(r)
+    return 1.4826 * float(np.median(np.abs(z - np.median(z))))
+
+
+def _error(n: int) -> float:
+    return float(1 / np.sqrt(n - 3))
