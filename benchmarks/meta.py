@@ -1,7 +1,7 @@
 """Meta-evaluation: PERM-BOTH against mt-metrics-eval, Kendall against scipy, tie calibration.
 
-mt-metrics-eval is not published on PyPI under its name; put a checkout of Google's repository on
-PYTHONPATH to measure its own routine. Without it the same loop stands in, written plainly in
+A checkout of Google's repository on PYTHONPATH is measured itself (what package indexes offer under
+its name is something else). Without it the same loop stands in, written plainly in
 `plain_permutation.py`, and the row says so.
 """
 

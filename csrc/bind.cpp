@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -693,12 +695,21 @@ Array<double> py_chosen_sums(Words words, Table rows) {
     return give(std::move(sums), {trials, columns});
 }
 
+// Sorting relies on an order, which NaN does not have.
+template <class Scores>
+void check_no_nan(const Scores& scores) {
+    const double* const x = scores.data();
+    if (std::any_of(x, x + scores.size(), [](double v) { return std::isnan(v); }))
+        throw nb::value_error("there is a NaN among the scores");
+}
+
 Array<double> py_average_ranks(Table rows) {
     const size_t count = rows.shape(0), n = rows.shape(1);
+    check_no_nan(rows);
     std::vector<double> ranks(count * n);
     {
         nb::gil_scoped_release release;
-        std::vector<int64_t> order;
+        Order order;
         for (size_t i = 0; i < count; ++i)
             average_ranks(rows.data() + i * n, static_cast<int64_t>(n), order, &ranks[i * n]);
     }
@@ -711,6 +722,9 @@ Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
     const size_t count = metric.shape(0), n = metric.shape(1);
     if (human.shape(1) != n || (human.shape(0) != 1 && human.shape(0) != count))
         throw nb::value_error("human and metric scores differ in shape");
+    if (!(epsilon >= 0)) throw nb::value_error("epsilon is negative");
+    check_no_nan(human);
+    check_no_nan(metric);
     const size_t stride = human.shape(0) == 1 ? 0 : n;
     std::vector<int64_t> counts;
     {
@@ -732,6 +746,9 @@ Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
 nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets) {
     const size_t groups = offsets.shape(0) ? offsets.shape(0) - 1 : 0;
     if (human.shape(0) != metric.shape(0)) throw nb::value_error("scores differ in number");
+    for (size_t i = 0; i < human.shape(0); ++i)
+        if (!std::isfinite(human(i)) || !std::isfinite(metric(i)))
+            throw nb::value_error("the scores are not all finite");
     for (size_t g = 0; g < groups; ++g)
         if (offsets(g) < 0 || offsets(g) > offsets(g + 1) ||
             offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
@@ -740,6 +757,12 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets) {
     {
         nb::gil_scoped_release release;
         TieCalibration ties;
+        size_t pairs = 0;
+        for (size_t g = 0; g < groups; ++g) {
+            const auto n = static_cast<size_t>(offsets(g + 1) - offsets(g));
+            if (n) pairs += n * (n - 1) / 2;
+        }
+        ties.reserve(pairs);
         for (size_t g = 0; g < groups; ++g)
             ties.group(human.data() + offsets(g), metric.data() + offsets(g),
                        offsets(g + 1) - offsets(g));

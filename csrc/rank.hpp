@@ -1,41 +1,46 @@
 // Ranks and pairs: what rank correlations are made of, in O(n log n).
 //
 // A pair of points is tied in the metric if its scores differ by no more than epsilon, and tied in
-// the human scores if they are equal. NaN must have been left out.
+// the human scores if they are equal. There must be no NaN, which cannot be sorted.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace karat {
 
-inline void order_of(const double* x, int64_t n, std::vector<int64_t>& order) {
+struct Place {
+    double value;
+    int64_t at;
+};
+using Order = std::vector<Place>;
+
+// Values and where they stand, rising; side by side, so that sorting does not jump about.
+inline void order_of(const double* x, int64_t n, Order& order) {
     order.resize(n);
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [x](int64_t a, int64_t b) { return x[a] < x[b]; });
+    for (int64_t i = 0; i < n; ++i) order[i] = {x[i], i};
+    std::sort(order.begin(), order.end(),
+              [](const Place& a, const Place& b) { return a.value < b.value; });
 }
 
 // Ranks from 1; equal values share the mean of the ranks they take up.
-inline void average_ranks(const double* x, int64_t n, std::vector<int64_t>& order, double* ranks) {
+inline void average_ranks(const double* x, int64_t n, Order& order, double* ranks) {
     order_of(x, n, order);
     for (int64_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && x[order[j]] == x[order[i]]; ++j) {
+        for (j = i + 1; j < n && order[j].value == order[i].value; ++j) {
         }
-        for (int64_t k = i; k < j; ++k) ranks[order[k]] = 0.5 * static_cast<double>(i + 1 + j);
+        for (int64_t k = i; k < j; ++k) ranks[order[k].at] = 0.5 * static_cast<double>(i + 1 + j);
     }
 }
 
 // Ranks from 1 without gaps; equal values share one. Returns the number of distinct values.
-inline int64_t dense_ranks(const double* x, int64_t n, std::vector<int64_t>& order,
-                           std::vector<int64_t>& ranks) {
+inline int64_t dense_ranks(const double* x, int64_t n, Order& order, std::vector<int64_t>& ranks) {
     order_of(x, n, order);
     ranks.resize(n);
     int64_t rank = 0;
     for (int64_t k = 0; k < n; ++k) {
-        if (!k || x[order[k]] != x[order[k - 1]]) ++rank;
-        ranks[order[k]] = rank;
+        if (!k || order[k].value != order[k - 1].value) ++rank;
+        ranks[order[k].at] = rank;
     }
     return rank;
 }
@@ -71,15 +76,15 @@ class PairCounter {
     PairCounts count(const double* human, const double* metric, int64_t n, double epsilon) {
         PairCounts found;
         found.human_values = dense_ranks(human, n, order_, ranks_);
-        int64_t all_human_ties = equal_pairs(found.human_values);
+        const int64_t all_human_ties = equal_pairs(found.human_values);
         order_of(metric, n, order_);
         below_.reset(found.human_values);
         int64_t tied = 0;
         for (int64_t i = 0, p = 0; i < n; ++i) {
-            const double score = metric[order_[i]];
-            found.metric_values += !i || score != metric[order_[i - 1]];
-            for (; score - metric[order_[p]] > epsilon; ++p) below_.add(ranks_[order_[p]]);
-            const int64_t rank = ranks_[order_[i]];
+            const double score = order_[i].value;
+            found.metric_values += !i || score != order_[i - 1].value;
+            for (; score - order_[p].value > epsilon; ++p) below_.add(ranks_[order_[p].at]);
+            const int64_t rank = ranks_[order_[i].at];
             const int64_t less = below_.up_to(rank - 1), at_most = below_.up_to(rank);
             found.concordant += less;
             found.human_ties += at_most - less;
@@ -100,7 +105,8 @@ class PairCounter {
         return pairs;
     }
 
-    std::vector<int64_t> order_, ranks_, sizes_;
+    Order order_;
+    std::vector<int64_t> ranks_, sizes_;
     RankCounter below_;
 };
 

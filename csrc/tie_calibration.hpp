@@ -20,6 +20,9 @@ struct Calibrated {
 
 class TieCalibration {
   public:
+    // Room for so many pairs at once: growing would need it three times over.
+    void reserve(size_t pairs) { steps_.reserve(pairs); }
+
     void group(const double* human, const double* metric, int64_t n) {
         if (n < 2) return;
         const int64_t pairs = n * (n - 1) / 2;

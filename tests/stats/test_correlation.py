@@ -193,6 +193,33 @@ def test_too_many_pairs_are_refused_before_they_are_made() -> None:
         calibrate(np.zeros(n), np.zeros(n))
 
 
+def test_infinite_scores_have_ranks_but_no_line() -> None:
+    h, m = [1.0, 2.0, 3.0, 4.0], [-np.inf, 0.0, 2.0, 1.0]
+    assert c.tau_b(h, m) == pytest.approx(4 / 6)
+    assert c.spearman(h, m) == pytest.approx(0.8)
+    assert np.isnan(c.pearson(h, m))
+    assert c.why_undefined(h, m) == "the metric scores are not all finite"
+    with pytest.raises(InputError, match="there is an infinite score"):
+        calibrate(h, m)
+
+
+def test_the_kernel_refuses_what_it_cannot_sort() -> None:
+    x, bad = np.zeros((1, 3)), np.array([[1.0, np.nan, 2.0]])
+    for call in (
+        lambda: _kernel.pair_counts(x, bad, 0.0),
+        lambda: _kernel.pair_counts(bad, x, 0.0),
+        lambda: _kernel.average_ranks(bad),
+    ):
+        with pytest.raises(ValueError, match="there is a NaN among the scores"):
+            call()
+    with pytest.raises(ValueError, match="epsilon is negative"):
+        _kernel.pair_counts(x, x, -1.0)
+    with pytest.raises(ValueError, match="differ in shape"):
+        _kernel.pair_counts(np.zeros((2, 3)), x, 0.0)
+    with pytest.raises(ValueError, match="not all finite"):
+        _kernel.calibrate_ties(bad[0], x[0], np.array([0, 3], dtype=np.int64))
+
+
 def test_groups_out_of_order_are_refused() -> None:
     x = np.zeros(4)
     with pytest.raises(ValueError, match="not in order"):

@@ -37,13 +37,15 @@ def why_undefined(
     metric: ArrayLike,
     names: tuple[str, str] = ("the human scores", "the metric scores"),
 ) -> str:
-    """Why two vectors have no correlation, in a few words; empty if they have one."""
+    """Why two vectors have no Pearson correlation, in a few words; empty if they have one."""
     h, m = defined(human, metric)
     if len(h) < 2:
         return f"{len(h)} point{'' if len(h) == 1 else 's'}, at least 2 are needed"
     for scores, name in zip((h, m), names, strict=True):
         if (scores == scores[0]).all():
             return f"{name} are constant"
+        if not np.isfinite(scores).all():
+            return f"{name} are not all finite"
     return ""
 
 
@@ -54,7 +56,8 @@ def _deviations(rows: Floats) -> Floats:
     """Deviations from the mean; exactly 0 where a row is constant, whatever the mean rounds to."""
     if rows.shape[1] == 0:
         return rows
-    moved: Floats = rows - rows.mean(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # an infinite score makes it NaN
+        moved: Floats = rows - rows.mean(axis=1, keepdims=True)
     moved[(rows == rows[:, :1]).all(axis=1)] = 0
     return moved
 

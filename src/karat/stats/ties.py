@@ -40,6 +40,8 @@ def calibrate(human: ArrayLike, metric: ArrayLike) -> Calibration:
             f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
         )
     both = ~(np.isnan(h) | np.isnan(m))
+    if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
+        raise InputError("tie calibration: there is an infinite score, whose differences are none")
     sizes = both.sum(axis=1)
     _check_room(int((sizes * (sizes - 1) // 2).sum()))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
