@@ -49,5 +49,5 @@ clean:
 .venv-bench/.installed: $(SOURCES) $(wildcard src/karat/*.py src/karat/*/*.py)
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
-	.venv-bench/bin/python $(PIP) . sacrebleu==2.6.0 rouge-score==0.1.2
+	.venv-bench/bin/python $(PIP) . sacrebleu==2.6.0 rouge-score==0.1.2 "scipy>=1.11"
 	touch $@

@@ -19,6 +19,7 @@ import gtm
 import large
 import lists
 import machine
+import meta
 import startup
 from plan import FULL, QUICK, Plan
 from table import Row, markdown, text
@@ -37,6 +38,8 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "more": lists.more,
     "bootstrap": lists.bootstrap,
     "gtm": gtm.measure,
+    "perm": meta.perm,
+    "kendall": meta.kendall,
 }
 
 

@@ -5,12 +5,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "conllu.hpp"
 #include "edit.hpp"
+#include "exchange.hpp"
 #include "gtm_exact.hpp"
 #include "gtm_greedy.hpp"
 #include "lcs.hpp"
@@ -18,9 +21,11 @@
 #include "ngrams.hpp"
 #include "porter.hpp"
 #include "ragged.hpp"
+#include "rank.hpp"
 #include "tally.hpp"
 #include "ter.hpp"
 #include "tercom.hpp"
+#include "tie_calibration.hpp"
 #include "tokenize.hpp"
 #include "treelets.hpp"
 #include "tying.hpp"
@@ -37,6 +42,9 @@ namespace {
 using Ids = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Draws = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Words = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
 
@@ -676,6 +684,93 @@ Array<double> py_tally(Draws draws, size_t items) {
     return give(std::move(counts), {rows, items});
 }
 
+Array<double> py_chosen_sums(Words words, Table rows) {
+    const size_t trials = words.shape(1), n = rows.shape(0), columns = rows.shape(1);
+    if (n > 64 * words.shape(0)) throw nb::value_error("there are more rows than bits");
+    std::vector<double> sums;
+    {
+        nb::gil_scoped_release release;
+        sums = chosen_sums(words.data(), words.shape(0), trials, rows.data(), n, columns);
+    }
+    return give(std::move(sums), {trials, columns});
+}
+
+// Sorting relies on an order, which NaN does not have.
+template <class Scores>
+void check_no_nan(const Scores& scores) {
+    const double* const x = scores.data();
+    if (std::any_of(x, x + scores.size(), [](double v) { return std::isnan(v); }))
+        throw nb::value_error("there is a NaN among the scores");
+}
+
+Array<double> py_average_ranks(Table rows) {
+    const size_t count = rows.shape(0), n = rows.shape(1);
+    check_no_nan(rows);
+    std::vector<double> ranks(count * n);
+    {
+        nb::gil_scoped_release release;
+        Order order;
+        for (size_t i = 0; i < count; ++i)
+            average_ranks(rows.data() + i * n, static_cast<int64_t>(n), order, &ranks[i * n]);
+    }
+    return give(std::move(ranks), {count, n});
+}
+
+// Of each row: concordant, discordant, tied in human only, in metric only, in both; and the numbers
+// of distinct values. One row of human scores serves all rows of the metric.
+Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
+    const size_t count = metric.shape(0), n = metric.shape(1);
+    if (human.shape(1) != n || (human.shape(0) != 1 && human.shape(0) != count))
+        throw nb::value_error("human and metric scores differ in shape");
+    if (!(epsilon >= 0)) throw nb::value_error("epsilon is negative");
+    check_no_nan(human);
+    check_no_nan(metric);
+    const size_t stride = human.shape(0) == 1 ? 0 : n;
+    std::vector<int64_t> counts;
+    {
+        nb::gil_scoped_release release;
+        counts.reserve(count * 7);
+        PairCounter counter;
+        for (size_t i = 0; i < count; ++i) {
+            const PairCounts c = counter.count(human.data() + i * stride, metric.data() + i * n,
+                                               static_cast<int64_t>(n), epsilon);
+            for (const int64_t one : {c.concordant, c.discordant, c.human_ties, c.metric_ties,
+                                      c.both_ties, c.human_values, c.metric_values})
+                counts.push_back(one);
+        }
+    }
+    return give(std::move(counts), {count, 7});
+}
+
+// The best tie threshold over groups of points, its accuracy, and the groups and pairs it is of.
+nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets) {
+    const size_t groups = offsets.shape(0) ? offsets.shape(0) - 1 : 0;
+    if (human.shape(0) != metric.shape(0)) throw nb::value_error("scores differ in number");
+    for (size_t i = 0; i < human.shape(0); ++i)
+        if (!std::isfinite(human(i)) || !std::isfinite(metric(i)))
+            throw nb::value_error("the scores are not all finite");
+    for (size_t g = 0; g < groups; ++g)
+        if (offsets(g) < 0 || offsets(g) > offsets(g + 1) ||
+            offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
+            throw nb::value_error("the groups are not in order");
+    Calibrated found;
+    {
+        nb::gil_scoped_release release;
+        TieCalibration ties;
+        size_t pairs = 0;
+        for (size_t g = 0; g < groups; ++g) {
+            const auto n = static_cast<size_t>(offsets(g + 1) - offsets(g));
+            if (n) pairs += n * (n - 1) / 2;
+        }
+        ties.reserve(pairs);
+        for (size_t g = 0; g < groups; ++g)
+            ties.group(human.data() + offsets(g), metric.data() + offsets(g),
+                       offsets(g + 1) - offsets(g));
+        found = ties.best();
+    }
+    return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, m) {
@@ -749,4 +844,8 @@ NB_MODULE(_kernel, m) {
     m.def("read_conllu", &read_conllu, "buffer"_a, "begin"_a);
     m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
     m.def("tally", &py_tally, "draws"_a, "items"_a);
+    m.def("chosen_sums", &py_chosen_sums, "words"_a, "rows"_a);
+    m.def("average_ranks", &py_average_ranks, "rows"_a);
+    m.def("pair_counts", &pair_counts, "human"_a, "metric"_a, "epsilon"_a);
+    m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a);
 }

@@ -1,0 +1,1 @@
+"""Metrics against humans: levels, intervals, which of two metrics is better."""

@@ -1,0 +1,127 @@
+"""Levels: what is correlated, over one systems x segments matrix pair in which NaN is missing.
+
+A cell counts if it has a human score and a metric score. Where a level has groups, its value is
+the mean over the groups in which the statistic is defined, and the others are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.stats.correlation import Statistic, statistic, why_undefined
+
+Floats = NDArray[np.float64]
+
+
+class Agreement(NamedTuple):
+    """A statistic at a level."""
+
+    value: float  # NaN if it is undefined
+    points: int  # systems, cells or documents that were compared
+    groups: int = 1  # that count
+    left_out: int = 0  # groups in which the statistic is undefined
+    why: str = ""  # why it is NaN
+
+
+Level = Callable[[Floats, Floats, Statistic | str], Agreement]
+
+
+def system(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
+    """One point a system, its means over the segments that count."""
+    h, m = shared(human, metric)
+    return _pooled(row_means(h), row_means(m), by)
+
+
+def segment(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
+    """One point a cell, all in one pool ("global", "no grouping")."""
+    return _pooled(*shared(human, metric), by)
+
+
+def item(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
+    """The mean over segments of the statistic over systems ("group by item")."""
+    h, m = shared(human, metric)
+    return _grouped(h.T, m.T, by, "segment")
+
+
+def by_system(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
+    """The mean over systems of the statistic over segments ("group by system")."""
+    return _grouped(*shared(human, metric), by, "system")
+
+
+def document(
+    human: Floats, metric: Floats, documents: Sequence[Any], by: Statistic | str = "pearson"
+) -> Agreement:
+    """One point a system and document, its means over the document's segments that count."""
+    h, m = shared(human, metric)
+    return _pooled(document_means(h, documents), document_means(m, documents), by)
+
+
+LEVELS: dict[str, Level] = {
+    "system": system,
+    "segment": segment,
+    "item": item,
+    "by-system": by_system,
+}
+"""Those that need nothing but two matrices; `document_means` makes matrices of documents."""
+
+
+def level(name: str) -> Level:
+    """A level by its name."""
+    if name not in LEVELS:
+        raise InputError(f"level {name!r}: expected one of {', '.join(LEVELS)}")
+    return LEVELS[name]
+
+
+# ---------------------------------------------------------------------------------- cells
+
+
+def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
+    """Both with NaN wherever one of them has it."""
+    if human.shape != metric.shape or human.ndim != 2:
+        raise InputError(
+            f"human scores have the shape {human.shape} and metric scores {metric.shape}: "
+            "expected the same, systems x segments"
+        )
+    missing = np.isnan(human) | np.isnan(metric)
+    return np.where(missing, np.nan, human), np.where(missing, np.nan, metric)
+
+
+def row_means(scores: Floats) -> Floats:
+    """The mean of each row's numbers; NaN for a row without any."""
+    counts = (~np.isnan(scores)).sum(axis=1)
+    means = np.full(len(scores), np.nan)
+    np.divide(np.nansum(scores, axis=1), counts, out=means, where=counts > 0)
+    return means
+
+
+def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
+    """systems x documents: means over the segments s with documents[s] equal, NaN left out.
+
+    Documents are in order of first sight.
+    """
+    if len(documents) != scores.shape[1]:
+        raise InputError(
+            f"{len(documents)} documents for {scores.shape[1]} segments: expected one a segment"
+        )
+    members: dict[Any, list[int]] = {}
+    for s, name in enumerate(documents):
+        members.setdefault(name, []).append(s)
+    return np.stack([row_means(scores[:, columns]) for columns in members.values()], axis=1)
+
+
+def _pooled(human: Floats, metric: Floats, by: Statistic | str) -> Agreement:
+    value = statistic(by)(human, metric)
+    points = int((~np.isnan(human)).sum())
+    return Agreement(value, points, why=why_undefined(human, metric) if np.isnan(value) else "")
+
+
+def _grouped(human: Floats, metric: Floats, by: Statistic | str, what: str) -> Agreement:
+    value, groups, left_out = statistic(by).over(human, metric)
+    points = int((~np.isnan(human)).sum())
+    why = "" if groups else f"no {what} has scores that differ"
+    return Agreement(value, points, groups, left_out, why)

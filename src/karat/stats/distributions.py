@@ -1,0 +1,51 @@
+"""Tails of the normal and of Student's distribution."""
+
+from __future__ import annotations
+
+from math import erfc, exp, lgamma, log, log1p, sqrt
+
+
+def normal_tail(z: float) -> float:
+    """P(Z >= z)."""
+    return 0.5 * erfc(z / sqrt(2))
+
+
+def student_tail(t: float, freedom: float) -> float:
+    """P(T >= t): half the regularised incomplete beta function I_x(v/2, 1/2) at x = v/(v + t^2)."""
+    x = freedom / (freedom + t * t)
+    half = 0.5 * incomplete_beta(freedom / 2, 0.5, x)
+    return half if t >= 0 else 1 - half
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """I_x(a, b), regularised; mirrored where its continued fraction is slow."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    return front / _fraction(a, b, x)
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    """1 + d1/(1 + d2/(1 + ...)), from the front by Lentz's recurrences."""
+    value, c, d = 1.0, 1.0, 0.0
+    for k in range(1, 10000):
+        term = _term(a, b, x, k)
+        d = 1 / _away_from_zero(1 + term * d)
+        c = _away_from_zero(1 + term / c)
+        value *= c * d
+        if abs(c * d - 1) < 1e-16:
+            break
+    return value
+
+
+def _term(a: float, b: float, x: float, k: int) -> float:
+    m = k // 2
+    if k % 2:
+        return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+    return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+
+
+def _away_from_zero(x: float) -> float:
+    return x if abs(x) > 1e-300 else 1e-300

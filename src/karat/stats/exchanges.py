@@ -1,0 +1,58 @@
+"""Random exchanges of cells between two matrices: systems x segments, each cell by a fair coin.
+
+Bits are drawn 64 at a time and summed in the kernel by looking up bytes; the same bits as a mask
+serve any statistic. Each system starts with a new word, so its own sums are as easy as the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.stats.resampling import SEED
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
+
+
+def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
+    """Random words, (systems * words per system) x trials, a batch of trials at a time."""
+    rng = np.random.default_rng(seed)
+    systems, segments = shape
+    count = systems * _words(segments)
+    for start in range(0, trials, TRIALS_AT_A_TIME):
+        size = count, min(TRIALS_AT_A_TIME, trials - start)
+        yield rng.integers(0, 2**64, size=size, dtype=np.uint64)
+
+
+def masks(words: Words, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """The drawn bits as trials x systems x segments; True where a cell is chosen."""
+    systems, segments = shape
+    little = np.ascontiguousarray(words.T).astype("<u8").view(np.uint8)
+    bits = np.unpackbits(little, axis=1, bitorder="little")
+    return bits.reshape(len(bits), systems, -1)[:, :, :segments].astype(bool)
+
+
+def chosen_sums(words: Words, cells: Floats) -> Floats:
+    """Sums of the chosen cells: of systems x segments x columns, trials x columns."""
+    systems, segments, columns = cells.shape
+    padded = np.zeros((systems, _words(segments) * 64, columns))
+    padded[:, :segments] = cells
+    return _kernel.chosen_sums(words, padded.reshape(-1, columns))
+
+
+def chosen_system_sums(words: Words, cells: Floats) -> Floats:
+    """Sums of the chosen cells of each system: of systems x segments, trials x systems."""
+    own = words.reshape(len(cells), _words(cells.shape[1]), words.shape[1])
+    parts = [
+        _kernel.chosen_sums(mine, row.reshape(-1, 1)) for mine, row in zip(own, cells, strict=True)
+    ]
+    return np.hstack(parts)
+
+
+def _words(segments: int) -> int:
+    return (segments + 63) // 64

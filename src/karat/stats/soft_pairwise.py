@@ -1,0 +1,82 @@
+"""Soft pairwise accuracy (Thompson, Mathur, Deutsch and Khayrallah 2024).
+
+Humans and metric each have a p-value for "system i is better than system j", from a paired
+permutation test over segments. SPA = 1 - mean over i < j of |p_human - p_metric|: a metric is
+right to be unsure where humans are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.progress import Progress, silent
+from karat.stats.exchanges import chosen_sums, drawn_words
+from karat.stats.resampling import SEED
+
+Floats = NDArray[np.float64]
+
+
+class SoftAccuracy(NamedTuple):
+    """The accuracy, and the segments it is of."""
+
+    value: float  # NaN for fewer than two systems or no segment that all systems have
+    segments: int
+    left_out: int  # segments on which a score is missing
+
+
+def pairwise_p_values(
+    scores: Floats, trials: int = 1000, seed: int = SEED, progress: Progress = silent
+) -> Floats:
+    """p[i, j] for "system i scores above j", of systems x segments: the share of trials in which
+    exchanging segments at random gives at least the real difference. The diagonal is NaN.
+    """
+    systems, segments = scores.shape
+    totals = scores.sum(axis=1)
+    reached = np.zeros((systems, systems))
+    slack = 1e-12 * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
+    real = totals[:, None] - totals[None, :]
+    done = 0
+    for words in drawn_words((1, segments), trials, seed):
+        sums = totals - 2 * chosen_sums(words, scores.T[None].copy())
+        for i in range(systems):
+            reached[i] += ((sums[:, i : i + 1] - sums) >= real[i] - slack).sum(axis=0)
+        done += len(sums)
+        progress(done, trials, "permuting")
+    p = reached / trials
+    np.fill_diagonal(p, np.nan)
+    return p
+
+
+def agreement_of_p_values(human: Floats, metric: Floats) -> float:
+    """1 - mean |p_human - p_metric| over pairs i < j."""
+    above = np.triu_indices(len(human), 1)
+    if not len(above[0]):
+        return float("nan")
+    return float(1 - np.abs(human - metric)[above].mean())
+
+
+def soft_pairwise_accuracy(
+    human: Floats,
+    metric: Floats,
+    trials: int = 1000,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> SoftAccuracy:
+    """SPA of two systems x segments matrices, on the segments that have all scores."""
+    if human.shape != metric.shape:
+        raise InputError(
+            f"human scores have the shape {human.shape} and metric scores {metric.shape}: "
+            "expected the same"
+        )
+    whole = ~(np.isnan(human) | np.isnan(metric)).any(axis=0)
+    kept, left_out = int(whole.sum()), int((~whole).sum())
+    if not kept:
+        return SoftAccuracy(float("nan"), 0, left_out)
+    p_human, p_metric = (
+        pairwise_p_values(x[:, whole], trials, seed, progress) for x in (human, metric)
+    )
+    return SoftAccuracy(agreement_of_p_values(p_human, p_metric), kept, left_out)

@@ -1,0 +1,59 @@
+"""Tie calibration: the threshold below which metric differences are best called ties.
+
+Deutsch, Foster and Freitag, *Ties Matter*, 2023. Accuracy at epsilon is the mean over groups of
+(C + Thm) / pairs, where a pair of a group is tied in the metric if |m1 - m2| <= epsilon. Every
+difference is tried, none is sampled; of equally good thresholds the smallest is taken.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+
+Floats = NDArray[np.float64]
+MOST_PAIRS = 1 << 27  # up to 16 bytes each: 2 GB
+
+
+class Calibration(NamedTuple):
+    """The best threshold and its accuracy, and what it was found on."""
+
+    epsilon: float
+    accuracy: float  # NaN if there is no pair
+    groups: int  # with at least one pair
+    left_out: int  # groups without
+    pairs: int
+
+
+def calibrate(human: ArrayLike, metric: ArrayLike) -> Calibration:
+    """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
+
+    O(p log p) in the number p of pairs within rows.
+    """
+    h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
+    if h.shape != m.shape:
+        raise InputError(
+            f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
+        )
+    both = ~(np.isnan(h) | np.isnan(m))
+    if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
+        raise InputError("tie calibration: there is an infinite score, whose differences are none")
+    sizes = both.sum(axis=1)
+    _check_room(int((sizes * (sizes - 1) // 2).sum()))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(h[both], m[both], offsets)
+    if not groups:
+        epsilon = accuracy = float("nan")
+    return Calibration(epsilon, accuracy, groups, len(h) - groups, pairs)
+
+
+def _check_room(pairs: int) -> None:
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"tie calibration over {pairs:,} pairs: at most {MOST_PAIRS:,} fit into memory; "
+            "group the scores by item"
+        )

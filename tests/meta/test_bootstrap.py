@@ -1,0 +1,131 @@
+"""Bootstrap of agreement: draw by draw, paired, and as often right as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import karat.meta.bootstrap as module
+from karat.errors import InputError
+from karat.meta.bootstrap import OVER, bootstrap, drawn, percentiles
+from karat.meta.levels import LEVELS
+from karat.stats.correlation import Statistic, pearson_rows
+
+
+def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    human = 50 + rng.normal(size=shape) + np.arange(shape[0])[:, None] / 2
+    metric = 1000 + human + rng.normal(size=shape)
+    for one in (human, metric):
+        one[rng.random(shape) < missing] = np.nan
+    return human, metric
+
+
+@pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize("at", LEVELS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_values_are_those_of_the_drawn_matrices(over: str, at: str, missing: float) -> None:
+    human, metric = scores(1, (4, 9), missing)
+    found = bootstrap(human, [metric], at=at, over=over, resamples=40, seed=5)[0]
+    ((systems, segments),) = drawn(human.shape, over, 40, 5)
+    for value, s, t in zip(found, systems, segments, strict=True):
+        wanted = LEVELS[at](human[s][:, t], metric[s][:, t], "pearson").value
+        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("at", ["system", "segment"])
+def test_a_draw_without_differences_is_undefined(at: str) -> None:
+    human = np.array([[0.1, 0.1], [0.7, 0.7]])
+    found = bootstrap(human, [human + 0.3], at=at, over="systems", resamples=200)[0]
+    assert set(np.round(found[~np.isnan(found)], 9)) == {1}
+    share = np.isnan(found).mean()  # both draws the same system: one half
+    assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(200)
+    assert percentiles(found) == (pytest.approx(1), pytest.approx(1), np.isnan(found).sum())
+    assert percentiles(np.full(3, np.nan))[2] == 3
+
+
+def test_r_squared_is_the_square() -> None:
+    human, metric = scores(2, (4, 9))
+    r = bootstrap(human, [metric], resamples=30)
+    assert np.array_equal(bootstrap(human, [metric], "r2", resamples=30), r * r)
+
+
+def test_what_is_not_drawn_stays() -> None:
+    for over, fixed in (("segments", 0), ("systems", 1)):
+        parts = next(drawn((4, 6), over, 10, 1))
+        assert (parts[fixed] == np.arange((4, 6)[fixed])).all()
+        assert len(np.unique(parts[1 - fixed], axis=0)) > 1
+
+
+def test_batches_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, metric = scores(3, (4, 9))
+    whole = bootstrap(human, [metric], resamples=50)
+    seen: list[tuple[int, int, str]] = []
+    monkeypatch.setattr(module, "_CELLS", 9 * 20)
+    cut = bootstrap(human, [metric], resamples=50, progress=lambda *report: seen.append(report))
+    assert np.allclose(whole, cut, atol=1e-12, rtol=0)
+    assert [done for done, _, _ in seen] == [20, 40, 50]
+
+
+def test_metrics_share_their_draws() -> None:
+    human, metric = scores(4, (5, 30))
+    other = metric + np.random.default_rng(0).normal(size=metric.shape) / 5
+    first, second = bootstrap(human, [metric, other], resamples=300)
+    alone = bootstrap(human, [other], resamples=300)[0]
+    assert np.array_equal(second, alone)
+    assert (first - second).std() < 0.5 * first.std()
+
+
+def test_a_statistic_of_ones_own_takes_the_general_way() -> None:
+    human, metric = scores(5, (4, 9))
+    mine = Statistic("mine", pearson_rows, "the same under another name")
+    usual = bootstrap(human, [metric], resamples=30)
+    assert np.allclose(bootstrap(human, [metric], mine, resamples=30), usual, atol=1e-9)
+
+
+def test_bad_input() -> None:
+    human, metric = scores(6, (3, 4))
+    with pytest.raises(InputError, match="bootstrap over 'words': expected one of segments"):
+        bootstrap(human, [metric], over="words")
+    with pytest.raises(InputError, match="resamples=0: expected at least 1"):
+        bootstrap(human, [metric], resamples=0)
+
+
+# ------------------------------------------------------------------------------------ coverage
+
+RHO = 0.6
+
+
+def simulated(
+    rng: np.random.Generator, shape: tuple[int, int], system_sd: float, segment_sd: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of systems and segments drawn at random; every part of them correlates with RHO."""
+    human, metric = np.zeros((2, *shape))
+    for size, sd in (((shape[0], 1), system_sd), ((1, shape[1]), segment_sd), (shape, 1)):
+        x, y = rng.normal(size=(2, *size))
+        human += sd * x
+        metric += sd * (RHO * x + np.sqrt(1 - RHO**2) * y)
+    return human, metric
+
+
+@pytest.mark.parametrize(
+    ("over", "at", "shape", "sds"),
+    [
+        ("segments", "segment", (5, 80), (0.0, 1.0)),
+        ("systems", "system", (60, 5), (1.0, 0.0)),
+        ("both", "segment", (50, 50), (1.0, 1.0)),
+    ],
+)
+def test_intervals_hold_the_true_value_as_often_as_they_say(
+    over: str, at: str, shape: tuple[int, int], sds: tuple[float, float]
+) -> None:
+    runs, share = 500, 0.95
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(runs):
+        human, metric = simulated(rng, shape, *sds)
+        low, high, _ = percentiles(bootstrap(human, [metric], at=at, over=over, resamples=400)[0])
+        held += low <= RHO <= high
+    # The Monte-Carlo error of the coverage is 0.01; percentile intervals are a little short.
+    error = np.sqrt(share * (1 - share) / runs)
+    assert abs(held / runs - share) < 3 * error

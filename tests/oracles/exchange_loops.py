@@ -1,0 +1,50 @@
+"""Exchanges of cells between two metrics, every one that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+
+Matrix = np.ndarray
+Measure = Callable[[Matrix, Matrix], float]
+
+
+def z_scores(scores: Matrix) -> Matrix:
+    """Mean 0 and standard deviation 1, over all cells that are numbers."""
+    known = [x for x in scores.ravel().tolist() if not np.isnan(x)]
+    mean = sum(known) / len(known)
+    sd = (sum((x - mean) ** 2 for x in known) / len(known)) ** 0.5
+    return (scores - mean) / sd
+
+
+def exchanged(first: Matrix, second: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
+    """Both matrices after each choice of cells to exchange."""
+    cells = [tuple(cell) for cell in np.argwhere(~np.isnan(first))]
+    for choice in product((False, True), repeat=len(cells)):
+        a, b = first.copy(), second.copy()
+        for cell, swapped in zip(cells, choice, strict=True):
+            if swapped:
+                a[cell], b[cell] = second[cell], first[cell]
+        yield a, b
+
+
+def perm_both(human: Matrix, first: Matrix, second: Matrix, measure: Measure) -> float:
+    """The exact share of exchanges with at least the real difference of agreement."""
+    missing = np.isnan(human + first + second)
+    h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
+    a, b = z_scores(a), z_scores(b)
+    real = measure(h, a) - measure(h, b)
+    gaps = [measure(h, x) - measure(h, y) for x, y in exchanged(a, b)]
+    return sum(gap >= real - 1e-9 for gap in gaps) / len(gaps)
+
+
+def p_better(first: Matrix, second: Matrix) -> float:
+    """The exact share of exchanges of segments with at least the real difference of sums."""
+    real = sum(first) - sum(second)
+    gaps = [
+        sum(x - y if keep else y - x for x, y, keep in zip(first, second, choice, strict=True))
+        for choice in product((False, True), repeat=len(first))
+    ]
+    return sum(gap >= real - 1e-9 for gap in gaps) / len(gaps)

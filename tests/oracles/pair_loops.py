@@ -1,0 +1,61 @@
+"""Rank statistics by looking at every pair, one after the other, in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import sqrt
+
+Vector = Sequence[float]
+
+
+def pair_counts(human: Vector, metric: Vector, epsilon: float = 0.0) -> list[int]:
+    """Concordant, discordant, tied in human only, in metric only, in both; distinct values."""
+    counts = [0, 0, 0, 0, 0]
+    points = list(zip(human, metric, strict=True))
+    for (h1, m1), (h2, m2) in combinations(points, 2):
+        if h1 == h2:
+            counts[4 if abs(m1 - m2) <= epsilon else 2] += 1
+        elif abs(m1 - m2) <= epsilon:
+            counts[3] += 1
+        else:
+            counts[0 if (h1 > h2) == (m1 > m2) else 1] += 1
+    return [*counts, len(set(human)), len(set(metric))]
+
+
+def tau_b(human: Vector, metric: Vector) -> float:
+    """(C - D) / sqrt((all - tied in human)(all - tied in metric))."""
+    con, dis, h, m, both, *_ = pair_counts(human, metric)
+    pairs = con + dis + h + m + both
+    bottom = sqrt((pairs - h - both) * (pairs - m - both))
+    return (con - dis) / bottom if bottom else float("nan")
+
+
+def tau_c(human: Vector, metric: Vector) -> float:
+    """2 k (C - D) / (n^2 (k - 1))."""
+    con, dis, _, _, _, h_values, m_values = pair_counts(human, metric)
+    k = min(h_values, m_values)
+    return 2 * k * (con - dis) / (len(human) ** 2 * (k - 1)) if k > 1 else float("nan")
+
+
+def average_ranks(x: Vector) -> list[float]:
+    """One more than the number below, and half the number of others that are equal."""
+    return [sum(b < a for b in x) + (sum(b == a for b in x) + 1) / 2 for a in x]
+
+
+def accuracy(human: Vector, metric: Vector, epsilon: float) -> float:
+    """The share of pairs that are right at a threshold."""
+    con, dis, h, m, both, *_ = pair_counts(human, metric, epsilon)
+    return (con + both) / (con + dis + h + m + both)
+
+
+def calibrate(groups: Iterable[tuple[Vector, Vector]]) -> tuple[float, float]:
+    """The smallest best threshold of all differences there are, and its mean accuracy."""
+    kept = [(h, m) for h, m in groups if len(h) > 1]
+    gaps = {abs(a - b) for _, m in kept for a, b in combinations(m, 2)}
+    tried = [
+        (sum(accuracy(h, m, epsilon) for h, m in kept) / len(kept), epsilon)
+        for epsilon in sorted({0.0, *gaps})
+    ]
+    best = max(value for value, _ in tried)
+    return next(epsilon for value, epsilon in tried if value >= best - 1e-12), best

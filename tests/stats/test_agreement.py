@@ -1,0 +1,225 @@
+"""Judges: published worked examples, the formulas by loops, and what is said of odd judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import judge_formulas
+
+from karat.errors import InputError
+from karat.stats.agreement import SCALES, intraclass, krippendorff_alpha
+from karat.stats.judges import (
+    inter_judge,
+    inter_judge_systems,
+    judge_table,
+    standings,
+    unit_means,
+    z_normalise,
+)
+
+NAN = float("nan")
+FOUR_CODERS = [  # Krippendorff 2011
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+    [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+]
+SIX_TARGETS = [  # Shrout and Fleiss 1979, units x judges
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
+
+# -------------------------------------------------------------------------------------- alpha
+
+
+@pytest.mark.parametrize(
+    ("scale", "wanted"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_alpha_of_the_published_example(scale: str, wanted: float) -> None:
+    found = krippendorff_alpha(np.array(FOUR_CODERS), scale)
+    assert round(found.value, 3) == wanted
+    assert (found.units, found.judgements, found.why) == (11, 40, "")
+
+
+CELLS = st.one_of(st.none(), st.integers(1, 4).map(float))
+TABLES = st.tuples(st.integers(2, 5), st.integers(1, 8)).flatmap(
+    lambda shape: st.lists(
+        st.lists(CELLS, min_size=shape[1], max_size=shape[1]),
+        min_size=shape[0],
+        max_size=shape[0],
+    )
+)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@given(table=TABLES)
+def test_alpha_is_the_formula(scale: str, table: list[list[float | None]]) -> None:
+    units = [[v for v in unit if v is not None] for unit in zip(*table, strict=True)]
+    pairable = [v for unit in units if len(unit) > 1 for v in unit]
+    assume(len(set(pairable)) > 1)
+    found = krippendorff_alpha(np.array(table, dtype=float), scale)
+    assert found.value == pytest.approx(judge_formulas.alpha(table, scale), abs=1e-9)
+    assert found.judgements == len(pairable)
+
+
+def test_alpha_says_why_there_is_none() -> None:
+    assert krippendorff_alpha(np.array([[1, NAN], [NAN, 2]])).why == "no unit was judged twice"
+    found = krippendorff_alpha(np.array([[3.0, 3.0], [3.0, 3.0]]))
+    assert found.why == "all judgements are equal"
+    assert np.isnan(found.value)
+    with pytest.raises(InputError, match="scale 'ratio': expected one of nominal"):
+        krippendorff_alpha(np.ones((2, 2)), "ratio")
+
+
+# ---------------------------------------------------------------------------------------- ICC
+
+
+def test_intraclass_of_the_published_example() -> None:
+    found = intraclass(np.array(SIX_TARGETS, dtype=float).T)
+    assert [round(x, 2) for x in found[:6]] == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    assert found[6:] == (6, 0, "")
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 8), k=st.integers(2, 5))
+def test_intraclass_is_the_formula(seed: int, n: int, k: int) -> None:
+    x = np.random.default_rng(seed).normal(size=(n, k)) + np.arange(n)[:, None]
+    B, W, J, E = judge_formulas.mean_squares(x.tolist())
+    found = intraclass(x.T)
+    assert found.icc1 == pytest.approx((B - W) / (B + (k - 1) * W))
+    assert found.icc2 == pytest.approx((B - E) / (B + (k - 1) * E + k * (J - E) / n))
+    assert found.icc3 == pytest.approx((B - E) / (B + (k - 1) * E))
+    assert found.icc1k == pytest.approx((B - W) / B)
+    assert found.icc2k == pytest.approx((B - E) / (B + (J - E) / n))
+    assert found.icc3k == pytest.approx((B - E) / B)
+
+
+def test_intraclass_needs_units_that_all_judged() -> None:
+    table = np.array(SIX_TARGETS, dtype=float).T
+    holed = np.hstack([table, [[1], [NAN], [3], [4]]])
+    assert intraclass(holed)[:6] == intraclass(table)[:6]
+    assert intraclass(holed)[6:] == (6, 1, "")
+    lone = intraclass(table[:1])
+    assert lone.why == "6 units judged by all of 1 judges, at least 2 of each are needed"
+    assert np.isnan(lone.icc1)
+    assert intraclass(np.ones((3, 3))).why == "all judgements are equal"
+
+
+# ------------------------------------------------------------------------------------- tables
+
+
+def test_a_table_has_means_of_repeated_judgements_and_nan_for_none() -> None:
+    units, judges = ["u", "v", "u", "u", "w"], ["b", "a", "a", "a", "b"]
+    found = judge_table(units, judges, [1, 2, 3, 5, NAN])
+    assert found.judges == ["b", "a"]
+    assert found.units == ["u", "v", "w"]
+    assert np.array_equal(found.values, [[1, NAN, NAN], [4, 2, NAN]], equal_nan=True)
+    with pytest.raises(InputError, match="2 values for columns of 1, 2 rows"):
+        judge_table(["u"], ["a", "b"], [1, 2])
+
+
+def test_z_scores_are_per_judge_and_odd_judges_are_named() -> None:
+    judges = ["a", "b", "a", "c", "a", "b", "d", "d", "e"]
+    found = z_normalise(judges, [1, 10, 2, 7, 3, 30, 4, 4, NAN])
+    half = np.sqrt(0.5)
+    wanted = [-1, -half, 0, NAN, 1, half, NAN, NAN, NAN]
+    assert np.allclose(found.values, wanted, equal_nan=True)
+    assert found.without == {
+        "c": "1 judgement",
+        "d": "all judgements are equal",
+        "e": "0 judgements",
+    }
+
+
+def test_unit_means_count_what_they_are_of() -> None:
+    found = unit_means(["u", "v", "u", "w"], [1, NAN, 4, 2])
+    assert found.units == ["u", "v", "w"]
+    assert np.array_equal(found.means, [2.5, NAN, 2], equal_nan=True)
+    assert found.counts.tolist() == [2, 0, 1]
+
+
+# -------------------------------------------------------------------------------- inter-judge
+
+
+def judged(rows: list[list[float]]) -> tuple[list[int], list[str], list[float]]:
+    """Flat rows of a table of judges x units."""
+    flat = [(u, "abcdefgh"[j], x) for j, row in enumerate(rows) for u, x in enumerate(row)]
+    units, judges, values = zip(*flat, strict=True)
+    return list(units), list(judges), list(values)
+
+
+def test_judges_are_correlated_on_what_both_judged() -> None:
+    table = judge_table(*judged([[1, 2, 3, 5, NAN], [2, 1, 4, NAN, 3], [7, 7, 7, 7, 7]]))
+    ab, ac, bc = inter_judge(table)
+    assert (ab.first, ab.second, ab.n, ab.why) == ("a", "b", 3, "")
+    assert ab.r == pytest.approx(np.corrcoef([1, 2, 3], [2, 1, 4])[0, 1])
+    assert (ac.n, ac.why) == (4, "the scores of c are constant")
+    assert np.isnan(bc.r)
+    without = inter_judge(table, leave_out=[2])[0]
+    assert (without.r, without.n) == (pytest.approx(-1), 2)
+
+
+def test_controls_can_be_left_out_of_systems() -> None:
+    rows = [[1, 2, 3, 5, 4, 6, 9, 9], [2, 1, 4, NAN, 3, 3, 1, 1]]
+    systems = ["x", "x", "y", "y", "z", "z", "control", "control"]
+    table = judge_table(*judged(rows))
+    (found,) = inter_judge_systems(table, systems, leave_out=["control"])
+    means = [1.5, 3, 5], [1.5, 4, 3]
+    assert (found.r, found.n) == (pytest.approx(np.corrcoef(*means)[0, 1]), 3)
+    (whole,) = inter_judge_systems(table, systems)
+    assert whole.n == 4
+    assert whole.r < 0 < found.r
+    with pytest.raises(InputError, match="2 systems for 8 units"):
+        inter_judge_systems(table, ["x", "y"])
+
+
+# ----------------------------------------------------------------------------------- standings
+
+
+def noisy(seed: int, judges: int, noise: float) -> list[list[float]]:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=60)
+    return (truth + noise * rng.normal(size=(judges, 60))).tolist()
+
+
+def test_a_judge_who_answers_at_random_is_flagged_and_kept() -> None:
+    rows = noisy(1, 5, 0.5)
+    rows[2] = np.random.default_rng(9).normal(size=60).tolist()
+    found = standings(judge_table(*judged(rows)))
+    assert [one.judge for one in found] == list("abcde")
+    assert [one.judge for one in found if one.flagged] == ["c"]
+    assert "below the median of all judges" in found[2].why
+    others = np.delete(np.array(rows), 0, axis=0).mean(axis=0)
+    assert found[0].r == pytest.approx(np.corrcoef(rows[0], others)[0, 1])
+    assert found[0].n == 60
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.5, 3.0])
+def test_judges_of_one_kind_are_hardly_ever_flagged(noise: float) -> None:
+    found = [
+        one for seed in range(20) for one in standings(judge_table(*judged(noisy(seed, 6, noise))))
+    ]
+    assert len(found) == 120
+    assert sum(one.flagged for one in found) <= 2
+
+
+def test_a_few_units_are_not_enough_to_flag_a_judge() -> None:
+    rows = [[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]]
+    found = standings(judge_table(*judged(rows)))
+    assert found[3].r == pytest.approx(-1)
+    assert not any(one.flagged for one in found)
+
+
+def test_a_constant_judge_is_flagged_and_two_judges_never() -> None:
+    rows = noisy(3, 4, 0.5)
+    rows[1] = [4.0] * 60
+    found = standings(judge_table(*judged(rows)))
+    assert [one.flagged for one in found] == [False, True, False, False]
+    assert found[1].why == "the judge's scores are constant"
+    two = standings(judge_table(*judged([rows[0], [-x for x in rows[0]]])))
+    assert [one.flagged for one in two] == [False, False]

@@ -1,0 +1,233 @@
+"""PERM-BOTH and its like: all exchanges there are, the fast way and the slow way, the null."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import exchange_loops
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.meta.better import better
+from karat.meta.levels import LEVELS
+from karat.stats import permutation as p
+from karat.stats.correlation import pearson
+from karat.stats.exchanges import chosen_sums, chosen_system_sums, drawn_words, masks
+from karat.stats.soft_pairwise import (
+    agreement_of_p_values,
+    pairwise_p_values,
+    soft_pairwise_accuracy,
+)
+
+SEEDS = st.integers(0, 2**32)
+
+
+def scores(seed: int, systems: int, segments: int, missing: float = 0.0) -> list[np.ndarray]:
+    """Human scores and two metrics, one better, with cells missing in each."""
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=(systems, segments)) + np.arange(systems)[:, None] / 3
+    noise = rng.normal(size=(2, systems, segments))
+    made = [human, human + noise[0], 10 + 5 * (human + 1.5 * noise[1])]
+    for one in made:
+        one[rng.random(one.shape) < missing] = np.nan
+    return made
+
+
+def system_pearson(h: np.ndarray, m: np.ndarray) -> float:
+    return pearson(np.nanmean(h, axis=1), np.nanmean(m, axis=1))
+
+
+MEASURES = {"segment": pearson, "system": system_pearson}
+Fast = {"segment": p.perm_both_pearson, "system": p.perm_both_system_pearson}
+
+
+# ------------------------------------------------------------------------------------ draws
+
+
+@given(
+    systems=st.integers(1, 4), segments=st.integers(1, 150), trials=st.integers(1, 9), seed=SEEDS
+)
+@settings(max_examples=40)
+def test_sums_are_those_of_the_masks(systems: int, segments: int, trials: int, seed: int) -> None:
+    shape = systems, segments
+    cells = np.random.default_rng(seed).integers(-9, 10, (*shape, 3)).astype(float)
+    (words,) = drawn_words(shape, trials, seed)
+    chosen = masks(words, shape)
+    assert chosen.shape == (trials, *shape)
+    wanted = np.einsum("tsn,snc->tc", chosen.astype(float), cells)
+    assert chosen_sums(words, cells).tolist() == wanted.tolist()
+    own = (chosen * cells[:, :, 0]).sum(axis=2)
+    assert chosen_system_sums(words, cells[:, :, 0].copy()).tolist() == own.tolist()
+
+
+def test_every_cell_is_exchanged_half_the_time_and_on_its_own() -> None:
+    shape, trials = (3, 70), 5000
+    chosen = np.concatenate([masks(w, shape) for w in drawn_words(shape, trials, 1)])
+    flat = chosen.reshape(trials, -1) - 0.5
+    error = 0.5 / np.sqrt(trials)
+    assert np.abs(flat.mean(axis=0)).max() < 5 * error
+    together = flat.T @ flat / trials / 0.25
+    assert np.abs(together - np.eye(210)).max() < 6 / np.sqrt(trials)
+
+
+def test_more_rows_than_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="more rows than bits"):
+        _kernel.chosen_sums(np.zeros((1, 2), dtype=np.uint64), np.zeros((65, 1)))
+
+
+# -------------------------------------------------------------------------------- PERM-BOTH
+
+
+@pytest.mark.parametrize("level", MEASURES)
+@pytest.mark.parametrize(("shape", "missing"), [((3, 3), 0.0), ((3, 4), 0.2)])
+def test_p_is_that_of_all_exchanges_within_chance(
+    level: str, shape: tuple[int, int], missing: float
+) -> None:
+    human, first, second = scores(11, *shape, missing)
+    exact = exchange_loops.perm_both(human, first, second, MEASURES[level])
+    assert 0.01 < exact < 0.99
+    trials = 20000
+    found = Fast[level](human, first, second, trials)
+    assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / trials)
+    assert found.p == (1 + found.beyond) / (1 + trials)
+
+
+@pytest.mark.parametrize("level", MEASURES)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_fast_way_is_the_slow_way(level: str, missing: float, seed: int) -> None:
+    made = scores(seed, 5, 70, missing)
+    slow = p.perm_both(*made, MEASURES[level], 600, seed)
+    fast = Fast[level](*made, 600, seed)
+    assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
+    assert fast[1:] == slow[1:]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("by", ["pearson", "spearman", "tau-b", "accuracy", "acc-eq"])
+def test_any_statistic_and_level_can_be_tested(by: str, level: str) -> None:
+    human, first, second = scores(3, 6, 40)
+    found = better(human, first, second, by, level, trials=60)
+    h, a, b = p.standardised(human, first, second)
+    delta = LEVELS[level](h, a, by).value - LEVELS[level](h, b, by).value
+    assert found.delta == pytest.approx(delta, abs=1e-12)
+    assert found.trials == 60
+    back = better(human, second, first, by, level, trials=60)
+    assert back.delta == pytest.approx(-found.delta, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", MEASURES)
+def test_scale_and_shift_do_not_matter(level: str) -> None:
+    human, first, second = scores(4, 6, 50)
+    found = better(human, first, second, at=level, trials=200)
+    moved = better(human, 3 + 100 * first, second / 7 - 1, at=level, trials=200)
+    assert moved.beyond == found.beyond
+
+
+@pytest.mark.parametrize("way", [*Fast.values(), lambda *x: p.perm_both(*x, pearson, 50)])
+def test_a_metric_is_not_better_than_itself(way: Callable[..., p.Permutation]) -> None:
+    human, first, _ = scores(5, 4, 30)
+    found = way(human, first, first.copy())
+    assert (found.delta, found.p) == (pytest.approx(0, abs=1e-12), 1)
+
+
+@pytest.mark.parametrize("level", MEASURES)
+def test_a_constant_metric_has_no_p(level: str) -> None:
+    human, first, _ = scores(6, 4, 30)
+    for found in (
+        better(human, first, np.full_like(first, 0.1), at=level, trials=20),
+        p.perm_both(human, first, np.full_like(first, 0.1), MEASURES[level], 20),
+    ):
+        assert np.isnan(found.delta)
+        assert np.isnan(found.p)
+
+
+@pytest.mark.parametrize("level", MEASURES)
+def test_nothing_in_common_has_no_p(level: str) -> None:
+    human, first, second = scores(6, 3, 5)
+    first[:], second[0, 0] = np.nan, 1
+    assert np.isnan(better(human, first, second, at=level, trials=20).p)
+
+
+def test_two_equally_good_metrics_are_told_apart_as_often_as_the_level_says() -> None:
+    rng = np.random.default_rng(8)
+    runs, level = 400, 0.1
+    found = 0
+    for _ in range(runs):
+        human, noise, other = rng.normal(size=(3, 6, 30))
+        found += better(human, human + noise, human + other, trials=99).p <= level
+    error = np.sqrt(level * (1 - level) / runs)
+    assert abs(found / runs - level) < 3.5 * error
+
+
+def test_progress_and_bad_input() -> None:
+    made = scores(7, 3, 8)
+    seen: list[tuple[int, int, str]] = []
+    p.perm_both_pearson(*made, 1100, progress=lambda *report: seen.append(report))
+    assert seen == [(512, 1100, "permuting"), (1024, 1100, "permuting"), (1100, 1100, "permuting")]
+    with pytest.raises(InputError, match="expected one shape, systems x segments"):
+        better(made[0], made[1], made[2][:, :4])
+    with pytest.raises(InputError, match="rmse depends on the scale"):
+        better(*made, by="rmse")
+    with pytest.raises(InputError, match="level 'word': expected one of system"):
+        better(*made, at="word")
+    with pytest.raises(InputError, match="trials=0: expected at least 1"):
+        better(*made, trials=0)
+
+
+# ------------------------------------------------------------------------------ paired, soft
+
+
+def test_paired_permutation_is_that_of_all_exchanges_within_chance() -> None:
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, 5, (2, 11)).astype(float)
+    first += 0.5
+    exact = exchange_loops.p_better(first, second)
+    found = p.paired_permutation(np.append(first, np.nan), np.append(second, 1), 20000)
+    assert 0.01 < exact < 0.99
+    assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / 20000)
+    assert found.delta == pytest.approx((first - second).mean())
+    assert p.paired_permutation(first, first).p == 1
+    assert np.isnan(p.paired_permutation(np.empty(0), np.empty(0)).p)
+
+
+def test_pairwise_p_values_are_those_of_all_exchanges_within_chance() -> None:
+    table = np.random.default_rng(5).integers(0, 6, (4, 9)).astype(float)
+    found = pairwise_p_values(table, 20000)
+    for i in range(4):
+        assert np.isnan(found[i, i])
+        for j in {0, 1, 2, 3} - {i}:
+            exact = exchange_loops.p_better(table[i], table[j])
+            assert abs(found[i, j] - exact) <= 4 * np.sqrt(exact * (1 - exact) / 20000)
+
+
+def test_soft_pairwise_accuracy_is_one_minus_the_mean_gap_of_p_values() -> None:
+    human = np.array([[np.nan, 0.1, 0.7], [np.nan] * 3, [np.nan] * 3])
+    human[1, 2] = 0.5
+    metric = human + np.array([[0, 0.2, -0.1], [0, 0, 0.3], [0, 0, 0]])
+    assert agreement_of_p_values(human, metric) == pytest.approx(1 - (0.2 + 0.1 + 0.3) / 3)
+    table, other, _ = scores(9, 4, 20)
+    found = soft_pairwise_accuracy(table, other)
+    wanted = agreement_of_p_values(pairwise_p_values(table), pairwise_p_values(other))
+    assert found == (wanted, 20, 0)
+    assert soft_pairwise_accuracy(table, table).value == 1
+    assert soft_pairwise_accuracy(table, 3 * table + 1).value == 1
+    assert soft_pairwise_accuracy(table, -table).value < found.value
+
+
+def test_soft_pairwise_accuracy_needs_whole_segments_and_two_systems() -> None:
+    human, metric, _ = scores(9, 3, 20)
+    human[0, 4], metric[2, 5] = np.nan, np.nan
+    found = soft_pairwise_accuracy(human, metric)
+    assert (found.segments, found.left_out) == (18, 2)
+    kept = [k for k in range(20) if k not in {4, 5}]
+    assert found.value == soft_pairwise_accuracy(human[:, kept], metric[:, kept]).value
+    assert np.isnan(soft_pairwise_accuracy(human[:1], metric[:1]).value)
+    human[1] = np.nan
+    assert soft_pairwise_accuracy(human, metric)[1:] == (0, 20)
+    with pytest.raises(InputError, match="expected the same"):
+        soft_pairwise_accuracy(human, metric[:2])
