@@ -97,7 +97,7 @@ def _is_nugget(nugget: object) -> bool:
         isinstance(nugget, dict)
         and isinstance(nugget.get("text"), str)
         and nugget.get("importance") in ("vital", "okay")
-        and nugget.get("assignment") in SUPPORT
+        and nugget.get("assignment") in list(SUPPORT)
     )
 
 

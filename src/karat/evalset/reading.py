@@ -51,11 +51,22 @@ class Reading:
 
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
-        if not self.problems:
-            return
+        if self.problems:
+            raise InputError(self._first())
+
+    def _first(self) -> str:
         others = len(self.problems) + self.more - 1
-        hint = f" (and {others:,} more: karat data check lists them)" if others else ""
-        raise InputError(self.problems[0] + hint)
+        return self.problems[0] + (
+            f" (and {others:,} more: karat data check lists them)" if others else ""
+        )
+
+    def is_told(self, sentence: str) -> bool:
+        """Whether an error that was raised only says what is among the problems."""
+        return bool(self.problems) and sentence == self._first()
+
+    def all(self) -> list[str]:
+        """All problems, and how many were not kept."""
+        return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
     def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[Place, Any]]:
         """Rows with their places, one a line, the first in line 1."""
