@@ -38,7 +38,7 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     for place, found in json_rows(path, reading):
         if "evalset" in found and place.line == 1:
             header = _checked(found, HEADER, place, reading)
-        elif "id" in found:
+        elif isinstance(found.get("id"), str | int):
             segments.append((place, _checked(found, SEGMENT, place, reading)))
         else:
             judgements.append((place, found))
@@ -118,11 +118,12 @@ def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) ->
 
 def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dimension]:
     for item in _array(header, "dimensions", place, reading):
+        given = {"name": item} if isinstance(item, str) else item
+        if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+            reading.problem(place, f"found the dimension {item!r:.40}, expected one with a name")
+            continue
         try:
-            good = isinstance(item, dict) and isinstance(item.get("name"), str)
-            yield (
-                Dimension(**_checked(item, DIMENSION, place, reading)) if good else Dimension(item)
-            )
+            yield Dimension(**_checked(given, DIMENSION, place, reading))
         except (InputError, TypeError) as error:
             reading.problem(place, f"the dimension {item!r}: {error}")
 

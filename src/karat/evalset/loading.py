@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.reading import Reading, read_text
+from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet, check_known
 from karat.progress import Progress, silent
 
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""
+
+
+_LONGEST = 1 << 24  # bytes of a first line that are looked at
 
 
 class Format(NamedTuple):
@@ -163,13 +166,16 @@ def read_evalset(
         if not path.exists():
             names = ", ".join(KNOWN)
             raise InputError(f"{given}: no such folder or file, nor a known set ({names})")
-    if format is None:
-        format, path = detect(path)
-    elif format not in FORMATS:
+    if format is not None and format not in FORMATS:
         raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
-    reader = FORMATS[format].reader()
-    check_known("option", options, [*inspect.signature(reader).parameters][2:], f"format {format}")
-    return reader(path, reading, **options)
+    try:
+        format, path = detect(path) if format is None else (format, path)
+        reader = FORMATS[format].reader()
+        takes = [*inspect.signature(reader).parameters][2:]
+        check_known("option", options, takes, f"format {format}")
+        return reader(path, reading, **options)
+    except OSError as error:  # a folder that cannot be listed
+        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 
 
 def known_place(name: str) -> Path:
@@ -211,7 +217,8 @@ def _of_file(path: Path) -> str | None:
     """The format whose names stand in the first line, as columns or as members of an object."""
     if not path.is_file() or path.suffix not in (".tsv", ".jsonl", ".jl", ".json"):
         return None
-    first = read_text(path).lstrip().partition("\n")[0].rstrip("\r")
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST).decode("utf-8-sig", "replace").strip()
     try:
         found = json.loads(first) if first.startswith("{") else first.split("\t")
     except (ValueError, RecursionError):
