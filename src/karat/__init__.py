@@ -22,11 +22,14 @@ _EXPORTS = {
     "BLEU": "karat.metrics.ngram",
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
+    "Dimension": "karat.evalset.judgements",
+    "EvalSet": "karat.evalset.sets",
     "GTM": "karat.metrics.matching",
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
     "Interrupted": "karat.errors",
+    "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
     "Lines": "karat.text.segments",
     "Metric": "karat.metrics.base",
@@ -51,9 +54,12 @@ _EXPORTS = {
     "alignment": "karat.metrics.edits",
     "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
+    "load_evalset": "karat.evalset.loading",
+    "make_evalset": "karat.evalset.draft",
     "metric": "karat.metrics.names",
     "parse_references": "karat.evalset.parsing",
     "read_conllu": "karat.evalset.conllu",
+    "save_evalset": "karat.evalset.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
 }
@@ -69,7 +75,12 @@ if TYPE_CHECKING:
         OutputError,
     )
     from karat.evalset.conllu import read_conllu
+    from karat.evalset.draft import make_evalset
+    from karat.evalset.judgements import Dimension, Judgement
+    from karat.evalset.loading import load_evalset
     from karat.evalset.parsing import parse_references
+    from karat.evalset.saving import save_evalset
+    from karat.evalset.sets import EvalSet
     from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
@@ -100,10 +111,13 @@ __all__ = [
     "Alignment",
     "ChrF",
     "Comparison",
+    "Dimension",
+    "EvalSet",
     "GenerationAccuracy",
     "GenerationTreeAccuracy",
     "InputError",
     "Interrupted",
+    "Judgement",
     "KaratError",
     "Lines",
     "Metric",
@@ -126,9 +140,12 @@ __all__ = [
     "alignment",
     "alignments",
     "compare",
+    "load_evalset",
+    "make_evalset",
     "metric",
     "parse_references",
     "read_conllu",
+    "save_evalset",
     "score",
     "tokenize",
 ]

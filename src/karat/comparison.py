@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karat.errors import InputError
+from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
 from karat.metrics.settings import nearest
 from karat.progress import Progress, silent
@@ -21,6 +22,7 @@ from karat.scoring import (
     Wanted,
     as_metrics,
     as_systems,
+    as_texts,
     check_count,
     collect,
     columns,
@@ -91,8 +93,8 @@ class Comparison(Results[CompareRow]):
 
 
 def compare(
-    systems: Mapping[str, Texts],
-    references: GivenReferences,
+    systems: Mapping[str, Texts] | EvalSet,
+    references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
     baseline: str | None = None,
@@ -107,9 +109,10 @@ def compare(
 
     `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
     `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
-    own trials serve for its intervals.
+    own trials serve for its intervals. An evaluation set brings its own references.
     """
-    named = as_systems(systems)
+    given, references = as_texts(systems, references)
+    named = as_systems(given)
     base = _baseline(baseline, list(named))
     if test not in TESTS:
         raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from karat.errors import InputError
+from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.metrics.run import run
@@ -69,8 +70,8 @@ class Scoring(Results[ScoreRow]):
 
 
 def score(
-    systems: Systems,
-    references: GivenReferences,
+    systems: Systems | EvalSet,
+    references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
     bootstrap: int = 0,
@@ -79,7 +80,11 @@ def score(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Scoring:
-    """Score systems; with `bootstrap` resamples also a 95% interval for each score."""
+    """Score systems; with `bootstrap` resamples also a 95% interval for each score.
+
+    An evaluation set brings its own references: `score(evalset, metrics=["bleu"])`.
+    """
+    systems, references = as_texts(systems, references)
     named = as_systems(systems)
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
@@ -185,6 +190,19 @@ def _join(parts: Sequence[Collected]) -> Collected:
 
 
 # ------------------------------------------------------------------------------ what was given
+
+
+def as_texts(
+    systems: Systems | EvalSet, references: GivenReferences | None
+) -> tuple[Systems, GivenReferences]:
+    """Systems and references, from an evaluation set if one was given."""
+    if isinstance(systems, EvalSet):
+        if references is not None:
+            raise InputError("an evaluation set brings its own references: leave references out")
+        return systems.texts()
+    if references is None:
+        raise InputError("no references were given: they are needed unless systems is an EvalSet")
+    return systems, references
 
 
 def as_systems(systems: Systems) -> dict[str, Segments]:

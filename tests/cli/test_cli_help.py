@@ -35,7 +35,7 @@ def test_every_command_has_help(output: Callable[..., str], name: str) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["score", "compare", "grid", "metrics", "completion"])
+@pytest.mark.parametrize("name", ["score", "compare", "grid", "data", "metrics", "completion"])
 def test_help_has_examples(output: Callable[..., str], name: str) -> None:
     assert output(name, "--help").count(f"karat {name}") >= 3  # the first is the usage
 
@@ -60,7 +60,7 @@ def test_commands_are_completed(karat: Karat) -> None:
 
 def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
-        f"plain,--{name}" for name in ("segments", "seed", "signature-only")
+        f"plain,--{name}" for name in ("set", "segments", "seed", "signature-only")
     ]
 
 

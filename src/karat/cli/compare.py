@@ -6,14 +6,15 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import input_paths, open_inputs
+from karat.cli.inputs import check_given, input_paths, open_given
 from karat.cli.show import check_output, show
 
 
 @click.command(name="compare")
-@click.argument("candidates", nargs=-1, required=True, type=click.Path(), metavar="CANDIDATE...")
+@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.evalset
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -48,6 +49,7 @@ def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    evalset: str | None,
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
@@ -67,14 +69,16 @@ def command(
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
     karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
     karat compare a.txt b.txt -r ref.txt --format html --output report.html
+    karat compare atlas beacon --set demo
     """
     from karat.comparison import compare
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_output(output, input_paths(candidates, references))
+    check_given(candidates, references, optional_references, evalset)
+    check_output(output, [] if evalset else input_paths(candidates, references))
     with Bar() as progress:
-        systems, refs = open_inputs(candidates, references, optional_references, progress)
+        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
         comparison = compare(
             systems,
             refs,

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from karat.errors import InputError
-from karat.progress import Progress
+from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
-from karat.text.segments import Lines
+from karat.text.segments import Lines, Segments
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 
@@ -63,6 +63,48 @@ def open_inputs(
     sources = [_open(path, progress) for path in references]
     check_lengths([*systems.values(), *sources])
     return systems, References(sources, optional)
+
+
+def check_given(
+    candidates: Sequence[str], references: Sequence[str], optional: bool, evalset: str | None
+) -> None:
+    """Either files with references, or a set, which has its own."""
+    if evalset is None and not candidates:
+        raise click.UsageError("Missing argument 'CANDIDATE...'.")
+    if evalset is not None and (references or optional):
+        raise InputError("--set brings its own references: leave -r and --optional-references out")
+
+
+def open_given(
+    candidates: Sequence[str],
+    references: Sequence[str],
+    optional: bool,
+    evalset: str | None,
+    progress: Progress,
+) -> tuple[dict[str, Segments], References]:
+    """Systems by name and their references, from files or from a set."""
+    if evalset is not None:
+        return open_set(evalset, candidates, progress)
+    systems, refs = open_inputs(candidates, references, optional, progress)
+    return {**systems}, refs
+
+
+def open_set(
+    name: str, systems: Sequence[str], progress: Progress = silent
+) -> tuple[dict[str, Segments], References]:
+    """All systems of a set, or those that are named, and its references."""
+    from karat.evalset.loading import load_evalset
+    from karat.text.references import VaryingReferences
+    from karat.text.segments import Strings
+
+    found = load_evalset(name, progress=progress)
+    if systems:
+        found = found.select(systems=systems)
+    outputs, references = found.texts()
+    named: dict[str, Segments] = {
+        system: Strings(texts, f"system {system}") for system, texts in outputs.items()
+    }
+    return named, VaryingReferences(references)
 
 
 def _open_trees(paths: Sequence[str]) -> References | None:

@@ -17,6 +17,7 @@ COMMANDS = {
     "score": ("karat.cli.score", "Score candidates against references."),
     "compare": ("karat.cli.compare", "Compare systems: intervals, paired tests, examples."),
     "grid": ("karat.cli.grid", "Draw what a segment shares with its references."),
+    "data": ("karat.cli.data", "Check, convert and list evaluation sets."),
     "metrics": ("karat.cli.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.demo", "Run a comparison on bundled texts and write a report."),
     "completion": ("karat.cli.completion", "Print a shell's completion script."),

@@ -21,6 +21,28 @@ def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [name for name in (*CLASSES, *ALIASES) if name.startswith(incomplete)]
 
 
+def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """The names of known sets; where none fits, files."""
+    from click.shell_completion import CompletionItem
+
+    from karat.evalset.loading import KNOWN
+
+    names = [CompletionItem(name) for name in KNOWN if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
+
+
+def evalset(function: F) -> F:
+    """`--set SET`: systems and references from an evaluation set."""
+    return click.option(
+        "--set",
+        "evalset",
+        metavar="SET",
+        shell_complete=complete_set,
+        help="Take systems and references from an evaluation set (see karat data); each CANDIDATE "
+        "is then a system of it (default: all).",
+    )(function)
+
+
 def references(function: F) -> F:
     """`-r REF`, once for each reference file."""
     return click.option(

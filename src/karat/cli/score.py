@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import input_paths, open_inputs
+from karat.cli.inputs import check_given, input_paths, open_given, open_set
 from karat.cli.show import check_output, say, show
 from karat.errors import InputError
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 @click.command(name="score")
-@click.argument("candidates", nargs=-1, required=True, type=click.Path(), metavar="CANDIDATE...")
+@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.evalset
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
@@ -37,6 +38,7 @@ def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    evalset: str | None,
     metrics: tuple[str, ...],
     segments: bool,
     bootstrap: int,
@@ -55,20 +57,24 @@ def command(
     karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
     karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
+    karat score --set demo -m bleu -m chrf
     """
     from karat.report.scores import score_document, segment_document
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_output(output, input_paths(candidates, references))
+    check_given(candidates, references, optional_references, evalset)
+    check_output(output, [] if evalset else input_paths(candidates, references))
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
         number = None if optional_references else len(references) or 1
+        if evalset:
+            number = open_set(evalset, candidates)[1].number
         show_signatures(chosen, number, drawn(bootstrap, seed), format, output)
         return
     with Bar() as progress:
-        systems, refs = open_inputs(candidates, references, optional_references, progress)
+        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
         scoring = score(
             systems,
             refs,

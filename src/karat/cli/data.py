@@ -1,0 +1,141 @@
+"""`karat data`: check, convert and list evaluation sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.errors import InputError
+
+_READ_AS = click.option(
+    "--read-as",
+    metavar="FORMAT",
+    help="The format of SET (default: found from its content); see karat data list.",
+)
+_OPTION = click.option(
+    "--option",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the format's reader, such as references=refB; repeat for several.",
+)
+_SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
+
+
+@click.group(name="data", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Check, convert and list evaluation sets.
+
+    SET is a folder or file in a known format, or the name of a known set.
+
+    \b
+    karat data list
+    karat data check demo
+    karat data convert ratings.tsv my-set
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def reader_options(given: tuple[str, ...]) -> dict[str, str]:
+    """`NAME=VALUE` as a reader takes it."""
+    for text in given:
+        if not text.partition("=")[0] or "=" not in text:
+            raise InputError(f"--option {text}: expected NAME=VALUE")
+    return {text.partition("=")[0]: text.partition("=")[2] for text in given}
+
+
+@command.command(name="check")
+@_SET
+@_READ_AS
+@_OPTION
+@options.output
+def check(
+    name: str, read_as: str | None, given: tuple[str, ...], format: str, output: str | None
+) -> None:
+    """Say what is in a set and what is wrong with it.
+
+    Every problem is listed; with any, the set cannot be used and the exit code is 2.
+
+    \b
+    karat data check demo
+    karat data check my-set --format json
+    karat data check mqm.tsv --option references=refB
+    """
+    from karat.evalset.loading import read_evalset
+    from karat.evalset.reading import Reading
+    from karat.report.evalsets import check_document
+
+    check_output(output)
+    found = None
+    more: dict[str, Any] = reader_options(given)
+    with Bar() as progress:
+        reading = Reading(progress)
+        try:
+            found = read_evalset(name, reading, read_as, **more)
+        except InputError as error:
+            if not reading.is_told(str(error)):
+                reading.problems.append(str(error))
+    show(check_document(name, found, reading.all(), options.command_line()), format, output)
+    if found is None:
+        count = len(reading.problems) + reading.more
+        problems = f"{count:,} problem{'s' * (count > 1)}"
+        raise InputError(f"{name} cannot be used: {problems}, listed in the report")
+
+
+@command.command(name="convert")
+@_SET
+@click.argument("target", metavar="DIR", type=click.Path())
+@_READ_AS
+@_OPTION
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(("dir", "jsonl")),
+    default="dir",
+    show_default=True,
+    help="A folder of text files, or one file of JSON lines.",
+)
+def convert(
+    name: str, target: str, read_as: str | None, given: tuple[str, ...], format: str
+) -> None:
+    """Write a set as a folder, or as one file, that Karat reads.
+
+    Nothing is overwritten: DIR must not exist yet.
+
+    \b
+    karat data convert demo my-demo
+    karat data convert demo demo.jsonl --format jsonl
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.evalset.saving import check_free, save_evalset
+
+    check_free(Path(target))
+    more: dict[str, Any] = reader_options(given)
+    with Bar() as progress:
+        evalset = load_evalset(name, read_as, progress=progress, **more)
+        save_evalset(evalset, target, format)
+    click.echo(f"{target}: {evalset!r}")
+
+
+@command.command(name="list")
+@options.output
+def list_known(format: str, output: str | None) -> None:
+    """List the sets that have names, and whether they are here.
+
+    They are looked for in the folder that the variable KARAT_DATA names.
+
+    \b
+    karat data list
+    karat data list --format json
+    """
+    from karat.report.evalsets import known_document
+
+    check_output(output)
+    show(known_document(options.command_line()), format, output)

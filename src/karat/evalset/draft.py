@@ -1,0 +1,274 @@
+"""A draft of an evaluation set: the one place where a set is checked, whatever it was read from."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from karat.errors import InputError
+from karat.evalset.judgements import Dimension, Judgement, Judgements
+from karat.evalset.reading import Place, Reading, number
+from karat.evalset.sets import EvalSet
+
+Where = Place | Path | str
+
+
+class Draft:
+    """Takes what a reader found, notes what is wrong with it, and becomes an `EvalSet`."""
+
+    def __init__(
+        self,
+        name: str,
+        segments: Sequence[str],
+        systems: Mapping[str, Sequence[str | None]],
+        *,
+        reading: Reading,
+        where: Where,
+        references: Sequence[Sequence[str]] | None = None,
+        groups: Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+        dimensions: Iterable[Dimension | str] = (),
+        description: str = "",
+        licence: str = "",
+    ) -> None:
+        self.name, self.description, self.licence = name, description, licence
+        self.reading, self.where = reading, where
+        self.segments = tuple(segments)
+        self.groups = None if groups is None else tuple(groups)
+        self.sources = None if sources is None else tuple(sources)
+        given = [()] * len(self.segments) if references is None else references
+        self.references = tuple(tuple(group) for group in given)
+        self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
+        self.dimensions: dict[str, Dimension] = {}
+        for dimension in dimensions:
+            self._add_dimension(dimension)
+        self._check_texts()
+        self._system = _numbers(self.systems)
+        self._segment = _numbers(self.segments)
+        self._judge: dict[str, int] = {}
+        self._dimension = _numbers(self.dimensions)
+        self._rows = tuple(array("i") for _ in range(4))
+        self._values = array("d")
+        self._places: list[Where] = []
+
+    # ------------------------------------------------------------------------------- the texts
+
+    def _problem(self, sentence: str) -> None:
+        self.reading.problem(self.where, sentence)
+
+    def _add_dimension(self, given: Dimension | str) -> None:
+        dimension = Dimension(given) if isinstance(given, str) else given
+        if dimension.name in self.dimensions:
+            self._problem(f"dimension {dimension.name!r} is given twice")
+        self._check_name("dimension", dimension.name)
+        self.dimensions[dimension.name] = dimension
+
+    def _check_texts(self) -> None:
+        if not self.segments:
+            self._problem("no segments: expected at least one")
+        if not self.systems:
+            self._problem("no systems: expected at least one")
+        self._check_ids()
+        for system, outputs in self.systems.items():
+            self._check_name("system", system)
+            self._check_column(f"system {system}", outputs, missing=True)
+        for what, column in (("groups", self.groups), ("sources", self.sources)):
+            if column is not None:
+                self._check_column(what, column)
+        for group in dict.fromkeys(self.groups or ()):
+            self._check_name("group", group)
+        self._check_references()
+
+    def _check_ids(self) -> None:
+        first: dict[str, int] = {}
+        for i, segment in enumerate(self.segments, 1):
+            self._check_name("segment", segment)
+            if first.setdefault(segment, i) != i:
+                self._problem(f"segments {first[segment]} and {i} have the same id {segment!r}")
+
+    def _check_name(self, kind: str, name: object) -> None:
+        """Names stand in tables and one a line."""
+        if not isinstance(name, str) or not name or any(c in name for c in "\t\n\r"):
+            self._problem(
+                f"{kind} {name!r}: expected a name of at least one character, without tabs and "
+                "line ends"
+            )
+
+    def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
+        if len(column) != len(self.segments):
+            expected = f"{len(self.segments):,}, one a segment"
+            self._problem(f"{what}: found {len(column):,}, expected {expected}")
+        allowed = (str, type(None)) if missing else (str,)
+        bad = next((i for i, text in enumerate(column) if not isinstance(text, allowed)), None)
+        if bad is not None:
+            kind = type(column[bad]).__name__
+            self._problem(f"{what}, segment {bad + 1}: found {kind}, expected str")
+
+    def _check_references(self) -> None:
+        if len(self.references) != len(self.segments):
+            found, expected = len(self.references), len(self.segments)
+            self._problem(f"references: found those of {found:,} segments, expected {expected:,}")
+        for i, group in enumerate(self.references, 1):
+            for text in group:
+                if not isinstance(text, str):
+                    kind = type(text).__name__
+                    self._problem(f"references of segment {i}: found {kind}, expected str")
+
+    # -------------------------------------------------------------------------- the judgements
+
+    def judge(
+        self,
+        system: str,
+        segment: str,
+        judge: str,
+        dimension: str,
+        value: object,
+        where: Where | None = None,
+    ) -> None:
+        """Take a row; what is wrong with it is noted and the row left out."""
+        place = self.where if where is None else where
+        at = self._system.get(system), self._segment.get(segment), self._dimension.get(dimension)
+        found = number(value)
+        problem = self._wrong(system, segment, judge, dimension, at)
+        if found is None and problem is None:
+            problem = f"found the value {value!r}, expected a finite number"
+        if problem is not None or None in at or found is None:
+            self.reading.problem(place, problem or "")
+            return
+        by = self._judge.setdefault(judge, len(self._judge))
+        for column, index in zip(self._rows, (at[0], at[1], by, at[2]), strict=True):
+            column.append(index or 0)
+        self._values.append(found)
+        self._places.append(place)
+
+    def _wrong(
+        self,
+        system: str,
+        segment: str,
+        judge: str,
+        dimension: str,
+        at: tuple[int | None, int | None, int | None],
+    ) -> str | None:
+        if at[0] is None:
+            return f"a judgement of system {system!r}, which is not in the set"
+        if at[1] is None:
+            return f"a judgement of segment {segment!r}, which is not in the set"
+        if at[2] is None:
+            known = ", ".join(self.dimensions) or "none"
+            return f"a judgement of dimension {dimension!r}, which is not declared ({known})"
+        outputs = self.systems[system]
+        if at[1] < len(outputs) and outputs[at[1]] is None:
+            return f"a judgement of system {system!r} on segment {segment!r}, which has no output"
+        if not isinstance(judge, str) or not judge or any(c in judge for c in "\t\n\r"):
+            return f"found the judge {judge!r}, expected a name without tabs and line ends"
+        return None
+
+    def finish(self) -> EvalSet:
+        """The set; if anything is wrong with it, the first problem is raised."""
+        judgements = self._judgements()
+        self._check_twice(judgements)
+        self.reading.check()
+        return EvalSet(
+            self.name,
+            self.segments,
+            self.groups,
+            self.sources,
+            self.references,
+            self.systems,
+            judgements,
+            self.dimensions,
+            self.description,
+            self.licence,
+        )
+
+    def _judgements(self) -> Judgements:
+        import numpy as np
+
+        system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
+        return Judgements(
+            tuple(self.systems),
+            self.segments,
+            tuple(self._judge),
+            tuple(self.dimensions),
+            system,
+            segment,
+            judge,
+            dimension,
+            np.array(self._values, dtype=np.float64),
+        )
+
+    def _check_twice(self, rows: Judgements) -> None:
+        """No judge may judge one output under one dimension twice."""
+        import numpy as np
+
+        columns = rows.dimension, rows.judge, rows.segment, rows.system
+        order = np.lexsort(columns)  # stable: of two equal rows, the earlier comes first
+        same = np.ones(max(len(order) - 1, 0), dtype=bool)
+        for column in columns:
+            ordered = column[order]
+            same &= ordered[1:] == ordered[:-1]
+        for i in np.flatnonzero(same).tolist():
+            first, again = int(order[i]), int(order[i + 1])
+            row = rows[again]
+            self.reading.problem(
+                self._places[again],
+                f"judge {row.judge!r} has judged {row.dimension} of system {row.system!r} on "
+                f"segment {row.segment!r} already ({self._places[first]})",
+            )
+
+
+def _numbers(names: Iterable[str]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(names)}
+
+
+def make_evalset(
+    name: str,
+    systems: Mapping[str, Sequence[str | None]],
+    *,
+    references: Sequence[str | Sequence[str]] | None = None,
+    segments: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    sources: Sequence[str] | None = None,
+    judgements: Iterable[Judgement | tuple[str, str, str, str, float]] = (),
+    dimensions: Iterable[Dimension | str] = (),
+    description: str = "",
+    licence: str = "",
+) -> EvalSet:
+    """An evaluation set from Python lists, checked.
+
+    `references[i]` is a string or a sequence of strings; `segments` are ids, by default `1`, `2`
+    and so on; a dimension given by its name alone is one where higher is better.
+    """
+    outputs = {system: _outputs(system, texts) for system, texts in systems.items()}
+    count = len(next(iter(outputs.values()), ()))
+    draft = Draft(
+        name,
+        [str(i) for i in range(1, count + 1)] if segments is None else segments,
+        outputs,
+        reading=Reading(),
+        where=name,
+        references=None if references is None else [_group(group) for group in references],
+        groups=groups,
+        sources=sources,
+        dimensions=dimensions,
+        description=description,
+        licence=licence,
+    )
+    for i, row in enumerate(judgements):
+        if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):
+            expected = ", ".join(Judgement._fields)
+            raise InputError(f"{name}, judgements[{i}]: found {row!r}, expected ({expected})")
+        draft.judge(*row, where=f"{name}, judgements[{i}]")
+    return draft.finish()
+
+
+def _outputs(system: str, given: Sequence[str | None]) -> tuple[str | None, ...]:
+    if isinstance(given, str | bytes):
+        kind = type(given).__name__
+        raise InputError(f"system {system} is one {kind}: give a list with a string a segment")
+    return tuple(given)
+
+
+def _group(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,112 @@
+"""The E2E generation challenge: outputs, references, and ratings of five outputs at a time.
+
+    primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes of both kinds, blank lines)
+    testset_w_refs.csv          mr, ref: a row for each reference, those of one input together
+    naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
+    quality.nopii.csv           the same with quality1…quality5
+
+Workers chose their own scale (some gave 111111), so only the order within a row means anything.
+What is stored is therefore not the rating but the share of comparisons that an output wins:
+
+    value = (outputs in the row rated lower + half of those rated equal) / other outputs in the row
+
+and over all rows, if the worker had the same output in several. Two systems with the same text
+count as any other tie. Workers are numbered anew in each file: `naturalness/w1` and `quality/w1`
+are two judges.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from karat.evalset.draft import Draft
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import Place, Reading, csv_rows, number, read_lines
+from karat.evalset.sets import EvalSet
+
+RATINGS = {"naturalness": "natur", "quality": "quality"}
+"""Dimension -> how its five columns are called, before their numbers."""
+
+_PLACES = range(1, 6)
+_GUIDELINE = "Share of the other outputs in the row that it beats; ties count one half."
+
+
+def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
+    """The set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
+    references: dict[str, list[str]] = {}
+    for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+        references.setdefault(meaning, []).append(text)
+    inputs = list(references)
+    files = sorted((path / "primary").glob("*.tsv"))
+    draft = Draft(
+        name or path.name,
+        [str(i) for i in range(1, len(inputs) + 1)],
+        {file.stem: _outputs(file, inputs, reading) for file in files},
+        reading=reading,
+        where=path,
+        references=list(references.values()),
+        sources=inputs,
+        dimensions=[Dimension(key, low=0.0, high=1.0, guideline=_GUIDELINE) for key in RATINGS],
+        description="E2E NLG challenge, primary systems; ratings as shares of comparisons won",
+        licence="CC-BY-SA 4.0",
+    )
+    for dimension, column in RATINGS.items():
+        _read_ratings(path / f"{dimension}.nopii.csv", dimension, column, draft)
+    return draft.finish()
+
+
+def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
+    """The output for every input, which must stand in the order of the test set."""
+    rows = [
+        (place, line) for place, line in reading.numbered(read_lines(path), path) if line.strip()
+    ]
+    outputs = []
+    for (place, line), expected in zip(rows[1:], inputs, strict=False):
+        fields = [_unquoted(field) for field in line.split("\t")]
+        if len(fields) != 2:
+            reading.problem(place, f"found {len(fields)} fields, expected MR and output")
+        elif fields[0] != expected:
+            reading.problem(place, f"found the input {fields[0]!r:.60}, expected {expected!r:.60}")
+        outputs.append(fields[-1])
+    if len(rows) - 1 != len(inputs):
+        reading.problem(path, f"found {len(rows) - 1:,} outputs, expected {len(inputs):,}")
+    return outputs
+
+
+def _unquoted(field: str) -> str:
+    text = field.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1].replace('""', '"')
+    return text
+
+
+def _read_ratings(path: Path, dimension: str, column: str, draft: Draft) -> None:
+    names = (
+        "_worker_id",
+        "mr_id",
+        *(f"sys{i}" for i in _PLACES),
+        *(f"{column}{i}" for i in _PLACES),
+    )
+    won: dict[tuple[str, str, str], float] = {}
+    played: dict[tuple[str, str, str], int] = {}
+    places: dict[tuple[str, str, str], Place] = {}
+    for place, (worker, segment, *rest) in csv_rows(path, names, draft.reading):
+        systems, ratings = rest[: len(_PLACES)], [number(text) for text in rest[len(_PLACES) :]]
+        known = [rating for rating in ratings if rating is not None]
+        if len(known) < len(ratings):
+            draft.reading.problem(place, f"found the ratings {rest[5:]}, expected numbers")
+            continue
+        for i, system in enumerate(systems):
+            key = system, segment, f"{dimension}/{worker}"
+            won[key] = won.get(key, 0.0) + _wins(known, i)
+            played[key] = played.get(key, 0) + len(known) - 1
+            places.setdefault(key, place)
+    for key, wins in won.items():
+        draft.judge(*key, dimension, wins / played[key], places[key])
+
+
+def _wins(ratings: list[float], i: int) -> float:
+    """How many of the others are beaten, ties being one half."""
+    mine = ratings[i]
+    beaten = sum(1.0 if mine > other else 0.5 if mine == other else 0.0 for other in ratings)
+    return beaten - 0.5  # the tie with itself

@@ -1,0 +1,166 @@
+"""JSON lines: an evaluation set in one file, which holds any text and any number of references.
+
+    {"evalset": "NAME", "description": …, "licence": …, "systems": […], "dimensions": [{"name": …}]}
+    {"id": "1", "group": "d1", "source": "…", "references": ["…"], "outputs": {"A": "…", "B": null}}
+    {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
+
+The first kind of object, if there is one, stands in the first line. A segment needs `id` and
+`outputs`; an output that is null or not there is missing. Judgements stand in lines of their own,
+anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from karat.errors import InputError
+from karat.evalset.draft import Draft
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.evalset.sets import EvalSet
+
+HEADER = ("evalset", "description", "licence", "systems", "dimensions")
+SEGMENT = ("id", "group", "source", "references", "outputs", "judgements")
+JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
+DIMENSION = ("name", "better", "low", "high", "guideline")
+
+_Found = dict[str, Any]
+
+
+def read_jsonl(path: Path, reading: Reading) -> EvalSet:
+    """The set in a file."""
+    header: _Found = {}
+    segments: list[tuple[Place, _Found]] = []
+    judgements: list[tuple[Place, _Found]] = []
+    for place, found in json_rows(path, reading):
+        if "evalset" in found and place.line == 1:
+            header = _checked(found, HEADER, place, reading)
+        elif isinstance(found.get("id"), str | int):
+            segments.append((place, _checked(found, SEGMENT, place, reading)))
+        else:
+            judgements.append((place, found))
+    draft = _draft(path, header, segments, reading)
+    for place, found in segments:
+        for row in _array(found, "judgements", place, reading):
+            inner = row if isinstance(row, dict) else {}
+            _judge(draft, {**inner, "segment": str(found["id"])}, place, reading)
+    for place, found in judgements:
+        _judge(draft, found, place, reading)
+    return draft.finish()
+
+
+def _checked(found: _Found, keys: tuple[str, ...], place: Place, reading: Reading) -> _Found:
+    if unknown := [key for key in found if key not in keys]:
+        reading.problem(place, f"found the name {unknown[0]!r}, expected {', '.join(keys)}")
+    return found
+
+
+def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]:
+    return (member(found, key, list, place, reading) or []) if key in found else []
+
+
+def _judge(draft: Draft, found: _Found, place: Place, reading: Reading) -> None:
+    if set(found) != set(JUDGEMENT):
+        names = ", ".join(found) or "nothing"
+        reading.problem(place, f"found an object with {names}, expected {', '.join(JUDGEMENT)}")
+        return
+    system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
+    if not all(isinstance(name, str) for name in (system, segment, judge, dimension)):
+        reading.problem(place, "system, segment, judge and dimension must be strings")
+    elif isinstance(value, str):
+        reading.problem(place, f"found the value {value!r}, expected a number")
+    else:
+        draft.judge(system, segment, judge, dimension, value, place)
+
+
+def _draft(
+    path: Path, header: _Found, segments: list[tuple[Place, _Found]], reading: Reading
+) -> Draft:
+    place = Place(str(path), 1)
+    outputs = [member(found, "outputs", dict, where, reading) or {} for where, found in segments]
+    named = [str(name) for name in _array(header, "systems", place, reading)]
+    names = list(dict.fromkeys([*named, *(name for each in outputs for name in each)]))
+    if named and len(names) > len(named):
+        reading.problem(place, f"system {names[len(named)]!r} has outputs and is not listed")
+    _check_ids(segments, reading)
+    return Draft(
+        str(header.get("evalset", path.name.removesuffix(".jsonl"))),
+        [str(found["id"]) for _, found in segments],
+        {name: [each.get(name) for each in outputs] for name in names},
+        reading=reading,
+        where=path,
+        references=[_array(found, "references", where, reading) for where, found in segments],
+        groups=_column(segments, "group", reading),
+        sources=_column(segments, "source", reading),
+        dimensions=_dimensions(header, place, reading),
+        description=str(header.get("description", "")),
+        licence=str(header.get("licence", "")),
+    )
+
+
+def _check_ids(segments: list[tuple[Place, _Found]], reading: Reading) -> None:
+    lines: dict[str, int] = {}
+    for place, found in segments:
+        name = str(found["id"])
+        if lines.setdefault(name, place.line) != place.line:
+            reading.problem(place, f"the id {name!r} again (first in line {lines[name]})")
+
+
+def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
+    """What all segments have, or none has."""
+    if not any(key in found for _, found in segments):
+        return None
+    return [member(found, key, str, place, reading) or "" for place, found in segments]
+
+
+def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dimension]:
+    for item in _array(header, "dimensions", place, reading):
+        given = {"name": item} if isinstance(item, str) else item
+        if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+            reading.problem(place, f"found the dimension {item!r:.40}, expected one with a name")
+            continue
+        try:
+            yield Dimension(**_checked(given, DIMENSION, place, reading))
+        except (InputError, TypeError) as error:
+            reading.problem(place, f"the dimension {item!r}: {error}")
+
+
+def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
+    """The lines of a file that reads back as the set."""
+    dimensions = [_plain(dimension) for dimension in evalset.dimensions.values()]
+    yield _line(
+        {
+            "evalset": evalset.name,
+            "description": evalset.description,
+            "licence": evalset.licence,
+            "systems": list(evalset.systems),
+            "dimensions": dimensions,
+        }
+    )
+    for i in range(len(evalset)):
+        yield _line(_segment(evalset, i))
+    for row in evalset.judgements:
+        yield _line(row._asdict())
+
+
+def _segment(evalset: EvalSet, i: int) -> _Found:
+    found: _Found = {"id": evalset.segments[i]}
+    if evalset.groups is not None:
+        found["group"] = evalset.groups[i]
+    if evalset.sources is not None:
+        found["source"] = evalset.sources[i]
+    found["references"] = list(evalset.references[i])
+    found["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
+    return found
+
+
+def _plain(dimension: Dimension) -> _Found:
+    found = {key: getattr(dimension, key) for key in DIMENSION}
+    return {key: value for key, value in found.items() if value not in (None, "")}
+
+
+def _line(found: Mapping[str, Any]) -> str:
+    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"

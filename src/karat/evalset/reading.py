@@ -1,0 +1,215 @@
+"""How files are read: lines, tables and JSON objects, each with its place, problems collected.
+
+A reader goes on after a bad row, so that one look tells everything that is wrong with a file; what
+makes further reading pointless is raised at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from karat.errors import InputError
+from karat.progress import Progress, silent
+
+MOST_PROBLEMS = 1000
+"""So many are kept; of a file in which every line is wrong, the others are only counted."""
+
+_BATCH = 4096  # rows between two calls of the progress callback
+
+
+class Place(NamedTuple):
+    """A line of a file, from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}"
+
+
+class Reading:
+    """One reading of a set: what was found wrong so far, and who is told how far it has come."""
+
+    def __init__(self, progress: Progress = silent) -> None:
+        self.progress = progress
+        self.problems: list[str] = []
+        self.more = 0
+
+    def problem(self, where: Place | Path | str, sentence: str) -> None:
+        """Note something that makes the set unusable."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(f"{where}: {sentence}")
+        else:
+            self.more += 1
+
+    def check(self) -> None:
+        """Raise the first problem, and say how many others there are."""
+        if self.problems:
+            raise InputError(self._first())
+
+    def _first(self) -> str:
+        others = len(self.problems) + self.more - 1
+        return self.problems[0] + (
+            f" (and {others:,} more: karat data check lists them)" if others else ""
+        )
+
+    def is_told(self, sentence: str) -> bool:
+        """Whether an error that was raised only says what is among the problems."""
+        return bool(self.problems) and sentence == self._first()
+
+    def all(self) -> list[str]:
+        """All problems, and how many were not kept."""
+        return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
+
+    def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[Place, Any]]:
+        """Rows with their places, one a line, the first in line 1."""
+        for number, row in enumerate(rows, 1):
+            if number % _BATCH == 0:
+                self.progress(number, len(rows), f"reading {path.name}")
+            yield Place(str(path), number), row
+
+
+def read_text(path: Path) -> str:
+    """All of a UTF-8 file (`.gz` too), without a byte-order mark."""
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path}, line {line}: not valid UTF-8; convert the file to UTF-8 (for example with "
+            "iconv)"
+        ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a complete gzip file ({error})") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file; LF or CRLF ends one, and the last may lack it."""
+    lines = read_text(path).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def tab_rows(
+    path: Path, columns: Sequence[str], reading: Reading, only: bool = False
+) -> Iterator[tuple[Place, list[str]]]:
+    """The named columns of a tab-separated table; its header may hold others unless `only`."""
+    rows = ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
+    yield from _columns(path, rows, columns, reading, only)
+
+
+def csv_rows(
+    path: Path, columns: Sequence[str], reading: Reading
+) -> Iterator[tuple[Place, list[str]]]:
+    """The named columns of a comma-separated table with quoting; its header may hold others."""
+    yield from _columns(path, _csv(path, reading), columns, reading, False)
+
+
+def csv_header(path: Path) -> list[str]:
+    """The names of a table's columns."""
+    for _, row in _csv(path, Reading()):
+        return row
+    raise InputError(f"{path} is empty: expected a table with a header")
+
+
+def _csv(path: Path, reading: Reading) -> Iterator[tuple[Place, list[str]]]:
+    """Records with the lines on which they start: a quoted field may run over several."""
+    lines = read_text(path).splitlines(keepends=True)
+    reader = csv.reader(lines, strict=True)
+    start = 1
+    try:
+        for row in reader:
+            if reader.line_num % _BATCH == 0:
+                reading.progress(reader.line_num, len(lines), f"reading {path.name}")
+            yield Place(str(path), start), row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
+
+
+def _columns(
+    path: Path,
+    rows: Iterator[tuple[Place, list[str]]],
+    columns: Sequence[str],
+    reading: Reading,
+    only: bool,
+) -> Iterator[tuple[Place, list[str]]]:
+    place, header = next(rows, (Place(str(path), 1), []))
+    wanted = ", ".join(columns)
+    lacking = [name for name in columns if header.count(name) != 1]
+    if lacking or (only and len(header) > len(columns)):
+        found = ", ".join(header) or "nothing"
+        raise InputError(f"{place}: found the columns {found[:200]}, expected {wanted}")
+    at = [header.index(name) for name in columns]
+    for place, row in rows:
+        if not any(row):
+            continue  # a blank line
+        if len(row) == len(header):
+            yield place, [row[i] for i in at]
+        else:
+            reading.problem(place, f"found {len(row)} fields, expected {len(header)}")
+
+
+def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """The objects of a file with one a line; blank lines are passed over."""
+    for place, line in reading.numbered(read_lines(path), path):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line, object_pairs_hook=_object)
+        except (ValueError, RecursionError) as error:
+            reading.problem(place, f"not a JSON object ({error})")
+            continue
+        if isinstance(found, dict):
+            yield place, found
+        else:
+            reading.problem(place, f"found {line[:40]!r}, expected a JSON object")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r} stands twice in one object")
+    return found
+
+
+def number(given: object) -> float | None:
+    """A finite number, from a number or its usual spelling; None if it is anything else."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    if isinstance(given, str) and ("_" in given or not given.isascii()):
+        return None  # Python's own spellings
+    try:
+        value = float(given)
+    except (ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def member(found: Mapping[str, Any], key: str, kind: type, place: Place, reading: Reading) -> Any:
+    """A member of a JSON object that must be of some type; None, and a problem, if it is not."""
+    value = found.get(key)
+    if isinstance(value, kind):
+        return value
+    names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
+    given = "nothing" if key not in found else repr(value)[:40]
+    reading.problem(place, f"found {given} for {key!r}, expected {names[kind]}")
+    return None
+
+
+def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names from a sequence, or from one string with commas between them."""
+    return tuple(part for part in given.split(",") if part) if isinstance(given, str) else (*given,)

@@ -1,0 +1,175 @@
+"""Evaluation sets: segments, references, the outputs of systems, and what judges said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from karat.errors import InputError
+from karat.evalset.judgements import Dimension, Judgements
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class EvalSet:
+    """Everything there is to know about some systems' outputs; made, checked, by `make_evalset`.
+
+    Missing is missing: an output that is not there is None, and so is a score that nobody gave.
+    """
+
+    name: str
+    segments: tuple[str, ...]
+    """The id of each segment."""
+    groups: tuple[str, ...] | None
+    """The document or question that each segment belongs to, if segments are grouped."""
+    sources: tuple[str, ...] | None
+    references: tuple[tuple[str, ...], ...]
+    """The references of each segment, as many as there are."""
+    systems: Mapping[str, tuple[str | None, ...]]
+    """The output of each system for each segment, None where there is none."""
+    judgements: Judgements
+    dimensions: Mapping[str, Dimension]
+    description: str = ""
+    licence: str = ""
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __repr__(self) -> str:
+        counts = [f"{len(self.systems):,} systems", f"{len(self):,} segments"]
+        if self.judgements:
+            names = ", ".join(self.dimensions)
+            counts.append(f"{len(self.judgements):,} judgements of {names}")
+        return f"<EvalSet {self.name}: {'; '.join(counts)}>"
+
+    def human(
+        self, dimension: str, normalise: str = "none", judges: Iterable[str] | None = None
+    ) -> NDArray[np.float64]:
+        """A matrix of systems by segments: the mean over judges, more is better, NaN if unjudged.
+
+        With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
+        the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
+        judge whose values do not differ has no such scale and is left out.
+        """
+        import numpy as np
+
+        if normalise not in ("none", "z"):
+            raise InputError(f"normalise={normalise!r}: expected 'none' or 'z'")
+        rows = self.judgements.where(self._asked(dimension, judges))
+        value = rows.value if normalise == "none" else _z_by_judge(rows)
+        good = np.isfinite(value)
+        shape = len(self.systems), len(self)
+        cell = rows.system[good].astype(np.int64) * shape[1] + rows.segment[good]
+        size = shape[0] * shape[1]
+        count = np.bincount(cell, minlength=size)
+        total = np.bincount(cell, weights=value[good], minlength=size)
+        mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+        turned: NDArray[np.float64] = self.dimensions[dimension].sign * mean.reshape(shape)
+        return turned + 0.0  # no negative zeros
+
+    def _asked(self, dimension: str, judges: Iterable[str] | None) -> NDArray[np.bool_]:
+        import numpy as np
+
+        if dimension not in self.dimensions:
+            known = ", ".join(self.dimensions) or "none"
+            raise InputError(f"{self.name} has no dimension {dimension!r} (it has {known})")
+        rows = self.judgements
+        if dimension not in rows.dimensions:
+            return np.zeros(len(rows), dtype=np.bool_)
+        asked: NDArray[np.bool_] = rows.dimension == rows.dimensions.index(dimension)
+        if judges is None:
+            return asked
+        wanted = list(judges)
+        check_known("judge", wanted, rows.judges, self.name)
+        return asked & np.isin(rows.judge, [rows.judges.index(name) for name in wanted])
+
+    def select(
+        self,
+        *,
+        systems: Iterable[str] | None = None,
+        segments: Iterable[str] | None = None,
+        references: Sequence[int] | None = None,
+    ) -> EvalSet:
+        """Some systems and segments, in the order given, and the references of some places.
+
+        `references=[0, 2]` keeps the first and third of each segment that has them.
+        """
+        chosen = list(self.systems if systems is None else systems)
+        kept = list(self.segments if segments is None else segments)
+        check_known("system", chosen, self.systems, self.name)
+        check_known("segment", kept, self.segments, self.name)
+        place = {name: i for i, name in enumerate(self.segments)}
+        at = [place[name] for name in kept]
+        return replace(
+            self,
+            segments=tuple(kept),
+            groups=None if self.groups is None else tuple(self.groups[i] for i in at),
+            sources=None if self.sources is None else tuple(self.sources[i] for i in at),
+            references=tuple(_some(self.references[i], references) for i in at),
+            systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
+            judgements=self.judgements.among(chosen, kept),
+        )
+
+    def without(self, *systems: str) -> EvalSet:
+        """All systems but these."""
+        check_known("system", systems, self.systems, self.name)
+        return self.select(systems=[name for name in self.systems if name not in systems])
+
+    def texts(self) -> tuple[dict[str, list[str]], list[list[str]]]:
+        """Systems and references as `score` and `compare` take them: every output must be there."""
+        for i, group in enumerate(self.references):
+            if not group:
+                raise InputError(f"{self.name}: segment {self.segments[i]} has no reference")
+        return (
+            {name: self._complete(name) for name in self.systems},
+            [list(group) for group in self.references],
+        )
+
+    def _complete(self, system: str) -> list[str]:
+        outputs = self.systems[system]
+        missing = [i for i, text in enumerate(outputs) if text is None]
+        if missing:
+            raise InputError(
+                f"{self.name}: system {system} has no output for {len(missing):,} of {len(self):,} "
+                f"segments (the first is {self.segments[missing[0]]}): a score over all segments "
+                "needs every output; leave the system out, or select segments"
+            )
+        return [text for text in outputs if text is not None]
+
+
+def _z_by_judge(rows: Judgements) -> NDArray[np.float64]:
+    """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
+    import numpy as np
+
+    value = np.full(len(rows), np.nan)
+    for judge in range(len(rows.judges)):
+        mine = rows.judge == judge
+        given = rows.value[mine]
+        if len(given) > 1 and given.min() < given.max():
+            value[mine] = (given - given.mean()) / given.std(ddof=1)
+    return value
+
+
+def _some(group: tuple[str, ...], places: Sequence[int] | None) -> tuple[str, ...]:
+    if places is None:
+        return group
+    return tuple(group[i] for i in places if 0 <= i < len(group))
+
+
+def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Every name must be known, and stand once."""
+    from difflib import get_close_matches
+
+    have, seen = dict.fromkeys(known), set[str]()
+    for name in names:
+        if name not in have:
+            close = get_close_matches(str(name), have, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise InputError(f"{where} has no {kind} {name!r}{hint}")
+        if name in seen:
+            raise InputError(f"{where}: {kind} {name!r} is named twice")
+        seen.add(name)
