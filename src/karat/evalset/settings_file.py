@@ -71,7 +71,7 @@ def read_settings(path: Path, reading: Reading) -> Settings:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    toml = _parser()
+    toml = toml_parser()
     try:
         found: dict[str, Any] = toml.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -79,7 +79,7 @@ def _load(path: Path) -> dict[str, Any]:
     return found
 
 
-def _parser() -> Any:
+def toml_parser() -> Any:
     """Python's own parser; Python 3.10 has none."""
     from importlib import import_module
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.meta.regions import Region
+from karat.meta.scored import Scored
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
@@ -78,6 +79,24 @@ class Judged:
         return human[0], cells[:, 0]
 
 
+def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
+    """What the plane of a dimension is made from: the outputs that somebody judged."""
+    if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
+        raise InputError(
+            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
+            "that every cell comes from the same statistics"
+        )
+    human = scored.evalset.human(dimension, normalise)
+    known = ~np.isnan(human) & scored.present
+    return Judged(
+        metric,
+        tuple(scored.evalset.systems),
+        scored.rows[metric] * known[:, :, None],
+        np.where(known, human, 0.0),
+        known.astype(np.float64),
+    )
+
+
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
     """The score of every row at every cell: cells x rows, from rows at the longest order."""
     found = []
@@ -96,7 +115,8 @@ def first_orders(rows: Floats, n: int) -> Floats:
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
-    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+    found: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+    return found
 
 
 def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:

@@ -1,0 +1,83 @@
+"""The outputs of an evaluation set scored by metrics: rows of statistics beside human scores.
+
+Scores are turned so that more is better, human ones (`EvalSet.human`) and metric ones alike. A
+cell without an output has no row: its statistics are 0 and its score is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.evalset.sets import EvalSet
+from karat.metrics.base import Metric
+from karat.progress import Progress, silent
+from karat.scoring import Wanted, as_metrics, as_systems, collect
+from karat.text.references import as_references
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """An evaluation set and the statistics of its outputs: systems x segments x columns."""
+
+    evalset: EvalSet
+    rows: Mapping[Metric, Floats]
+    present: NDArray[np.bool_]
+    """Which cells have an output."""
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics in their order."""
+        return tuple(self.rows)
+
+    def segments(self, metric: Metric) -> Floats:
+        """Systems x segments: the score of every output, more being better, NaN if missing."""
+        rows = self.rows[metric]
+        values = metric.measure(rows.reshape(-1, rows.shape[2]))["value"]
+        return np.where(self.present, metric.sign * values.reshape(self.present.shape), np.nan)
+
+    def corpus(self, metric: Metric, counts: Floats, known: NDArray[np.bool_]) -> Floats:
+        """Draws x systems: the score of the segments drawn together, NaN where none is known.
+
+        `counts` (draws x segments) says how often each segment counts; of each system only the
+        cells that are `known` do.
+        """
+        good = known & self.present
+        sums = np.einsum("dg,sgk->dsk", counts, self.rows[metric] * good[:, :, None], optimize=True)
+        values = metric.measure(sums.reshape(-1, sums.shape[2]))["value"].reshape(sums.shape[:2])
+        some = counts @ good.T.astype(float) > 0
+        return np.where(some, metric.sign * values, np.nan)
+
+
+def score_evalset(
+    evalset: EvalSet,
+    metrics: Sequence[str | Metric] | str | Metric,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Scored:
+    """Score all outputs of a set by all metrics, in one pass over the text."""
+    chosen = as_metrics(metrics)
+    filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
+    present = np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
+    systems = as_systems(filled)
+    references = as_references([list(group) for group in evalset.references], len(evalset))
+    found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
+    rows = {
+        m: np.stack([np.asarray(found[name, m].rows, dtype=np.float64) for name in systems])
+        for m in chosen
+    }
+    return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
+
+
+def human_means(human: Floats, counts: Floats) -> Floats:
+    """Draws x systems: the mean human score of the segments drawn, NaN where none is known."""
+    known = (~np.isnan(human)).astype(float)
+    total, number = counts @ np.nan_to_num(human).T, counts @ known.T
+    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    return found

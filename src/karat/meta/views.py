@@ -1,0 +1,118 @@
+"""What is compared at each level: matrices of human and metric scores, and how to pool them.
+
+A system's or document's metric score is that of its segments taken together (sums of statistics),
+as a corpus score is; its human score is the mean of its segments' scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.meta.bootstrap import bootstrap, drawn
+from karat.meta.levels import Agreement, level
+from karat.meta.scored import Scored, human_means
+from karat.metrics.base import Metric
+from karat.progress import Progress
+from karat.stats.correlation import Statistic, each_row
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Human and metric scores at one level, and the way in which they are pooled."""
+
+    human: Floats
+    metrics: Mapping[Metric, Floats]
+    at: str
+    """A level of `levels`: how the matrices are correlated."""
+    resample: Callable[[Statistic, str, int, int, Progress], Floats]
+    """Statistic, over what, resamples, seed -> metrics x resamples."""
+
+    def agreement(self, metric: Metric, by: Statistic) -> Agreement:
+        """The statistic of one metric."""
+        return level(self.at)(self.human, self.metrics[metric], by)
+
+
+def view(name: str, scored: Scored, human: Floats) -> View:
+    """The scores of an evaluation set at a level."""
+    if name not in VIEWS:
+        raise InputError(f"level {name!r}: expected one of {', '.join(VIEWS)}")
+    return VIEWS[name][0](scored, human)
+
+
+def _of_systems(scored: Scored, human: Floats) -> View:
+    known = ~np.isnan(human)
+    everything = np.ones((1, human.shape[1]))
+    metrics = {m: scored.corpus(m, everything, known).T for m in scored.metrics}
+
+    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        return _corpus_draws(scored, human, by, over, n, seed, progress)
+
+    return View(human_means(human, everything).T, metrics, "segment", resample)
+
+
+def _corpus_draws(
+    scored: Scored,
+    human: Floats,
+    by: Statistic,
+    over: str,
+    resamples: int,
+    seed: int,
+    progress: Progress,
+) -> Floats:
+    """Agreement over systems with corpus scores of drawn segments: metrics x resamples."""
+    known = ~np.isnan(human)
+    parts: list[list[Floats]] = [[] for _ in scored.metrics]
+    done = 0
+    for systems, segments in drawn(human.shape, over, resamples, seed):
+        counts = _kernel.tally(segments, human.shape[1])
+        h = np.take_along_axis(human_means(human, counts), systems, axis=1)
+        for part, metric in zip(parts, scored.metrics, strict=True):
+            m = np.take_along_axis(scored.corpus(metric, counts, known), systems, axis=1)
+            part.append(each_row(by.rows, h, m))
+        done += len(systems)
+        progress(done, resamples, "resampling")
+    return np.stack([np.concatenate(part) for part in parts])
+
+
+def _of_documents(scored: Scored, human: Floats) -> View:
+    groups = scored.evalset.groups
+    if groups is None:
+        raise InputError(f"{scored.evalset.name} has no documents: its segments have no groups")
+    names = list(dict.fromkeys(groups))
+    inside = np.array([[group == name for group in groups] for name in names], dtype=float)
+    known = ~np.isnan(human)
+    metrics = {m: scored.corpus(m, inside, known).T for m in scored.metrics}
+    return _matrices(human_means(human, inside).T, metrics, "segment")
+
+
+def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
+    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
+
+    return View(human, metrics, at, resample)
+
+
+def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
+    def make(scored: Scored, human: Floats) -> View:
+        return _matrices(human, {m: scored.segments(m) for m in scored.metrics}, at)
+
+    return make
+
+
+VIEWS: dict[str, tuple[Callable[[Scored, Floats], View], str]] = {
+    "system": (_of_systems, "one point a system: its corpus score, its mean human score"),
+    "system-mean": (_of_segments("system"), "one point a system: means of segment scores"),
+    "segment": (_of_segments("segment"), "one point an output, all in one pool"),
+    "item": (_of_segments("item"), "the mean over segments of the statistic over systems"),
+    "by-system": (_of_segments("by-system"), "the mean over systems of that over segments"),
+    "document": (_of_documents, "one point a system and document: its corpus score there"),
+}
+"""Level -> how its view is made, and what it is."""
