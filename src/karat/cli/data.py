@@ -139,3 +139,99 @@ def list_known(format: str, output: str | None) -> None:
 
     check_output(output)
     show(known_document(options.command_line()), format, output)
+
+
+@command.command(name="judges")
+@_SET
+@options.dimensions
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="SYSTEM",
+    help="Leave a system out that is there to check judges; repeat for several.",
+)
+@options.output
+def judges(
+    name: str,
+    dimensions: tuple[str, ...],
+    controls: tuple[str, ...],
+    format: str,
+    output: str | None,
+) -> None:
+    """Say how far judges agree, and who stands apart.
+
+    Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and each
+    judge against the mean of the others. Judges that stand apart are flagged, never dropped.
+
+    \b
+    karat data judges demo
+    karat data judges believability --dimension fluency --format json
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.report.judging import judges_document
+
+    check_output(output)
+    with Bar() as progress:
+        evalset = load_evalset(name, progress=progress)
+        if not evalset.dimensions:
+            raise InputError(f"{evalset.name} has no human scores")
+        document = judges_document(evalset, dimensions, controls, options.command_line())
+    show(document, format, output)
+
+
+@command.command(name="flood")
+@_SET
+@click.argument("folder", type=click.Path())
+@click.option("-d", "--dimension", required=True, help="Whose ratings fall.")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    help="Whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
+)
+@click.option(
+    "--correct",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="An answer is correct from this value on.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1),
+    default=2 / 3,
+    show_default="2/3",
+    help="Of the correct answers that are flooded.",
+)
+@click.option(
+    "--downgrade",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="What the ratings of flooded answers are multiplied by.",
+)
+@options.seed
+def flood(name: str, folder: str, **settings: Any) -> None:
+    """Flood correct answers with sentences from elsewhere, and lower their ratings.
+
+    Simulates a guideline that punishes what does not belong in an answer, as the second evaluation
+    of question answering of Soricut and Brill (2004). Writes the new set to FOLDER.
+
+    \b
+    karat data flood demo flooded --dimension adequacy --correct 60
+    karat data flood rag24 flooded --dimension all
+    """
+    from karat.evalset.flooding import Flood
+    from karat.evalset.flooding import flood as flooded
+    from karat.evalset.loading import load_evalset
+    from karat.evalset.saving import save_evalset
+
+    how = Flood(**{**settings, "systems": tuple(settings["systems"])})
+    with Bar() as progress:
+        found = flooded(load_evalset(name, progress=progress), how)
+        save_evalset(found.evalset, folder)
+    click.echo(
+        f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded, their "
+        f"{how.dimension} multiplied by {how.downgrade:g}"
+    )

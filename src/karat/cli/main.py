@@ -17,6 +17,8 @@ COMMANDS = {
     "score": ("karat.cli.score", "Score candidates against references."),
     "compare": ("karat.cli.compare", "Compare systems: intervals, paired tests, examples."),
     "grid": ("karat.cli.grid", "Draw what a segment shares with its references."),
+    "meta": ("karat.cli.meta", "Rank metrics by their agreement with human scores."),
+    "plane": ("karat.cli.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.data", "Check, convert and list evaluation sets."),
     "metrics": ("karat.cli.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.demo", "Run a comparison on bundled texts and write a report."),

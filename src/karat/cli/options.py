@@ -124,6 +124,60 @@ def seed(function: F) -> F:
     )(function)
 
 
+def dimensions(function: F) -> F:
+    """`-d DIMENSION`, once for each dimension."""
+    return click.option(
+        "-d",
+        "--dimension",
+        "dimensions",
+        multiple=True,
+        help="What was judged, such as fluency; repeat for several. Default: all.",
+    )(function)
+
+
+def exclude(function: F) -> F:
+    """`--exclude SYSTEM`, once for each system."""
+    return click.option(
+        "--exclude",
+        multiple=True,
+        metavar="SYSTEM",
+        help="Leave a system out; repeat for several.",
+    )(function)
+
+
+def normalise(function: F) -> F:
+    """`--normalise`: how judges' scales are made comparable."""
+    return click.option(
+        "--normalise",
+        type=click.Choice(["none", "z"]),
+        default="none",
+        show_default=True,
+        help="z: each judge's scores get mean 0 and standard deviation 1 first.",
+    )(function)
+
+
+def over(function: F) -> F:
+    """`--over`: what the bootstrap draws anew."""
+    return click.option(
+        "--over",
+        type=click.Choice(["both", "segments", "systems"]),
+        default="both",
+        show_default=True,
+        help="What the bootstrap draws anew.",
+    )(function)
+
+
+def resamples(function: F) -> F:
+    """`--resamples`: of the bootstrap."""
+    return click.option(
+        "--resamples",
+        type=click.IntRange(min=0),
+        default=1000,
+        show_default=True,
+        help="Bootstrap resamples; 0 for no intervals.",
+    )(function)
+
+
 def command_line() -> str:
     """The command that was typed."""
     return shlex.join(["karat", *sys.argv[1:]])

@@ -1,0 +1,127 @@
+"""`karat meta`: which metric agrees with the humans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.meta.experiment import Experiment
+
+
+@click.command(name="meta")
+@click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@options.metrics
+@options.dimensions
+@click.option(
+    "-l",
+    "--level",
+    "levels",
+    multiple=True,
+    help="system, system-mean, segment, item, by-system or document; repeat for several. "
+    "Default: system segment item.",
+)
+@click.option(
+    "-s",
+    "--statistic",
+    "statistics",
+    multiple=True,
+    help="pearson, spearman, tau-b, tau-c, r2, rmse, accuracy or acc-eq; repeat for several. "
+    "Default: pearson tau-b.",
+)
+@options.exclude
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use the N-th reference of each segment; repeat for several. Default: all.",
+)
+@options.normalise
+@options.over
+@options.resamples
+@click.option(
+    "--trials",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="Trials of the permutation test between metrics; 0 for none.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(["none", "holm", "bh"]),
+    default="none",
+    show_default=True,
+    help="Correct p-values for the number of comparisons.",
+)
+@options.seed
+@click.option("--experiment", type=click.Path(), help="Run an experiment saved as TOML.")
+@click.option("--save", type=click.Path(), help="Save the experiment as TOML, to be run again.")
+@options.output
+@options.threads
+def command(
+    name: str | None,
+    experiment: str | None,
+    save: str | None,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    **settings: Any,
+) -> None:
+    """Rank metrics by their agreement with human scores.
+
+    SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
+    are turned so that more is better. Every statistic has a bootstrap interval; metrics of one rank
+    cannot be told apart.
+
+    \b
+    karat meta demo -m bleu -m chrf --dimension fluency
+    karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
+    karat meta demo --save experiment.toml -o meta.html
+    karat meta --experiment experiment.toml
+    """
+    from karat.meta.experiment import meta_evaluate
+    from karat.report.metas import meta_document
+
+    chosen = _experiment(name, experiment, settings)
+    check_output(output, [experiment] if experiment else [])
+    check_output(save, [experiment] if experiment else [])
+    with Bar() as progress:
+        result = meta_evaluate(chosen, threads=threads, progress=progress)
+    if save:
+        from karat.report.output import write_atomically
+
+        write_atomically(save, result.experiment.toml())
+    show(meta_document(result, options.command_line()), format, output)
+
+
+def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:
+    """The experiment of a file, or that of the options."""
+    from karat.meta.experiment import Experiment, read_experiment
+
+    context = click.get_current_context()
+    given = [
+        key
+        for key in settings
+        if context.get_parameter_source(key) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if saved is not None:
+        if name or given:
+            raise InputError(
+                f"--experiment {saved} holds all settings: leave the others out, or edit the file"
+            )
+        from karat.evalset.reading import read_text
+
+        return read_experiment(read_text(Path(saved)), saved)
+    if name is None:
+        raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
+    metrics = settings.pop("metrics") or options.DEFAULT_METRICS
+    return Experiment(name, tuple(metrics), **{k: v for k, v in settings.items() if k in given})

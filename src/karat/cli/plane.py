@@ -1,0 +1,158 @@
+"""`karat plane`: which member of the AEv family fits which task and guideline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.metrics.ngram import AEv
+
+_TASK = "A task: mt, paraphrase, qa, viewpoint-summary or summary."
+_GUIDELINE = "What judges were asked: adequacy, coverage, lenient, strict or fluency."
+
+
+@click.group(name="plane", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Say which member of the AEv family to use.
+
+    \b
+    karat plane recommend --task mt --guideline fluency
+    karat plane fit demo --dimension fluency
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@command.command(name="fit")
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.dimensions
+@click.option("--task", help=_TASK + " With --guideline, shows what the paper predicts.")
+@click.option("--guideline", help=_GUIDELINE)
+@click.option(
+    "-m",
+    "--metric",
+    "base",
+    default="aev",
+    show_default=True,
+    help="AEv with any settings but alpha and n; aev:preset=paper is the paper's.",
+)
+@click.option("--stem", is_flag=False, flag_value="porter", help="A stemmer (alone: porter).")
+@click.option("--stop", is_flag=False, flag_value="en", help="A stop list (alone: en).")
+@options.exclude
+@options.normalise
+@options.over
+@options.resamples
+@click.option(
+    "--halves",
+    type=click.IntRange(min=0),
+    default=200,
+    show_default=True,
+    help="Splits into halves that try a pick on the other half.",
+)
+@options.seed
+@options.output
+@options.threads
+def fit(
+    name: str,
+    dimensions: tuple[str, ...],
+    task: str | None,
+    guideline: str | None,
+    base: str,
+    stem: str | None,
+    stop: str | None,
+    exclude: tuple[str, ...],
+    normalise: str,
+    over: str,
+    resamples: int,
+    halves: int,
+    seed: int,
+    format: str,
+    output: str | None,
+    threads: int | None,
+) -> None:
+    """Fit the plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
+
+    With intervals for every cell, a pick that is cross-validated by leaving systems out, and a test
+    of the maximum.
+
+    \b
+    karat plane fit demo --dimension fluency --task mt --guideline fluency
+    karat plane fit ted-zhen --dimension accuracy --stem --stop
+    karat plane fit my-set -o plane.html
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.meta.plane import fit_plane, judged, split_halves, verdict
+    from karat.meta.regions import predicted
+    from karat.meta.scored import score_evalset
+    from karat.report.planes import plane_document
+
+    metric = _family(base, stem, stop)
+    if (task is None) != (guideline is None):
+        raise InputError("--task and --guideline go together: name both or neither")
+    region = predicted(task, guideline) if task and guideline else None
+    check_output(output)
+    with Bar() as progress:
+        evalset = load_evalset(name, progress=progress)
+        evalset = evalset.without(*exclude) if exclude else evalset
+        if not evalset.dimensions:
+            raise InputError(
+                f"{evalset.name} has no human scores: karat plane recommend needs none"
+            )
+        scored = score_evalset(evalset, metric, threads=threads, progress=progress)
+        fits, verdicts, splits = [], [], []
+        for dimension in dimensions or evalset.dimensions:
+            given = judged(scored, metric, dimension, normalise)
+            fits.append(
+                fit_plane(
+                    given, dimension, resamples=resamples, over=over, seed=seed, progress=progress
+                )
+            )
+            verdicts += [verdict(fits[-1], region)] if region else []
+            splits += [split_halves(given, halves, seed)] if halves else []
+    numbers = {len(group) for group in evalset.references}
+    signature = metric.signature(numbers.pop() if len(numbers) == 1 else None)
+    line = options.command_line()
+    document = plane_document(fits, region, verdicts, splits, evalset.name, signature, line)
+    show(document, format, output)
+
+
+def _family(base: str, stem: str | None, stop: str | None) -> AEv:
+    from karat.metrics.names import metric
+    from karat.metrics.ngram import AEv
+
+    found = metric(base)
+    if not isinstance(found, AEv):
+        raise InputError(f"-m {base}: the plane is made of aev; write for example aev:preset=paper")
+    return replace(
+        found,
+        alpha=AEv().alpha,
+        n=AEv().n,
+        stem=found.stem if stem is None else stem,
+        stop=found.stop if stop is None else stop,
+    )
+
+
+@command.command(name="recommend")
+@click.option("--task", required=True, help=_TASK)
+@click.option("--guideline", required=True, help=_GUIDELINE)
+@options.output
+def recommend(task: str, guideline: str, format: str, output: str | None) -> None:
+    """Say what the paper recommends where there are no human scores.
+
+    \b
+    karat plane recommend --task summary --guideline coverage
+    karat plane recommend --task qa --guideline strict --format json
+    """
+    from karat.report.planes import recommendation
+
+    check_output(output)
+    show(recommendation(task, guideline, options.command_line()), format, output)

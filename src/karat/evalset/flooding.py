@@ -1,0 +1,150 @@
+"""Flooded answers: the paper's second evaluation of question answering (Soricut and Brill 2004, 4.3).
+
+Correct answers of some systems get two long sentences from elsewhere, and their ratings fall: so a
+guideline that punishes what does not belong there is simulated on judgements that did not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from karat.errors import InputError
+from karat.evalset.sets import EvalSet, check_known
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PLACES = (1, 2, 3, 6)
+"""The ranks of the systems that the paper floods."""
+LONG = 12
+"""Words of a sentence that is long enough to flood with."""
+_ENDS = re.compile(r"(?<=[.!?])\s+")
+
+
+@dataclass(frozen=True)
+class Flood:
+    """How answers are flooded."""
+
+    dimension: str
+    systems: tuple[str, ...] = ()
+    """Whose; without any, those that rank 1st, 2nd, 3rd and 6th by the dimension."""
+    correct: float = 0.5
+    """An answer is correct from this value on."""
+    share: float = 2 / 3
+    """Of the correct answers that are flooded."""
+    downgrade: float = 0.5
+    """What the ratings of flooded answers are multiplied by."""
+    sentences: int = 2
+    seed: int = 12345
+
+    def __post_init__(self) -> None:
+        for name in ("share", "downgrade"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
+        if self.sentences < 1:
+            raise InputError(f"sentences={self.sentences}: expected at least 1")
+
+
+@dataclass(frozen=True)
+class Flooded:
+    """A set with flooded answers, and which they are."""
+
+    evalset: EvalSet
+    systems: tuple[str, ...]
+    answers: tuple[tuple[str, str], ...]
+    """System and segment of each."""
+
+
+def flood(evalset: EvalSet, how: Flood) -> Flooded:
+    """Flood a share of the correct answers and lower their ratings, in all judges' rows."""
+    import numpy as np
+
+    human = evalset.human(how.dimension)
+    if evalset.dimensions[how.dimension].better == "lower":
+        raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")
+    chosen = how.systems or _ranked(evalset, human)
+    check_known("system", chosen, evalset.systems, evalset.name)
+    rng = np.random.default_rng(how.seed)
+    names = list(evalset.systems)
+    outputs = {name: list(texts) for name, texts in evalset.systems.items()}
+    hit = np.zeros(human.shape, dtype=bool)
+    pool = _sentences(evalset)
+    for name in chosen:
+        row = names.index(name)
+        right = np.flatnonzero(np.nan_to_num(human[row], nan=-np.inf) >= how.correct)
+        count = round(how.share * len(right))
+        for place in sorted(rng.permutation(right)[:count].tolist()):
+            hit[row, place] = True
+            more = _elsewhere(evalset, pool, place, how.sentences, rng)
+            outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
+    return Flooded(
+        _with(evalset, outputs, hit, how),
+        tuple(chosen),
+        tuple((names[i], evalset.segments[j]) for i, j in zip(*np.nonzero(hit), strict=True)),
+    )
+
+
+def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:
+    """The systems at the paper's places, by their mean; of equals the first."""
+    import numpy as np
+
+    known = (~np.isnan(human)).sum(axis=1)
+    means = np.where(known > 0, np.nansum(human, axis=1) / np.maximum(known, 1), -np.inf)
+    order = np.argsort(-means, kind="stable")
+    names = list(evalset.systems)
+    return tuple(names[order[place - 1]] for place in PLACES if place <= len(names))
+
+
+def _sentences(evalset: EvalSet) -> list[tuple[int, str]]:
+    """The long sentences of all outputs, each with the number of its segment, each once."""
+    found = dict.fromkeys(
+        (place, sentence)
+        for texts in evalset.systems.values()
+        for place, text in enumerate(texts)
+        for sentence in _ENDS.split(text or "")
+        if len(sentence.split()) >= LONG
+    )
+    return list(found)
+
+
+def _elsewhere(
+    evalset: EvalSet,
+    pool: Sequence[tuple[int, str]],
+    place: int,
+    count: int,
+    rng: np.random.Generator,
+) -> list[str]:
+    """Sentences of other segments (and of other groups, where there are some)."""
+    groups = evalset.groups or evalset.segments
+    far = [sentence for at, sentence in pool if groups[at] != groups[place]]
+    if len(far) < count:
+        raise InputError(
+            f"{evalset.name} has {len(far)} sentences of {LONG} words or more outside segment "
+            f"{evalset.segments[place]}: flooding needs {count}"
+        )
+    return [far[k] for k in rng.choice(len(far), size=count, replace=False)]
+
+
+def _with(
+    evalset: EvalSet,
+    outputs: dict[str, list[str | None]],
+    hit: NDArray[np.bool_],
+    how: Flood,
+) -> EvalSet:
+    """The set with other outputs and lower ratings."""
+    import numpy as np
+
+    rows = evalset.judgements
+    asked = rows.dimension == rows.dimensions.index(how.dimension)
+    lowered = asked & hit[rows.system, rows.segment]
+    values = np.where(lowered, rows.value * how.downgrade, rows.value)
+    return replace(
+        evalset,
+        name=f"{evalset.name}-flooded",
+        systems={name: tuple(texts) for name, texts in outputs.items()},
+        judgements=replace(rows, value=values),
+    )

@@ -1,0 +1,116 @@
+"""The report of `data judges`: how far judges agree, and who stands apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from karat.report.table import Cell, Column, Document, Table
+
+if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
+    from karat.stats.judges import JudgeTable, Standing
+
+_DIMENSIONS = (
+    Column("dimension", "Dimension"),
+    Column("judges", "Judges", align="right"),
+    Column("outputs", "Outputs", align="right", help="With at least one judgement."),
+    Column("shared", "Shared", align="right", help="With at least two judges."),
+    Column("r", "r", 3, align="right", help="Mean Pearson's r of pairs of judges, over outputs."),
+    Column("r_systems", "r systems", 3, align="right", help="The same over means of systems."),
+    Column("nominal", "Nominal", 3, align="right", help="Krippendorff's alpha, equal or not."),
+    Column("ordinal", "Ordinal", 3, align="right", help="Krippendorff's alpha of ranks."),
+    Column("interval", "Interval", 3, align="right", help="Krippendorff's alpha of distances."),
+    Column("icc", "ICC", 3, align="right", help="ICC(2,1), where every judge saw every output."),
+)
+_JUDGES = (
+    Column("dimension", "Dimension"),
+    Column("judge", "Judge"),
+    Column("judgements", "Judgements", align="right"),
+    Column("mean", "Mean", 2, align="right"),
+    Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
+    Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
+    Column("flagged", "Flagged", readers="programs"),
+    Column("note", "", wrap=True),
+)
+
+
+def judges_document(
+    evalset: EvalSet, dimensions: Sequence[str], controls: Iterable[str], command: str
+) -> Document:
+    """Agreement in each dimension, and each judge beside the others."""
+    out = tuple(controls)
+    given = evalset.without(*out) if out else evalset
+    rows, judges = [], []
+    for name in dimensions or tuple(evalset.dimensions):
+        overall, each = _dimension(given, name)
+        rows.append(overall)
+        judges += each
+    flagged = sum(bool(row["flagged"]) for row in judges)
+    return Document(
+        title=f"The judges of {evalset.name}",
+        blocks=(
+            Table("rows", "Agreement between judges", _DIMENSIONS, tuple(rows)),
+            Table("judges", "Each judge", _JUDGES, tuple(judges), group="dimension"),
+        ),
+        command=command,
+        signatures={},
+        notes=(
+            f"{flagged} of {len(judges)} judges are flagged; nobody was left out."
+            + (f" Left out as controls: {', '.join(out)}." if out else ""),
+        ),
+    )
+
+
+def _dimension(evalset: EvalSet, name: str) -> tuple[dict[str, Cell], list[dict[str, Cell]]]:
+    from karat.stats.agreement import intraclass, krippendorff_alpha
+    from karat.stats.judges import inter_judge, inter_judge_systems, standings
+
+    table, systems = _table(evalset, name)
+    scales = ("nominal", "ordinal", "interval")
+    alphas = {scale: krippendorff_alpha(table.values, scale) for scale in scales}
+    overall: dict[str, Cell] = {
+        "dimension": name,
+        "judges": len(table.judges),
+        "outputs": len(table.units),
+        "shared": alphas["nominal"].units,
+        "r": _mean(pair.r for pair in inter_judge(table)),
+        "r_systems": _mean(pair.r for pair in inter_judge_systems(table, systems)),
+        **{scale: found.value for scale, found in alphas.items()},
+        "icc": intraclass(table.values).icc2,
+    }
+    return overall, [_judge(name, table, k, one) for k, one in enumerate(standings(table))]
+
+
+def _table(evalset: EvalSet, name: str) -> tuple[JudgeTable, list[int]]:
+    """Judges by outputs in one dimension, and the system of each output."""
+    from karat.stats.judges import judge_table
+
+    rows = evalset.judgements
+    known = rows.dimensions.index(name) if name in rows.dimensions else -1
+    rows = rows.where(rows.dimension == known)
+    units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
+    table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
+    return table, [system for system, _ in table.units]
+
+
+def _judge(dimension: str, table: JudgeTable, k: int, one: Standing) -> dict[str, Cell]:
+    import numpy as np
+
+    given = table.values[k][~np.isnan(table.values[k])]
+    return {
+        "dimension": dimension,
+        "judge": str(one.judge),
+        "judgements": len(given),
+        "mean": float(given.mean()),
+        "sd": float(given.std(ddof=1)) if len(given) > 1 else math.nan,
+        "r": one.r,
+        "note": f"stands apart: {one.why}" if one.flagged else one.why,
+        "flagged": one.flagged,
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan

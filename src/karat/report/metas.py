@@ -1,0 +1,135 @@
+"""The report of `meta`: metrics ranked by their agreement with human scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.report.table import Cell, Column, Document, Table
+
+if TYPE_CHECKING:
+    from karat.meta.experiment import MetaEvaluation, MetaRow
+
+_ROWS = (
+    Column("heading", "Heading", readers="people"),
+    Column("dimension", "Dimension", readers="programs"),
+    Column("level", "Level", readers="programs"),
+    Column("statistic", "Statistic", readers="programs"),
+    Column("rank", "Rank", align="right", help="Metrics of one rank cannot be told apart."),
+    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
+    Column("value", "Value", 3, align="right", help="The statistic; more is better."),
+    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
+    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
+    Column("points", "Points", align="right", readers="programs"),
+    Column("groups", "Groups", align="right", readers="programs"),
+    Column("left_out", "Left out", align="right", readers="programs"),
+    Column("undefined", "Undefined", align="right", readers="programs"),
+    Column("note", "", wrap=True),
+)
+_TESTS = (
+    Column("dimension", "Dimension"),
+    Column("level", "Level"),
+    Column("statistic", "Statistic"),
+    Column("better", "Better"),
+    Column("worse", "Worse"),
+    Column("delta", "Delta"),
+    Column("p", "p"),
+)
+
+
+def meta_document(result: MetaEvaluation, command: str) -> Document:
+    """Metrics ranked, by dimension, level and statistic."""
+    return Document(
+        title=f"Metrics and humans on {result.evalset.name}",
+        blocks=(meta_table(result), _tests(result)),
+        command=command,
+        signatures={str(m): result.signature(m) for m in result.scored.metrics},
+        notes=notes(result),
+    )
+
+
+def meta_table(result: MetaEvaluation) -> Table:
+    """One row for each metric, grouped by dimension, level and statistic."""
+    rows = [_row(row) for row in result.rows]
+    if not any(row["note"] for row in rows):
+        for row in rows:
+            del row["note"]
+    columns = tuple(c for c in _ROWS if c.key != "note" or any("note" in row for row in rows))
+    return Table("rows", "Agreement with human scores", columns, tuple(rows), group="heading")
+
+
+def _row(row: MetaRow) -> dict[str, Cell]:
+    found = row.agreement
+    return {
+        "heading": heading(row),
+        "dimension": row.dimension,
+        "level": row.level,
+        "statistic": row.statistic,
+        "rank": row.rank,
+        "metric": str(row.metric),
+        "value": found.value,
+        "low": row.low,
+        "high": row.high,
+        "points": found.points,
+        "groups": found.groups,
+        "left_out": found.left_out,
+        "undefined": row.undefined,
+        "note": _note(row),
+    }
+
+
+def heading(row: MetaRow) -> str:
+    """What a row is about, in a few words."""
+    found = row.agreement
+    groups = found.groups + found.left_out
+    over = f", {groups:,} groups" if groups > 1 else ""
+    return f"{row.dimension}, {row.level}, {row.statistic}: {found.points:,} points{over}"
+
+
+def _note(row: MetaRow) -> str:
+    if math.isnan(row.agreement.value):
+        return f"undefined: {row.agreement.why}"
+    if row.undefined:
+        return f"undefined in {row.undefined:,} resamples"
+    return ""
+
+
+def _tests(result: MetaEvaluation) -> Table:
+    rows: Sequence[dict[str, Cell]] = [
+        {
+            "dimension": test.dimension,
+            "level": test.level,
+            "statistic": test.statistic,
+            "better": str(test.better),
+            "worse": str(test.worse),
+            "delta": test.delta,
+            "p": test.p,
+        }
+        for test in result.tests
+    ]
+    return Table("tests", "Tests", _TESTS, tuple(rows), readers="programs")
+
+
+def notes(result: MetaEvaluation) -> tuple[str, ...]:
+    """How intervals and ranks were made, and what the reader should know of the data."""
+    asked, evalset = result.experiment, result.evalset
+    found = []
+    if asked.resamples:
+        over = "systems and segments" if asked.over == "both" else asked.over
+        found.append(
+            f"Intervals: 95%, from {asked.resamples:,} bootstrap resamples of {over}, seed "
+            f"{asked.seed}."
+        )
+    if result.tests:
+        corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
+        found.append(
+            f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
+            f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected})."
+        )
+    if len(evalset.systems) < 10 and any(level.startswith("system") for level in asked.levels):
+        found.append(
+            f"{len(evalset.systems)} systems are few: at the level of systems almost any order of "
+            "metrics may be chance."
+        )
+    return tuple(found)

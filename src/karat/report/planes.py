@@ -1,0 +1,251 @@
+"""The reports of `plane`: the R^2 table in the paper's layout, what to pick, and what to expect."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.meta.regions import GUIDELINES, TASKS, Region, predicted, published
+from karat.report.table import Cell, Column, Document, Table
+
+if TYPE_CHECKING:
+    from karat.meta.plane import Halves, PlaneFit, Verdict
+
+_CELLS = (
+    Column("dimension", "Dimension"),
+    Column("alpha", "Alpha"),
+    Column("n", "N"),
+    Column("r", "r"),
+    Column("r2", "R^2"),
+    Column("low", "Low"),
+    Column("high", "High"),
+    Column("wins", "Wins"),
+    Column("q2", "Left out"),
+    Column("predicted", "Predicted"),
+)
+_POINTS = (
+    Column("what", "What"),
+    Column("cell", "Cell", help="AEv(alpha, N)."),
+    Column("r2", "R^2 %", 1, align="right", help="Squared Pearson's r with the human scores."),
+    Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
+    Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
+    Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
+    Column(
+        "q2",
+        "Left out %",
+        1,
+        align="right",
+        help="1 - PRESS/SST: how well its line predicts systems that were left out.",
+    ),
+)
+
+
+def layout(key: str, title: str, rows: dict[int, Sequence[float]], best: bool = True) -> Table:
+    """Numbers as the paper prints them: N from the highest down, alpha from left to right."""
+    from karat.meta.plane import ALPHAS
+
+    columns = [Column("n", "N / alpha", align="right")]
+    columns += [
+        Column(f"alpha{k}", f"{alpha:g}", 1, align="right") for k, alpha in enumerate(ALPHAS)
+    ]
+    ordered = sorted(rows, reverse=True)
+    cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
+    known = [x for row in rows.values() for x in row if not math.isnan(x)]
+    top = {
+        (i, f"alpha{k}")
+        for i, n in enumerate(ordered)
+        for k, x in enumerate(rows[n])
+        if best and x == max(known)
+    }
+    return Table(
+        key, title, tuple(columns), tuple(cells), emphasis=frozenset(top), readers="people"
+    )
+
+
+def plane_table(fit: PlaneFit) -> Table:
+    """R^2 in percent; cells with a negative correlation have a minus sign."""
+    import numpy as np
+
+    signed = 100 * np.sign(fit.r) * fit.r2
+    rows = {n: signed.reshape(4, 11)[n - 1].tolist() for n in (1, 2, 3, 4)}
+    return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
+
+
+def _points(fit: PlaneFit) -> Table:
+    from karat.meta.plane import BLEU_CELL, CELLS
+    from karat.meta.plane import Cell as Point
+
+    order = sorted(range(len(CELLS)), key=lambda k: -fit.wins[k])
+    named = [("cross-validated pick", fit.pick), ("maximum", fit.maximum)]
+    named += [("most wins", CELLS[order[0]]), ("BLEU's point", Point(*BLEU_CELL))]
+    named += [("ROUGE's point", Point(0.0, 1)), ("AEv's default", Point(0.5, 4))]
+    rows = [_point(fit, what, cell) for what, cell in named if cell is not None]
+    return Table(
+        f"points-{fit.dimension}", "Points of the plane", _POINTS, tuple(rows), readers="people"
+    )
+
+
+def _point(fit: PlaneFit, what: str, cell: tuple[float, int]) -> dict[str, Cell]:
+    low, high = fit.intervals
+    return {
+        "what": what,
+        "cell": f"AEv({cell[0]:g},{cell[1]})",
+        "r2": 100 * fit.at(cell, fit.r2),
+        "low": 100 * fit.at(cell, low),
+        "high": 100 * fit.at(cell, high),
+        "wins": 100 * fit.at(cell, fit.wins),
+        "q2": 100 * fit.at(cell, fit.q2),
+    }
+
+
+def _rows(fits: Sequence[PlaneFit], region: Region | None) -> Table:
+    from karat.meta.plane import CELLS
+
+    rows: list[dict[str, Cell]] = []
+    for fit in fits:
+        low, high = fit.intervals
+        for k, (alpha, n) in enumerate(CELLS):
+            numbers = {
+                "r": fit.r[k],
+                "r2": fit.r2[k],
+                "low": low[k],
+                "high": high[k],
+                "wins": fit.wins[k],
+                "q2": fit.q2[k],
+            }
+            rows.append(
+                {
+                    "dimension": fit.dimension,
+                    "alpha": alpha,
+                    "n": n,
+                    **{name: float(x) for name, x in numbers.items()},
+                    "predicted": None if region is None else region.holds(alpha, n),
+                }
+            )
+    return Table("rows", "Cells", _CELLS, tuple(rows), readers="programs")
+
+
+def plane_document(
+    fits: Sequence[PlaneFit],
+    region: Region | None,
+    verdicts: Sequence[Verdict],
+    halves: Sequence[Halves],
+    name: str,
+    signature: str,
+    command: str,
+) -> Document:
+    """The planes of some dimensions of one set."""
+    blocks = [block for fit in fits for block in (plane_table(fit), _points(fit))]
+    notes = [note for fit in fits for note in _told(fit)]
+    notes += [_held(fit, region, v) for fit, v in zip(fits, verdicts, strict=False) if region]
+    notes += [_split(fit, h) for fit, h in zip(fits, halves, strict=False)]
+    return Document(
+        title=f"The plane of {name}",
+        blocks=(*blocks, _rows(fits, region)),
+        command=command,
+        signatures={str(fits[0].metric): signature},
+        notes=tuple(notes),
+    )
+
+
+def _told(fit: PlaneFit) -> list[str]:
+    from karat.meta.plane import BLEU_CELL
+
+    bleu = fit.at(BLEU_CELL, fit.q2)
+    better = fit.picking > bleu
+    words = (
+        "so picking pays here, as far as these systems tell"
+        if better
+        else "so picking does not pay here: stay with BLEU's point or the paper's prediction"
+    )
+    pick = f"the cross-validated pick is {fit.pick}" if fit.pick else "no cell can be picked"
+    return [
+        f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
+        f"{fit.judgements:,} judged outputs. {pick[0].upper()}{pick[1:]}. The largest of 44 R^2 is "
+        f"over-fitted: permuted human scores reach it with p = {fit.p:.3f} "
+        f"({fit.permutations:,} permutations).",
+        f"{fit.dimension}: predicting each system from the best cell of the others explains "
+        f"{100 * fit.picking:.1f}% of the variance, BLEU's point {100 * bleu:.1f}%, {words}. "
+        f"Intervals: {fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}.",
+    ]
+
+
+def _over(over: str) -> str:
+    return "systems and segments" if over == "both" else over
+
+
+def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
+    words = {
+        "holds": "the prediction holds",
+        "fails": "the prediction fails",
+        "undecidable": "that is undecidable here",
+    }[found.words]
+    return (
+        f"{fit.dimension}: the paper predicts {region}. Mean R^2 there {100 * found.inside:.1f}%, "
+        f"elsewhere {100 * found.outside:.1f}%, difference between {100 * found.low:.1f} and "
+        f"{100 * found.high:.1f} points: {words}."
+    )
+
+
+def _split(fit: PlaneFit, found: Halves) -> str:
+    return (
+        f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
+        f"({found.splits:,} times), the pick loses to BLEU's point in {100 * found.loses:.0f}%, "
+        f"ties in {100 * found.ties:.0f}%; mean R^2 {100 * found.kept:.1f}% against "
+        f"{100 * found.bleu:.1f}%."
+    )
+
+
+# -------------------------------------------------------------------- without human scores
+
+_RECOMMENDED = (
+    Column("metric", "Metric", help="Ready for -m."),
+    Column("alpha", "Alpha"),
+    Column("n", "N"),
+    Column("rests_on", "Rests on", wrap=True),
+)
+
+
+def recommendation(task: str, guideline: str, command: str) -> Document:
+    """What the paper says of a task and a guideline, and on what that rests."""
+    region = predicted(task, guideline)
+    tables = published(task, guideline)
+    rows: list[dict[str, Cell]] = []
+    for table in tables:
+        alpha, n, r2 = table.best
+        rows.append(
+            _recommended(alpha, n, f"the paper's Table {table.number}: {table.what}, R^2 {r2}%")
+        )
+    if not rows:
+        middle = round((region.alpha_low + region.alpha_high) / 2, 2)
+        alpha = {0.15: 0.0, 0.85: 1.0}.get(middle, middle)
+        rows.append(
+            _recommended(
+                alpha, region.n_high, "the paper's prediction alone: it measured no such task"
+            )
+        )
+    shown = [
+        layout(
+            f"paper-{table.number}",
+            f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)",
+            dict(table.rows),
+        )
+        for table in tables
+    ]
+    return Document(
+        title=f"{TASKS[task][2]}; {guideline}: {GUIDELINES[guideline][2]}",
+        blocks=(Table("rows", "Recommended", _RECOMMENDED, tuple(rows)), *shown),
+        command=command,
+        signatures={},
+        notes=(
+            f"The predicted region is {region}. This rests on Soricut and Brill (2004): few "
+            "systems, one set for each task, no intervals. With human scores of your own, karat "
+            "plane fit says whether it holds for you.",
+        ),
+    )
+
+
+def _recommended(alpha: float, n: int, why: str) -> dict[str, Cell]:
+    name = f"aev:preset=paper,alpha={alpha:g},n={n}"
+    return {"metric": name, "alpha": alpha, "n": n, "rests_on": why}
