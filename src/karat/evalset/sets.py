@@ -102,6 +102,10 @@ class EvalSet:
         kept = list(self.segments if segments is None else segments)
         check_known("system", chosen, self.systems, self.name)
         check_known("segment", kept, self.segments, self.name)
+        if not chosen or not kept:
+            raise InputError(f"{self.name}: nothing was selected: at least one system and segment")
+        if any(i < 0 for i in references or ()):
+            raise InputError(f"{self.name}: references={references}: places are counted from 0")
         place = {name: i for i, name in enumerate(self.segments)}
         at = [place[name] for name in kept]
         return replace(
