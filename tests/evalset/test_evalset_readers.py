@@ -353,7 +353,11 @@ BAD: list[tuple[str, Files, str]] = [
         {"n.jl": lines(answer("X", "s", NUGGETS[:1]), answer("Y", "spn"))},
         "found other nug",
     ),
-    ("rag24", {"n.jl": lines(answer("X", "spn"), answer("X", "nnn"))}, "line 2: judge 'assessors'"),
+    (
+        "rag24",
+        {"n.jl": lines(answer("X", "spn"), answer("X", "nnn"))},
+        "line 2: judge 'assignment'",
+    ),
     ("mt-metrics-eval", {"sources/yy-en.txt": "s\n"}, "no pair was given: choose one of xx-en, yy"),
     (
         "mt-metrics-eval",
