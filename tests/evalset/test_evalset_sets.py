@@ -197,6 +197,9 @@ def test_references_are_chosen_by_place() -> None:
         ({"systems": ["A", "C"]}, "tiny has no system 'C'"),
         ({"systems": ["A", "A"]}, "system 'A' is named twice"),
         ({"segments": ["7"]}, "tiny has no segment '7'"),
+        ({"segments": []}, "tiny: nothing was selected"),
+        ({"systems": []}, "tiny: nothing was selected"),
+        ({"references": [-1]}, "places are counted from 0"),
     ],
 )
 def test_a_selection_of_what_is_not_there(wanted: dict[str, Any], sentence: str) -> None:

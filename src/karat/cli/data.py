@@ -161,8 +161,8 @@ def judges(
 ) -> None:
     """Say how far judges agree, and who stands apart.
 
-    Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and each
-    judge against the mean of the others. Judges that stand apart are flagged, never dropped.
+    Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and
+    each judge against the mean of the others. Judges that stand apart are flagged, never dropped.
 
     \b
     karat data judges demo

@@ -1,4 +1,4 @@
-"""Flooded answers: the paper's second evaluation of question answering (Soricut and Brill 2004, 4.3).
+"""Flooded answers: the second evaluation of question answering (Soricut and Brill 2004, 4.3).
 
 Correct answers of some systems get two long sentences from elsewhere, and their ratings fall: so a
 guideline that punishes what does not belong there is simulated on judgements that did not.

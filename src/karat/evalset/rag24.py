@@ -32,7 +32,8 @@ WEIGHTS = {
     "vital": {"vital": 1.0, "okay": 0.0},
     "weighted": {"vital": 1.0, "okay": 0.5},
 }
-JUDGE = "assessors"
+JUDGE = "assignment"
+"""The labels come without the name of who gave them."""
 
 _Nugget = Mapping[str, Any]
 

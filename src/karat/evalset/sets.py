@@ -71,12 +71,16 @@ class EvalSet:
         turned: NDArray[np.float64] = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
-    def _asked(self, dimension: str, judges: Iterable[str] | None) -> NDArray[np.bool_]:
-        import numpy as np
-
+    def check_dimension(self, dimension: str) -> None:
+        """Refuse a dimension that the set does not have."""
         if dimension not in self.dimensions:
             known = ", ".join(self.dimensions) or "none"
             raise InputError(f"{self.name} has no dimension {dimension!r} (it has {known})")
+
+    def _asked(self, dimension: str, judges: Iterable[str] | None) -> NDArray[np.bool_]:
+        import numpy as np
+
+        self.check_dimension(dimension)
         rows = self.judgements
         if dimension not in rows.dimensions:
             return np.zeros(len(rows), dtype=np.bool_)
@@ -102,6 +106,10 @@ class EvalSet:
         kept = list(self.segments if segments is None else segments)
         check_known("system", chosen, self.systems, self.name)
         check_known("segment", kept, self.segments, self.name)
+        if not chosen or not kept:
+            raise InputError(f"{self.name}: nothing was selected: at least one system and segment")
+        if any(i < 0 for i in references or ()):
+            raise InputError(f"{self.name}: references={references}: places are counted from 0")
         place = {name: i for i, name in enumerate(self.segments)}
         at = [place[name] for name in kept]
         return replace(

@@ -70,7 +70,7 @@ def reliability(
         if not 1 <= length <= most:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
     chosen = [statistic(name) for name in statistics]
-    found = []
+    found: list[Reliability] = []
     for number, length in enumerate(lengths, 1):
         rng = np.random.default_rng([seed, length])
         shuffles = [rng.permutation(most) for _ in range(repeats)]

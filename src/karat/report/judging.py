@@ -44,6 +44,7 @@ def judges_document(
     given = evalset.without(*out) if out else evalset
     rows, judges = [], []
     for name in dimensions or tuple(evalset.dimensions):
+        evalset.check_dimension(name)
         overall, each = _dimension(given, name)
         rows.append(overall)
         judges += each

@@ -1,0 +1,133 @@
+"""The known sets: the counts that their descriptions state, and figures published with them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.evalset.loading import KNOWN, VARIABLE
+
+Load = Callable[..., kt.EvalSet]
+
+
+@pytest.fixture
+def load(karat_data: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    """Load a known set, or skip the test where it is absent."""
+    monkeypatch.setenv(VARIABLE, str(karat_data))
+
+    def run(name: str, **options: object) -> kt.EvalSet:
+        if not (karat_data / KNOWN[name].place).exists():
+            pytest.skip(f"{KNOWN[name].place} is not in KARAT_DATA")
+        return kt.load_evalset(name, **options)  # type: ignore[arg-type]
+
+    return run
+
+
+def shape(evalset: kt.EvalSet) -> tuple[int, int, int]:
+    return len(evalset.systems), len(evalset), len(evalset.judgements)
+
+
+def judged(evalset: kt.EvalSet, dimension: str) -> int:
+    return int(np.isfinite(evalset.human(dimension)).sum())
+
+
+def test_ted(load: Load) -> None:
+    found = load("ted-zhen")
+    assert shape(found) == (13, 529, 3 * 13 * 529)
+    assert judged(found, "mqm") == 13 * 529
+    assert {len(group) for group in found.references} == {1}
+    assert len(set(found.groups or ())) == 5
+    assert not any("<v>" in text or "</v>" in text for text in found.systems["SMU"] if text)
+
+
+@pytest.mark.parametrize(("name", "other", "penalty"), [("ref", "refB", 5.5), ("refB", "ref", 0.4)])
+def test_the_references_of_ted_are_as_good_as_stated(
+    load: Load, name: str, other: str, penalty: float
+) -> None:
+    found = load("ted-zhen", references=other, leave_out=())
+    assert -found.select(systems=[name]).human("mqm").mean() == pytest.approx(penalty, abs=0.05)
+
+
+def test_believability(load: Load) -> None:
+    found = load("believability")
+    assert shape(found)[:2] == (3, 1982)
+    for dimension in found.dimensions:
+        assert judged(found, dimension) == 3 * 1976
+    cells = np.zeros((3, 1982), dtype=int)
+    rows = found.judgements
+    mine = rows.where(rows.dimension == 0)
+    np.add.at(cells, (mine.system, mine.segment), 1)
+    assert (cells[cells > 0].min(), cells.max()) == (2, 10)
+
+
+@pytest.mark.parametrize(
+    ("pair", "question", "dimension"),
+    [
+        ("fa-en", "ad", "adequacy"),
+        ("fa-en", "fl", "fluency"),
+        ("fa-en", "bl", "believability"),
+        ("ko-en", "ad", "adequacy"),
+    ],
+)
+def test_z_scores_are_those_that_were_published(
+    load: Load, karat_data: Path, pair: str, question: str, dimension: str
+) -> None:
+    """The files whose stated numbers of annotators agree with their rows; others do not."""
+    scores = load("believability", pairs=pair).human(dimension, "z")[0]
+    folder = karat_data / "mt-believability" / "annotations" / pair
+    with (folder / f"{pair}.{question}.csv").open(encoding="utf-8", newline="") as file:
+        published = {int(row["SEGID"]): float(row["MEANSCORE"]) for row in csv.DictReader(file)}
+    mine = [scores[segment - 1] for segment in published]
+    np.testing.assert_allclose(mine, list(published.values()), atol=1e-12)
+
+
+def test_summeval(load: Load) -> None:
+    found = load("summeval")
+    assert shape(found) == (16, 100, 4 * 1600)
+    assert {len(group) for group in found.references} == {11}
+
+
+def test_e2e(load: Load) -> None:
+    found = load("e2e")
+    counts = [len(group) for group in found.references]
+    assert shape(found)[:2] == (21, 630)
+    assert (min(counts), max(counts)) == (1, 45)
+    assert (judged(found, "naturalness"), judged(found, "quality")) == (6012, 6012)
+    assert 0.49 < np.nanmean(found.human("naturalness")) < 0.51  # somebody wins, somebody loses
+
+
+def test_realsumm(load: Load, karat_data: Path) -> None:
+    found = load("realsumm")
+    assert shape(found) == (25, 100, 2500)
+    lines = (karat_data / KNOWN["realsumm"].place / "SCUs.txt").read_text("utf-8").split("\n")
+    units = np.array([len(line.split("\t")) for line in lines])
+    assert units.sum() == 1056
+    shares = found.human("coverage") * units
+    np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
+    assert not any("<t>" in text for group in found.references for text in group)
+
+
+def test_rag24(load: Load) -> None:
+    found = load("rag24")
+    assert shape(found) == (45, 21, 6 * 927)
+    assert sum(outputs.count(None) for outputs in found.systems.values()) == 45 * 21 - 927
+    strict, lenient = found.human("strict-all"), found.human("all")
+    assert (strict[np.isfinite(strict)] <= lenient[np.isfinite(lenient)]).all()
+
+
+def test_paraphrases(load: Load) -> None:
+    found = load("paraphrase-twitter")
+    assert shape(found) == (1, 7159, 7159)
+    assert len(set(found.groups or ())) == 761
+
+
+@pytest.mark.parametrize("name", ["ted-zhen", "summeval", "realsumm", "rag24"])
+def test_known_sets_come_back_from_our_own_folders(load: Load, tmp_path: Path, name: str) -> None:
+    found = load(name)
+    kt.save_evalset(found, tmp_path / name)
+    assert kt.load_evalset(tmp_path / name) == found
