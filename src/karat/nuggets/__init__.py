@@ -1,0 +1,1 @@
+"""Nugget-based evaluation of answers: keys, runs, judgements, scores and classifiers."""

@@ -1,0 +1,70 @@
+"""Answer keys: the questions and the nuggets that a good answer carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from karat.errors import InputError
+
+
+@dataclass(frozen=True)
+class Nugget:
+    """A fact that an answer should (vital) or may (okay) carry.
+
+    `votes` are the assessors who called it vital, where several were asked (pyramids).
+    """
+
+    id: str
+    descriptions: tuple[str, ...]
+    """In words; the first is the key's own, the others say the same differently."""
+    vital: bool = True
+    votes: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.descriptions:
+            raise InputError(f"nugget {self.id} has no description")
+        if self.votes is not None and self.votes < 0:
+            raise InputError(f"nugget {self.id}: {self.votes} votes, expected 0 or more")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and its nuggets, in the order of the key."""
+
+    id: str
+    nuggets: tuple[Nugget, ...]
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        seen = set[str]()
+        for nugget in self.nuggets:
+            if nugget.id in seen:
+                raise InputError(f"question {self.id} has two nuggets called {nugget.id}")
+            seen.add(nugget.id)
+
+    @property
+    def vital(self) -> tuple[Nugget, ...]:
+        """The nuggets that count for recall."""
+        return tuple(nugget for nugget in self.nuggets if nugget.vital)
+
+
+@dataclass(frozen=True)
+class Key:
+    """All questions by their ids."""
+
+    questions: Mapping[str, Question]
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+
+def make_key(questions: Iterable[Question]) -> Key:
+    """A key of questions, each id once."""
+    found: dict[str, Question] = {}
+    for question in questions:
+        if question.id in found:
+            raise InputError(f"two questions are called {question.id}")
+        found[question.id] = question
+    return Key(MappingProxyType(found))

@@ -1,0 +1,49 @@
+"""Runs: what one system answered, response after response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Response:
+    """One response to a question; a system's responses stand in the order it gave them."""
+
+    text: str
+    document: str = ""
+    """Where the system took it from, if it said so."""
+
+    @property
+    def normal(self) -> str:
+        """The text as judgements are looked up by: white space and case do not matter."""
+        return normal(self.text)
+
+
+def normal(text: str) -> str:
+    """A response as judgements are looked up by: white space and case do not matter."""
+    return " ".join(text.split()).casefold()
+
+
+@dataclass(frozen=True)
+class Run:
+    """The responses of one system by question; a question without any is absent or empty."""
+
+    tag: str
+    answers: Mapping[str, tuple[Response, ...]]
+    institution: str = ""
+    """Whose system it is, if that is known: systems of one house are alike."""
+
+    def responses(self, question: str) -> tuple[Response, ...]:
+        """What it answered to a question."""
+        return self.answers.get(question, ())
+
+
+def make_run(tag: str, responses: Iterable[tuple[str, Response]], institution: str = "") -> Run:
+    """A run from pairs of question id and response, in the order of the ranks."""
+    found: dict[str, list[Response]] = {}
+    for question, response in responses:
+        found.setdefault(question, []).append(response)
+    answers = {question: tuple(some) for question, some in found.items()}
+    return Run(tag, MappingProxyType(answers), institution)
