@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from karat.report.axis import drawable
+from karat.report.chart_rows import interval_story
 from karat.report.svg import enumeration
 from karat.report.ticks import Ticks, log_ticks, nice_ticks
 
@@ -326,6 +327,11 @@ class Intervals:
         found = [v for item in self.shown for v in (*item[1:], self.baseline)]
         kept = [v for v in found if v is not None and drawable([v])]
         return nice_ticks(min(kept), max(kept), about)
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        return f"{self.axis}. {enumeration([interval_story(item) for item in self.shown])}"
 
 
 Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals

@@ -11,7 +11,7 @@ from karat.report.chart_models import Curve, Curves, Knot, bands, knot_story, ru
 from karat.report.colors import series_color, series_line
 from karat.report.labels import spread
 from karat.report.legend import Entry, legend, marker, moved, stroke
-from karat.report.markup import Look, coordinate, element, shape
+from karat.report.markup import Look, coordinate, element, quote, shape
 
 TOP = 16.0
 RIGHT = svg.WIDTH - 16.0
@@ -67,7 +67,8 @@ def _names(
         across, up = x.at(last.x), y.at(last.y)
         if abs(up - places[k]) > 4:
             yield svg.line(across + 6, up, across + 13, places[k], series_color(k))
-        yield svg.text(across + 16, places[k] + 4, names[k])
+        place: Look = {"x": across + 16, "y": places[k] + 4}
+        yield element("text", quote(names[k]), class_="label", **place, **svg.HALO)
 
 
 def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:

@@ -19,6 +19,7 @@ LOWEST = 14.0  # height of a row
 LONGEST_NAME = 24
 SLANT = 40  # degrees by which long names of columns fall
 BAR = 108.0  # length of the scale
+GAP = 3.5  # between a cell and the line around a marked one: room for the region's outline
 SMALL = 11 / 12  # the cells' letters against the charts'
 
 
@@ -82,16 +83,17 @@ def _cell(chart: HeatMap, frame: Frame, i: int, j: int, value: float | None) -> 
     color = heat_color(chart.share(value))
     ink = ink_on(color)
     cell = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
-    parts = [cell, _number(chart.number(value), place, ink), _sign(chart, place, i, j, ink)]
-    return element("g", told, *parts, class_="cell")
+    signs = _sign(chart, place, i, j, ink)
+    number = _number(chart.number(value), place, ink, down=4 if signs else 0)
+    return element("g", told, cell, number, signs, class_="cell")
 
 
-def _number(number: str, place: dict[str, float], ink: str) -> str:
+def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
     """The value, where its cell is large enough for it."""
     if svg.length(number) * SMALL + 4 > place["width"]:
         return ""
     look: Look = {"font_size": 11, "text_anchor": "middle", "fill": ink}
-    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 + 4
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 + 4 + down
     return element("text", quote(number), x=x, y=y, **look)
 
 
@@ -100,10 +102,10 @@ def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> 
     signs = chart.signs(i, j)
     if not signs:
         return ""
-    inner = {"x": place["x"] + 1.5, "y": place["y"] + 1.5}
-    size = {"width": place["width"] - 3, "height": place["height"] - 3}
+    inner = {"x": place["x"] + GAP, "y": place["y"] + GAP}
+    size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
-    x, y = place["x"] + place["width"] - 4, place["y"] + 11.5
+    x, y = place["x"] + place["width"] - GAP - 4, place["y"] + GAP + 10
     look: dict[str, Attribute] = {"font_size": 9, "text_anchor": "end", "fill": ink}
     return edge + element("text", quote(signs), x=x, y=y, **look)
 

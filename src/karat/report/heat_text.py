@@ -9,7 +9,7 @@ from karat.report.terminal import display_width, truncate
 from karat.report.visible import visible
 
 SHADES = " ░▒▓█"
-LONGEST_DOWN, LONGEST_ACROSS = 24, 10
+LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MOST_CELLS = 10_000
 
 

@@ -46,11 +46,12 @@ def _drawn(value: float | None) -> bool:
 
 def _bar(item: Interval, axis: Axis, wide: int, baseline: float | None) -> str:
     signs = [" "] * wide
-    if baseline is not None and drawable([baseline]):
-        signs[round(axis.at(baseline))] = "¦"
     if item.low is not None and item.high is not None and drawable([item.low, item.high]):
         low, high = sorted(round(axis.at(end)) for end in (item.low, item.high))
         signs[low : high + 1] = "─" * (high - low + 1)
         signs[low], signs[high] = "├", "┤"
+    if baseline is not None and drawable([baseline]):
+        at = round(axis.at(baseline))
+        signs[at] = "┼" if signs[at] == "─" else "¦"
     signs[round(axis.at(item.value))] = "●"
     return "".join(signs)

@@ -16,8 +16,8 @@ RIGHT = svg.WIDTH - 16.0
 BOTTOM = 430.0
 BELOW = 48.0  # room for the tick labels and the name of the axis
 LINE = 15.0  # height of a label
+WIDE = 1.12  # broad letters take more room than the usual ones
 LONGEST_LABEL = 24
-HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order": "stroke"}
 
 
 def scatter_svg(chart: Scatter) -> str:
@@ -28,7 +28,9 @@ def scatter_svg(chart: Scatter) -> str:
     parts = [horizontal(x, TOP, BOTTOM, chart.x_axis), vertical(y, x.start, x.end, chart.y_axis)]
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
-    parts += [_dot(x, y, point, groups[point.group]) for point in chart.shown]
+    look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
+    dots = [_dot(x, y, point, groups[point.group]) for point in chart.shown]
+    parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.text(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
@@ -38,7 +40,7 @@ def scatter_svg(chart: Scatter) -> str:
 
 def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
     sign = marker(number, moved(x.at(point.x), y.at(point.y)))
-    return element("g", svg.tooltip(point_story(point)), sign, fill_opacity=0.75)
+    return element("g", svg.tooltip(point_story(point)), sign)
 
 
 def _groups(chart: Scatter) -> list[Entry]:
@@ -81,7 +83,7 @@ def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
 def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
     labels = [svg.shorten(point.label, LONGEST_LABEL) for point in chart.shown]
-    sizes = [(svg.length(label), LINE) for label in labels]
+    sizes = [(svg.length(label) * WIDE, LINE) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, TOP, x.end, BOTTOM))
     for dot, label, place in zip(dots, labels, places, strict=True):
         if place and label:
@@ -89,10 +91,12 @@ def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
 
 
 def _label(dot: tuple[float, float], label: str, place: Placed) -> Iterator[str]:
-    middle, top = place.box.middle[0], place.box.top
+    box = place.box
     if place.far:
-        near = min(max(dot[0], place.box.left), place.box.right)
-        down = min(max(dot[1], place.box.top), place.box.bottom)
-        yield svg.line(*dot, near, down, svg.RULE)
-    look: Look = {"x": middle, "y": top + 11.5, "text_anchor": "middle", **HALO}
+        across = min(max(dot[0], box.left), box.right)
+        yield svg.line(*dot, across, min(max(dot[1], box.top), box.bottom), svg.RULE)
+    x, anchor = box.middle[0], "middle"
+    if box.left >= dot[0] or box.right <= dot[0]:  # it starts or ends beside its dot
+        x, anchor = (box.left, "start") if box.left >= dot[0] else (box.right, "end")
+    look: Look = {"x": x, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
     yield element("text", quote(label), class_="label", **look)
