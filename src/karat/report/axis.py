@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from karat.report import svg
 from karat.report.markup import Look, element, shape
-from karat.report.ticks import Ticks
+from karat.report.ticks import LogTicks, Ticks
 
 _LARGEST = 1e300  # beyond it, differences overflow
 
@@ -30,6 +30,26 @@ class Axis:
         """Where the value lies."""
         low, high = self.ticks.values[0], self.ticks.values[-1]
         return self.start + (value - low) / (high - low) * (self.end - self.start)
+
+
+@dataclass(frozen=True)
+class LogAxis(Axis):
+    """The same by logarithms: all values are above zero."""
+
+    def at(self, value: float) -> float:
+        """Where the value lies."""
+        first, last = self.ticks.values[0], self.ticks.values[-1]
+        low, high, here = map(math.log10, (first, last, value))
+        return self.start + (here - low) / (high - low) * (self.end - self.start)
+
+
+def plane(
+    across: Ticks, up: Ticks, *, top: float, right: float, bottom: float
+) -> tuple[Axis, Axis]:
+    """The two axes of a plot, with room at the left for what stands along the second."""
+    left = 40 + max(svg.length(up.label(value)) for value in up.values)
+    kind = LogAxis if isinstance(across, LogTicks) else Axis
+    return kind(across, left, right), Axis(up, bottom, top)
 
 
 def horizontal(axis: Axis, top: float, bottom: float, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.report import svg
-from karat.report.axis import Axis, dashed, drawable, horizontal, vertical
+from karat.report.axis import Axis, dashed, drawable, horizontal, plane, vertical
 from karat.report.markup import Look, element
 from karat.report.ticks import Ticks, nice_ticks
 
@@ -60,8 +60,7 @@ def scatter(
 
 
 def _frame(across: Ticks, up: Ticks, height: float) -> tuple[Axis, Axis]:
-    left = 40 + max(svg.length(up.label(value)) for value in up.values)
-    return Axis(across, left, RIGHT), Axis(up, height - BELOW, TOP)
+    return plane(across, up, top=TOP, right=RIGHT, bottom=height - BELOW)
 
 
 def _dot(x: Axis, y: Axis, point: Point) -> str:

@@ -38,7 +38,7 @@ def interval_chart(
     if not kept:
         return svg.no_data(title)
     bounds = [v for item in kept for v in (*item[1:], baseline) if v is not None and drawable([v])]
-    marks = [Mark(item[0], item[1], _interval_story(item)) for item in kept]
+    marks = [Mark(item[0], item[1], interval_story(item)) for item in kept]
     lines = [baseline] if baseline is not None and drawable([baseline]) else []
 
     def draw(index: int, scale: Axis, y: float) -> list[str]:
@@ -101,7 +101,8 @@ def _whisker(scale: Axis, low: float | None, high: float | None, y: float) -> li
     return [svg.line(left, y, right, y, svg.ACCENT, width=1.5), *ends]
 
 
-def _interval_story(item: Interval) -> str:
+def interval_story(item: Interval) -> str:
+    """One item in words, with all its digits."""
     label, value, low, high = item
     if low is None or high is None or not drawable([low, high]):
         return f"{label}: {value!r}"

@@ -23,15 +23,16 @@ def check_writable(path: Path) -> None:
         _check_parent(target)
 
 
-def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Write UTF-8, whole or in pieces, to a temporary file beside `path`, then rename it.
+def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
+    """Write bytes, or UTF-8 in one or more pieces, to a temporary file, then rename it to `path`.
 
     Whatever interrupts this, `path` holds either its old content or all of the new.  The mode of
     an existing file is kept and a link is followed.  Devices and pipes are written to directly.
     """
     check_writable(path)
     target = os.fspath(path)
-    data = (_encoded(target, piece) for piece in ([text] if isinstance(text, str) else text))
+    pieces = [text] if isinstance(text, str | bytes) else text
+    data = (_encoded(target, piece) for piece in pieces)
     try:
         if _is_special(target):
             _write_through(target, data)
@@ -53,9 +54,9 @@ def _check_access(target: str, place: str) -> None:
         raise OutputError(f"cannot write {target}: no permission to write to {place}")
 
 
-def _encoded(target: str, text: str) -> bytes:
+def _encoded(target: str, text: str | bytes) -> bytes:
     try:
-        return text.encode("utf-8")
+        return text if isinstance(text, bytes) else text.encode("utf-8")
     except UnicodeEncodeError as error:
         reason = f"character {error.start} is a lone surrogate, which UTF-8 cannot hold"
         raise OutputError(f"cannot write {target}: {reason}") from error

@@ -19,6 +19,7 @@ GRID = "var(--line, #e3e6eb)"
 RULE = "var(--rule, #aab1bd)"
 WARM = "var(--warm, #b25a00)"
 VIOLET = "var(--violet, #7a4fbf)"
+HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order": "stroke"}
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 WIDTH = 720

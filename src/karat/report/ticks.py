@@ -28,6 +28,35 @@ class Ticks(NamedTuple):
         return text.lstrip("-") if not text.strip("-0.") else text
 
 
+class LogTicks(Ticks):
+    """1, 2 and 5 times powers of ten, evenly spaced only in their logarithms."""
+
+    __slots__ = ()
+
+    def label(self, value: float, extra: int = 0) -> str:
+        """The value with as many digits as it needs."""
+        return f"{value:.{6 + extra}g}"
+
+
+def log_ticks(low: float, high: float) -> Ticks:
+    """Ticks of a logarithmic axis that cover low..high, both above zero.
+
+    Over more than three powers of ten there are powers of ten alone, and not all beyond ten.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first > 3:
+        step = 1 + (last - first) // 10
+        powers = reversed(range(last, first - step, -step))
+        return LogTicks(tuple(float(f"1e{power}") for power in powers), first)
+    steps = [float(f"{m}e{power}") for power in range(first - 1, last + 1) for m in (1, 2, 5)]
+    steps.append(float(f"1e{last + 1}"))
+    start = max(k for k, step in enumerate(steps) if step <= low)
+    end = min(k for k, step in enumerate(steps) if step >= high)
+    if start == end:  # one value: a step on either side
+        start, end = start - 1, end + 1
+    return LogTicks(tuple(steps[start : end + 1]), first)
+
+
 def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> Ticks:
     """About so many ticks in steps of 1, 2 or 5 times a power of ten, covering low..high.
 
