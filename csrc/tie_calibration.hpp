@@ -80,7 +80,8 @@ class TieCalibration {
 
     double accuracy() const {
         double sum = 0;
-        for (size_t k = 0; k < sizes_.size(); ++k) sum += static_cast<double>(right_[k]) / sizes_[k];
+        for (size_t k = 0; k < sizes_.size(); ++k)
+            sum += static_cast<double>(right_[k]) / sizes_[k];
         return sum / static_cast<double>(found_.groups);
     }
 
