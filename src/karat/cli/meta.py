@@ -9,11 +9,14 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.charts import check_charts, write_charts
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.meta.experiment import Experiment
+    from karat.meta.experiment import Experiment, MetaEvaluation
+    from karat.progress import Progress
+    from karat.report.meta_page import Extras
 
 
 @click.command(name="meta")
@@ -65,12 +68,20 @@ if TYPE_CHECKING:
 @options.seed
 @click.option("--experiment", type=click.Path(), help="Run an experiment saved as TOML.")
 @click.option("--save", type=click.Path(), help="Save the experiment as TOML, to be run again.")
+@click.option(
+    "--report",
+    type=click.Path(),
+    help="Also write a page with charts, planes, reliability and where metric and humans part.",
+)
+@options.charts
 @options.output
 @options.threads
 def command(
     name: str | None,
     experiment: str | None,
     save: str | None,
+    report: str | None,
+    charts: str | None,
     format: str,
     output: str | None,
     threads: int | None,
@@ -85,7 +96,7 @@ def command(
     \b
     karat meta demo -m bleu -m chrf --dimension fluency
     karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
-    karat meta demo --save experiment.toml -o meta.html
+    karat meta demo --save experiment.toml --report report.html
     karat meta --experiment experiment.toml
     """
     from karat.meta.experiment import meta_evaluate
@@ -94,13 +105,55 @@ def command(
     chosen = _experiment(name, experiment, settings)
     check_output(output, [experiment] if experiment else [])
     check_output(save, [experiment] if experiment else [])
+    check_output(report)
+    check_charts(charts)
+    line = options.command_line()
     with Bar() as progress:
         result = meta_evaluate(chosen, threads=threads, progress=progress)
+        extras = _extras(result, progress) if report or charts else None
     if save:
         from karat.report.output import write_atomically
 
         write_atomically(save, result.experiment.toml())
-    show(meta_document(result, options.command_line()), format, output)
+    if extras is not None:
+        from karat.report.meta_page import meta_charts, meta_report
+
+        if report:
+            show(meta_report(result, extras, line), "html", report)
+        write_charts(meta_charts(result, extras), charts)
+    show(meta_document(result, line), format, output)
+
+
+def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
+    """The planes and the reliability curves of all dimensions, where there is enough for them."""
+    from karat.meta.plane import FEWEST_SYSTEMS, fit_plane, judged
+    from karat.meta.pseudo import LENGTHS, reliability
+    from karat.meta.scored import score_evalset
+    from karat.metrics.ngram import AEv
+    from karat.report.meta_page import Extras
+
+    asked, evalset = result.experiment, result.evalset
+    family = AEv()
+    scored = score_evalset(evalset, family, progress=progress)
+    lengths = [k for k in LENGTHS if 4 * k <= len(evalset)]
+    planes, curves = [], []
+    for dimension in asked.dimensions:
+        known = judged(scored, family, dimension, asked.normalise)
+        if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
+            planes.append(fit_plane(known, dimension, seed=asked.seed, progress=progress))
+        if len(lengths) > 1:
+            found = reliability(
+                result.scored,
+                dimension,
+                lengths=lengths,
+                statistics=asked.statistics[:1],
+                normalise=asked.normalise,
+                repeats=50,
+                seed=asked.seed,
+                progress=progress,
+            )
+            curves.append((dimension, found))
+    return Extras(planes, curves)
 
 
 def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:

@@ -178,6 +178,16 @@ def resamples(function: F) -> F:
     )(function)
 
 
+def charts(function: F) -> F:
+    """`--charts`: a folder for charts as files."""
+    return click.option(
+        "--charts",
+        metavar="FOLDER",
+        type=click.Path(),
+        help="Also write every chart as PNG, PDF and SVG (needs matplotlib).",
+    )(function)
+
+
 def command_line() -> str:
     """The command that was typed."""
     return shlex.join(["karat", *sys.argv[1:]])

@@ -9,6 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.charts import check_charts, write_charts
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 
@@ -59,6 +60,7 @@ def command(context: click.Context) -> None:
     help="Splits into halves that try a pick on the other half.",
 )
 @options.seed
+@options.charts
 @options.output
 @options.threads
 def fit(
@@ -75,6 +77,7 @@ def fit(
     resamples: int,
     halves: int,
     seed: int,
+    charts: str | None,
     format: str,
     output: str | None,
     threads: int | None,
@@ -93,13 +96,14 @@ def fit(
     from karat.meta.plane import fit_plane, judged, split_halves, verdict
     from karat.meta.regions import predicted
     from karat.meta.scored import score_evalset
-    from karat.report.planes import plane_document
+    from karat.report.planes import plane_chart, plane_document
 
     metric = _family(base, stem, stop)
     if (task is None) != (guideline is None):
         raise InputError("--task and --guideline go together: name both or neither")
     region = predicted(task, guideline) if task and guideline else None
     check_output(output)
+    check_charts(charts)
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)
         evalset = evalset.without(*exclude) if exclude else evalset
@@ -122,6 +126,7 @@ def fit(
     signature = metric.signature(numbers.pop() if len(numbers) == 1 else None)
     line = options.command_line()
     document = plane_document(fits, region, verdicts, splits, evalset.name, signature, line)
+    write_charts([plane_chart(fitted, region) for fitted in fits], charts)
     show(document, format, output)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.meta.regions import GUIDELINES, TASKS, Region, predicted, published
-from karat.report.table import Cell, Column, Document, Table
+from karat.report.chart_models import CellMark, HeatMap, Outline
+from karat.report.figures import chart_figure
+from karat.report.table import Cell, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.meta.plane import Halves, PlaneFit, Verdict
@@ -70,6 +73,44 @@ def plane_table(fit: PlaneFit) -> Table:
     signed = 100 * np.sign(fit.r) * fit.r2
     rows = {n: signed.reshape(4, 11)[n - 1].tolist() for n in (1, 2, 3, 4)}
     return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
+
+
+def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
+    """The plane as a heat map: its maximum, its pick, BLEU's point, the predicted region."""
+    from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS
+    from karat.meta.plane import Cell as Point
+
+    high = list(reversed(ORDERS))
+    named = [("*", "maximum", fit.maximum), ("+", "cross-validated pick", fit.pick)]
+    named.append(("B", "BLEU's point", Point(*BLEU_CELL)))
+    marks = [
+        CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
+        for sign, name, cell in named
+        if cell is not None
+    ]
+    return HeatMap(
+        f"The plane: {fit.dimension}",
+        "N",
+        "alpha",
+        [str(n) for n in high],
+        [f"{alpha:g}" for alpha in ALPHAS],
+        [[100 * float(x) for x in row] for row in fit.table(fit.r2)],
+        digits=1,
+        marks=marks,
+        outline=None if region is None else _outline(region),
+        low=0,
+        high=100,
+        caption="R^2 in percent with the human scores of systems.",
+    )
+
+
+def _outline(region: Region) -> Outline:
+    from karat.meta.plane import ALPHAS, ORDERS
+
+    columns = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
+    high = list(reversed(ORDERS))
+    rows = high.index(region.n_high), high.index(region.n_low)
+    return Outline(rows, (columns[0], columns[-1]), "predicted by the paper")
 
 
 def _points(fit: PlaneFit) -> Table:
@@ -136,8 +177,11 @@ def plane_document(
     command: str,
 ) -> Document:
     """The planes of some dimensions of one set."""
-    blocks = [block for fit in fits for block in (plane_table(fit), _points(fit))]
-    notes = [note for fit in fits for note in _told(fit)]
+    blocks: list[Table | Figure] = []
+    for fit in fits:
+        figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
+        blocks += [plane_table(fit), _points(fit), figure]
+    notes = [note for fit in fits for note in plane_notes(fit)]
     notes += [_held(fit, region, v) for fit, v in zip(fits, verdicts, strict=False) if region]
     notes += [_split(fit, h) for fit, h in zip(fits, halves, strict=False)]
     return Document(
@@ -149,7 +193,8 @@ def plane_document(
     )
 
 
-def _told(fit: PlaneFit) -> list[str]:
+def plane_notes(fit: PlaneFit) -> list[str]:
+    """What a reader should take from a plane, in sentences."""
     from karat.meta.plane import BLEU_CELL
 
     bleu = fit.at(BLEU_CELL, fit.q2)

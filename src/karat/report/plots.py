@@ -60,7 +60,7 @@ def save_chart(chart: Chart, path: Path, *, title: bool = True) -> None:
 
 def chart_file(chart: Chart, kind: str, *, title: bool = True) -> bytes:
     """The bytes of a file of that kind: png, pdf or svg."""
-    _check_matplotlib()
+    check_matplotlib()
     from matplotlib import style
 
     with style.context(["default", {**STYLE, "font.family": list(families())}]):
@@ -79,7 +79,8 @@ _METADATA: dict[str, dict[str, str | None]] = {
 """What a file says of itself; None keeps dates and versions out."""
 
 
-def _check_matplotlib() -> None:
+def check_matplotlib() -> None:
+    """Raise MissingExtra where there is no matplotlib."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:

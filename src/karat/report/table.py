@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from karat.report.paper import Paper
@@ -18,6 +18,19 @@ class Decimals(float):
         """The number `value`, to be read with so many decimals."""
         made = super().__new__(cls, value)
         made.digits = digits
+        return made
+
+
+class Link(str):
+    """Words that lead to the figure of a title where the report is a page."""
+
+    figure: str
+    __slots__ = ("figure",)
+
+    def __new__(cls, words: str, figure: str) -> Link:
+        """The words, and the title of a figure in the same document."""
+        made = super().__new__(cls, words)
+        made.figure = figure
         return made
 
 
@@ -109,6 +122,8 @@ class Document:
     command: str
     signatures: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    appendix: Mapping[str, str] = field(default_factory=dict)
+    """Longer texts by their titles, for pages alone."""
 
     def __post_init__(self) -> None:
         keys = [table.key for table in self.tables]

@@ -8,7 +8,7 @@ from karat.report.cells import is_missing, show
 from karat.report.markup import element, quote
 from karat.report.page import asset, page
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.table import Cell, Column, Document, Figure, Row, Table
+from karat.report.table import Cell, Column, Document, Figure, Link, Row, Table
 
 
 def render_html(document: Document) -> str:
@@ -16,6 +16,7 @@ def render_html(document: Document) -> str:
     body = [_block(block, document.title) for block in for_people(document)]
     body += _notes(document.notes)
     body += signature_block(document)
+    body += [_appendix(title, text) for title, text in document.appendix.items()]
     body.append(element("footer", element("code", quote(document.command))))
     body += [element("script", "\n", asset(name)) for name in _scripts(document)]
     return page(document.title, body)
@@ -53,7 +54,7 @@ def figure_block(figure: Figure) -> str:
     title = element("figcaption", element("strong", quote(figure.title)))
     drawing = element("div", figure.html or figure.svg, class_="scroll")
     caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
-    return element("figure", title, drawing, *caption)
+    return element("figure", title, drawing, *caption, id=anchor(figure.title))
 
 
 def signature_block(document: Document) -> list[str]:
@@ -66,6 +67,16 @@ def signature_block(document: Document) -> list[str]:
     ]
     summary = element("summary", "Signatures")
     return [element("details", summary, element("dl", *entries), open="open")]
+
+
+def _appendix(title: str, text: str) -> str:
+    inner = element("pre", element("code", quote(text)), tabindex="0")
+    return element("details", element("summary", quote(title)), inner)
+
+
+def anchor(title: str) -> str:
+    """The id of a figure: its title without what an address cannot hold."""
+    return "figure-" + "".join(c if c.isalnum() else "-" for c in title.lower())
 
 
 def _column_head(column: Column) -> str:
@@ -97,6 +108,8 @@ def _cell(cell: Cell, column: Column, stressed: bool) -> str:
     if is_missing(cell):
         return element("td", text, class_=f"{_align(column) or ''} missing".strip())
     inner = element("strong", text) if stressed else text
+    if isinstance(cell, Link):
+        inner = element("a", inner, href=f"#{anchor(cell.figure)}")
     return element("td", inner, class_=_align(column), data_value=_sort_key(cell))
 
 

@@ -1,0 +1,43 @@
+"""Charts as files beside a report: `--charts FOLDER`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.errors import OutputError
+
+if TYPE_CHECKING:
+    from karat.report.chart_models import Chart
+
+KINDS = ("png", "pdf", "svg")
+
+
+def check_charts(folder: str | None) -> None:
+    """Refuse, before any work is done, a folder that cannot be one or a machine without plots."""
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise OutputError(f"{folder} is a file: name a folder for the charts")
+    from karat.report.plots import check_matplotlib
+
+    check_matplotlib()
+
+
+def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
+    """Write every chart as PNG, PDF and SVG, named after its title."""
+    if folder is None:
+        return
+    from karat.report.plots import save_chart
+
+    os.makedirs(folder, exist_ok=True)
+    for chart in charts:
+        for kind in KINDS:
+            save_chart(chart, os.path.join(folder, f"{_name(chart.title)}.{kind}"))
+
+
+def _name(title: str) -> str:
+    """A file name for a title."""
+    kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
+    return "-".join(part for part in kept.split("-") if part)[:100]

@@ -1,0 +1,320 @@
+"""The full report of a meta-evaluation: one page of tables, charts and examples.
+
+It has agreement and systems, scatter plots, the plane, reliability over pseudo-documents, the
+outputs on which the first metric and the humans differ most, with their grids, and the
+experiment that makes it all again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat.report.chart_models import Chart, Curve, Curves, Knot, Line, Point, Scatter
+from karat.report.figures import chart_figure
+from karat.report.grids import grid_figures
+from karat.report.metas import meta_document
+from karat.report.planes import plane_chart, plane_notes
+from karat.report.scores import decimals
+from karat.report.table import Cell, Column, Decimals, Document, Figure, Link, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from karat.meta.experiment import MetaEvaluation
+    from karat.meta.plane import PlaneFit
+    from karat.meta.pseudo import Reliability
+    from karat.metrics.base import Metric
+
+    Floats = NDArray[np.float64]
+
+MOST_SCATTERS = 12
+_APART = (
+    Column("dimension", "Dimension", readers="programs"),
+    Column("heading", "What", readers="people"),
+    Column("system", "System"),
+    Column("segment", "Segment"),
+    Column("human", "Humans", align="right", help="The human score, more being better."),
+    Column("score", "Metric", align="right", help="The metric's score, more being better."),
+    Column("gap", "Gap", 2, align="right", signed=True, help="Metric's minus humans' percentile."),
+    Column("text", "Text", wrap=True, readers="people"),
+    Column("output", "Output", readers="programs"),
+    Column("reference", "Reference", readers="programs"),
+    Column("grid", "Grid", help="The bitext grid, below.", readers="people"),
+)
+
+
+class Extras(NamedTuple):
+    """What the full report shows besides the agreement."""
+
+    planes: Sequence[PlaneFit] = ()
+    reliability: Sequence[tuple[str, Sequence[Reliability]]] = ()
+    """By dimension."""
+    examples: int = 3
+    """Outputs on which metric and humans part, for each dimension and direction."""
+
+
+def meta_charts(result: MetaEvaluation, extras: Extras) -> list[Chart]:
+    """All charts of the report, for the page or for files."""
+    curves = [_curves(name, found) for name, found in extras.reliability]
+    planes = [plane_chart(fit, None) for fit in extras.planes]
+    return [*_scatters(result), *planes, *curves]
+
+
+def meta_report(result: MetaEvaluation, extras: Extras, command: str) -> Document:
+    """The full report."""
+    plain = meta_document(result, command)
+    apart = [
+        row for d in result.experiment.dimensions for row in _apart(result, d, extras.examples)
+    ]
+    return replace(
+        plain,
+        blocks=(
+            plain.blocks[0],
+            _systems(result),
+            *map(chart_figure, meta_charts(result, extras)),
+            *([_apart_table(result, apart)] if apart else []),
+            *(figure for one in apart for figure in _grids(result, one)),
+            *plain.blocks[1:],
+        ),
+        notes=(*plain.notes, *(note for fit in extras.planes for note in plane_notes(fit))),
+        appendix={"Experiment (karat meta --experiment FILE)": str(result.experiment)},
+    )
+
+
+# ------------------------------------------------------------------------------------- systems
+
+
+def _systems(result: MetaEvaluation) -> Table:
+    """Every system's scores with intervals: human means and corpus scores."""
+    given = [*_columns_of_people(result), *_columns_of_metrics(result)]
+    columns = [Column("system", "System")]
+    rows: list[dict[str, Cell]] = [{"system": name} for name in result.evalset.systems]
+    for key, title, values, digits in given:
+        columns.append(Column(f"{key}_shown", title, align="right", readers="people"))
+        columns += [Column(f"{key}{end}", title, readers="programs") for end in _ENDS]
+        for row, ends in zip(rows, values.T.tolist(), strict=True):
+            row |= {f"{key}{end}": x for end, x in zip(_ENDS, ends, strict=True)}
+            row[f"{key}_shown"] = _shown(*ends, digits)
+    note = (
+        f"In brackets: 95% intervals from {_RESAMPLES:,} bootstrap resamples of segments. Human "
+        "scores are turned so that more is better; metrics are on their own scales, on all outputs."
+    )
+    return Table("systems", "Systems", tuple(columns), tuple(rows), notes=(note,))
+
+
+_ENDS = ("", "_low", "_high")
+_RESAMPLES = 1000
+_Given = tuple[str, str, "Floats", int]
+
+
+def _shown(value: float, low: float, high: float, digits: int) -> Cell:
+    return (
+        None if math.isnan(value) else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    )
+
+
+def _columns_of_people(result: MetaEvaluation) -> Iterator[_Given]:
+    from karat.meta.scored import human_means
+
+    counts = _drawn(result)
+    for dimension in result.experiment.dimensions:
+        human = result.evalset.human(dimension, result.experiment.normalise)
+        yield f"human_{dimension}", dimension, _with_ends(human_means(human, counts)), 2
+
+
+def _columns_of_metrics(result: MetaEvaluation) -> Iterator[_Given]:
+    counts, scored = _drawn(result), result.scored
+    for metric in scored.metrics:
+        values = metric.sign * scored.corpus(metric, counts, scored.present)
+        yield f"metric_{metric}", str(metric), _with_ends(values), 1 if metric.full_scale > 1 else 3
+
+
+def _drawn(result: MetaEvaluation) -> Floats:
+    """All segments once, then how often each is drawn in each resample."""
+    import numpy as np
+
+    n = len(result.evalset)
+    rng = np.random.default_rng(result.experiment.seed)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
+    return np.vstack([np.ones((1, n)), drawn])
+
+
+def _with_ends(values: Floats) -> Floats:
+    """The score of every system, and the ends of its interval."""
+    import numpy as np
+
+    low, high = np.nanquantile(values[1:], [0.025, 0.975], axis=0, method="inverted_cdf")
+    return np.stack([values[0], low, high])
+
+
+def _means(result: MetaEvaluation, dimension: str) -> Floats:
+    import numpy as np
+
+    from karat.meta.scored import human_means
+
+    human = result.evalset.human(dimension, result.experiment.normalise)
+    found: Floats = human_means(human, np.ones((1, human.shape[1])))[0]
+    return found
+
+
+def _corpus(result: MetaEvaluation, metric: Metric) -> Floats:
+    import numpy as np
+
+    present = result.scored.present
+    found: Floats = result.scored.corpus(metric, np.ones((1, present.shape[1])), present)[0]
+    return found
+
+
+# -------------------------------------------------------------------------------------- charts
+
+
+def _scatters(result: MetaEvaluation) -> Iterator[Scatter]:
+    """Human against metric scores of systems, a chart for each dimension and metric."""
+    names = list(result.evalset.systems)
+    pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
+    for dimension, metric in pairs[:MOST_SCATTERS]:
+        people, machine = _means(result, dimension), metric.sign * _corpus(result, metric)
+        points = [
+            Point(float(x), float(y), name)
+            for x, y, name in zip(machine, people, names, strict=True)
+        ]
+        yield Scatter(
+            f"{dimension} and {metric}",
+            str(metric),
+            dimension,
+            points,
+            line=_line(points),
+            note=_said(result, dimension, metric),
+            caption="One point a system.",
+        )
+
+
+def _line(points: Sequence[Point]) -> Line | None:
+    """The least-squares line, where there is one."""
+    known = [p for p in points if math.isfinite(p.x) and math.isfinite(p.y)]
+    n = len(known)
+    if n < 3:
+        return None
+    x, y = sum(p.x for p in known) / n, sum(p.y for p in known) / n
+    spread = sum((p.x - x) ** 2 for p in known)
+    if spread <= 0:
+        return None
+    slope = sum((p.x - x) * (p.y - y) for p in known) / spread
+    return Line(slope, y - slope * x)
+
+
+def _said(result: MetaEvaluation, dimension: str, metric: Metric) -> str:
+    """The correlation over systems with its interval, if it was asked for."""
+    for row in result.rows:
+        if (row.dimension, row.level, row.metric) == (dimension, "system", metric):
+            value, sign = row.agreement.value, metric.sign
+            ends = sorted((sign * row.low, sign * row.high))
+            return f"{row.statistic} {sign * value:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
+    return ""
+
+
+def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
+    """Agreement over pseudo-documents by their length, one curve a metric."""
+    by = found[0].statistic
+    metrics = dict.fromkeys(one.metric for one in found)
+    curves = []
+    for metric in metrics:
+        mine = [one for one in found if one.metric == metric and one.statistic == by]
+        curves.append(Curve(str(metric), [Knot(one.length, one.mean, *one.ends) for one in mine]))
+    return Curves(
+        f"Reliability: {dimension}, {by}",
+        "segments in a pseudo-document",
+        f"{by} with {dimension}",
+        curves,
+        caption="Segments are shuffled and cut into documents; bands hold 95% of the shuffles.",
+    )
+
+
+# ------------------------------------------------------------- where metric and humans part
+
+
+class _Part(NamedTuple):
+    """An output on which the first metric and the humans differ."""
+
+    dimension: str
+    system: int
+    segment: int
+    human: float
+    score: float
+    gap: float
+
+
+def _apart(result: MetaEvaluation, dimension: str, count: int) -> list[_Part]:
+    """The outputs with the largest difference of percentiles, in both directions."""
+    import numpy as np
+
+    metric = result.scored.metrics[0]
+    human = result.evalset.human(dimension, result.experiment.normalise)
+    score = result.scored.segments(metric)
+    gaps = _percentiles(score, human) - _percentiles(human, score)
+    known = np.argwhere(~np.isnan(gaps))
+    order = sorted(known.tolist(), key=lambda at: -gaps[at[0], at[1]])
+    chosen = [*order[:count], *order[::-1][:count]] if len(order) >= 2 * count else order
+    return [
+        _Part(dimension, i, j, float(human[i, j]), float(score[i, j]), float(gaps[i, j]))
+        for i, j in chosen
+    ]
+
+
+def _percentiles(scores: Floats, beside: Floats) -> Floats:
+    """The share of outputs below each, ties half, among those that both have."""
+    import numpy as np
+
+    known = ~np.isnan(scores) & ~np.isnan(beside)
+    values = np.sort(scores[known])
+    found = np.full(scores.shape, np.nan)
+    left, right = (np.searchsorted(values, scores[known], side=s) for s in ("left", "right"))
+    found[known] = (left + right) / 2 / max(len(values), 1)
+    return found
+
+
+def _name(result: MetaEvaluation, one: _Part) -> str:
+    system = list(result.evalset.systems)[one.system]
+    return f"{one.dimension}: {system}, segment {result.evalset.segments[one.segment]}"
+
+
+def _apart_table(result: MetaEvaluation, parts: Sequence[_Part]) -> Table:
+    metric = result.scored.metrics[0]
+    title = f"Where {metric} and the humans part"
+    rows = tuple(_part_row(result, one) for one in parts)
+    return Table("disagreements", title, _APART, rows, group="heading")
+
+
+def _part_row(result: MetaEvaluation, one: _Part) -> dict[str, Cell]:
+    evalset, metric = result.evalset, result.scored.metrics[0]
+    system = list(evalset.systems)[one.system]
+    output = evalset.systems[system][one.segment] or ""
+    reference = evalset.references[one.segment][0]
+    liked = "the metric likes it, the humans do not" if one.gap > 0 else "the other way round"
+    return {
+        "dimension": one.dimension,
+        "heading": f"{one.dimension}: {liked}",
+        "system": system,
+        "segment": evalset.segments[one.segment],
+        "human": Decimals(one.human, 2),
+        "score": decimals(metric, one.score),
+        "gap": one.gap,
+        "text": f"reference: {reference}\noutput: {output}",
+        "output": output,
+        "reference": reference,
+        "grid": Link("grid", f"{_name(result, one)}: matching"),
+    }
+
+
+def _grids(result: MetaEvaluation, one: _Part) -> list[Figure]:
+    """The bitext grid of one output."""
+    from karat.metrics.matching import GTM
+
+    evalset = result.evalset
+    output = evalset.systems[list(evalset.systems)[one.system]][one.segment] or ""
+    found = GTM(e=2, tok="13a").explain(output, evalset.references[one.segment][:3])
+    return grid_figures(found, _name(result, one))[:1]
