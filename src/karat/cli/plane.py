@@ -14,6 +14,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.meta.regions import Region
     from karat.metrics.ngram import AEv
 
 _TASK = "A task: mt, paraphrase, qa, viewpoint-summary or summary."
@@ -93,41 +94,39 @@ def fit(
     karat plane fit my-set -o plane.html
     """
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane import fit_plane, judged, split_halves, verdict
-    from karat.meta.regions import predicted
-    from karat.meta.scored import score_evalset
+    from karat.meta.plane import study_plane
     from karat.report.planes import plane_chart, plane_document
 
-    metric = _family(base, stem, stop)
-    if (task is None) != (guideline is None):
-        raise InputError("--task and --guideline go together: name both or neither")
-    region = predicted(task, guideline) if task and guideline else None
+    metric, region = _family(base, stem, stop), _region(task, guideline)
     check_output(output)
     check_charts(charts)
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)
-        evalset = evalset.without(*exclude) if exclude else evalset
-        if not evalset.dimensions:
-            raise InputError(
-                f"{evalset.name} has no human scores: karat plane recommend needs none"
-            )
-        scored = score_evalset(evalset, metric, threads=threads, progress=progress)
-        fits, verdicts, splits = [], [], []
-        for dimension in dimensions or evalset.dimensions:
-            given = judged(scored, metric, dimension, normalise)
-            fits.append(
-                fit_plane(
-                    given, dimension, resamples=resamples, over=over, seed=seed, progress=progress
-                )
-            )
-            verdicts += [verdict(fits[-1], region)] if region else []
-            splits += [split_halves(given, halves, seed)] if halves else []
-    numbers = {len(group) for group in evalset.references}
-    signature = metric.signature(numbers.pop() if len(numbers) == 1 else None)
-    line = options.command_line()
-    document = plane_document(fits, region, verdicts, splits, evalset.name, signature, line)
-    write_charts([plane_chart(fitted, region) for fitted in fits], charts)
-    show(document, format, output)
+        study = study_plane(
+            evalset.without(*exclude) if exclude else evalset,
+            metric,
+            dimensions,
+            region=region,
+            normalise=normalise,
+            over=over,
+            resamples=resamples,
+            splits=halves,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
+    show(plane_document(study, options.command_line()), format, output)
+
+
+def _region(task: str | None, guideline: str | None) -> Region | None:
+    from karat.meta.regions import predicted
+
+    if task is None and guideline is None:
+        return None
+    if task is None or guideline is None:
+        raise InputError("--task and --guideline go together: name both or neither")
+    return predicted(task, guideline)
 
 
 def _family(base: str, stem: str | None, stop: str | None) -> AEv:

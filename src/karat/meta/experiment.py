@@ -174,11 +174,6 @@ class MetaEvaluation:
         """What was evaluated: without the systems that were left out."""
         return self.scored.evalset
 
-    def signature(self, metric: Metric) -> str:
-        """The metric's signature on this set."""
-        numbers = {len(group) for group in self.evalset.references}
-        return metric.signature(numbers.pop() if len(numbers) == 1 else None)
-
 
 def prepare(experiment: Experiment, progress: Progress = silent) -> EvalSet:
     """The evaluation set of an experiment, with what it leaves out left out."""

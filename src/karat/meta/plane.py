@@ -8,7 +8,7 @@ longest order; every cell, resample and split is a sum of their rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.evalset.sets import EvalSet
 from karat.meta.regions import Region
-from karat.meta.scored import Scored
+from karat.meta.scored import Scored, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
@@ -441,3 +442,51 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     a, b = value[inside].mean(axis=0), value[~inside].mean(axis=0)
     low, high = _intervals((a - b)[None, 1:])
     return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
+
+
+# ----------------------------------------------------------------------------- all of it at once
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneStudy:
+    """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
+
+    evalset: EvalSet
+    metric: AEv
+    region: Region | None
+    """What the paper predicts, if a task and a guideline were named."""
+    fits: tuple[PlaneFit, ...]
+    verdicts: tuple[Verdict, ...]
+    """One for each fit, if there is a region."""
+    halves: tuple[Halves, ...]
+    """One for each fit, if splits were asked for."""
+
+
+def study_plane(
+    evalset: EvalSet,
+    metric: AEv,
+    dimensions: Sequence[str] = (),
+    *,
+    region: Region | None = None,
+    normalise: str = "none",
+    over: str = "both",
+    resamples: int = 1000,
+    splits: int = 200,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> PlaneStudy:
+    """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
+    if not evalset.dimensions:
+        raise InputError(f"{evalset.name} has no human scores to fit a plane to")
+    for dimension in dimensions:
+        evalset.check_dimension(dimension)
+    scored = score_evalset(evalset, metric, threads=threads, progress=progress)
+    given = {d: judged(scored, metric, d, normalise) for d in dimensions or evalset.dimensions}
+    fits = tuple(
+        fit_plane(of, d, resamples=resamples, over=over, seed=seed, progress=progress)
+        for d, of in given.items()
+    )
+    verdicts = tuple(verdict(fit, region) for fit in fits) if region else ()
+    halves = tuple(split_halves(of, splits, seed) for of in given.values()) if splits else ()
+    return PlaneStudy(evalset, metric, region, fits, verdicts, halves)

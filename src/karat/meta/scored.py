@@ -30,6 +30,10 @@ class Scored:
     present: NDArray[np.bool_]
     """Which cells have an output."""
 
+    def signature(self, metric: Metric) -> str:
+        """The metric's signature on this set."""
+        return signature_on(self.evalset, metric)
+
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics in their order."""
@@ -81,3 +85,9 @@ def human_means(human: Floats, counts: Floats) -> Floats:
     total, number = counts @ np.nan_to_num(human).T, counts @ known.T
     found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     return found
+
+
+def signature_on(evalset: EvalSet, metric: Metric) -> str:
+    """A metric's signature with the number of references of a set, if that is one number."""
+    numbers = {len(group) for group in evalset.references}
+    return metric.signature(numbers.pop() if len(numbers) == 1 else None)

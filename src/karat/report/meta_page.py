@@ -98,7 +98,7 @@ def _systems(result: MetaEvaluation) -> Table:
         columns += [Column(f"{key}{end}", title, readers="programs") for end in _ENDS]
         for row, ends in zip(rows, values.T.tolist(), strict=True):
             row |= {f"{key}{end}": x for end, x in zip(_ENDS, ends, strict=True)}
-            row[f"{key}_shown"] = _shown(*ends, digits)
+            row[f"{key}_shown"] = _shown(ends, digits)
     note = (
         f"In brackets: 95% intervals from {_RESAMPLES:,} bootstrap resamples of segments. Human "
         "scores are turned so that more is better; metrics are on their own scales, on all outputs."
@@ -111,10 +111,9 @@ _RESAMPLES = 1000
 _Given = tuple[str, str, "Floats", int]
 
 
-def _shown(value: float, low: float, high: float, digits: int) -> Cell:
-    return (
-        None if math.isnan(value) else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-    )
+def _shown(ends: Sequence[float], digits: int) -> Cell:
+    value, low, high = (f"{x:.{digits}f}" for x in ends)
+    return None if math.isnan(ends[0]) else f"{value} [{low}, {high}]"
 
 
 def _columns_of_people(result: MetaEvaluation) -> Iterator[_Given]:

@@ -44,7 +44,7 @@ def meta_document(result: MetaEvaluation, command: str) -> Document:
         title=f"Metrics and humans on {result.evalset.name}",
         blocks=(meta_table(result), _tests(result)),
         command=command,
-        signatures={str(m): result.signature(m) for m in result.scored.metrics},
+        signatures={str(m): result.scored.signature(m) for m in result.scored.metrics},
         notes=notes(result),
     )
 

@@ -13,7 +13,7 @@ from karat.report.figures import chart_figure
 from karat.report.table import Cell, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
-    from karat.meta.plane import Halves, PlaneFit, Verdict
+    from karat.meta.plane import Halves, PlaneFit, PlaneStudy, Verdict
 
 _CELLS = (
     Column("dimension", "Dimension"),
@@ -167,28 +167,23 @@ def _rows(fits: Sequence[PlaneFit], region: Region | None) -> Table:
     return Table("rows", "Cells", _CELLS, tuple(rows), readers="programs")
 
 
-def plane_document(
-    fits: Sequence[PlaneFit],
-    region: Region | None,
-    verdicts: Sequence[Verdict],
-    halves: Sequence[Halves],
-    name: str,
-    signature: str,
-    command: str,
-) -> Document:
+def plane_document(study: PlaneStudy, command: str) -> Document:
     """The planes of some dimensions of one set."""
+    from karat.meta.scored import signature_on
+
+    fits, region = study.fits, study.region
     blocks: list[Table | Figure] = []
     for fit in fits:
         figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
         blocks += [plane_table(fit), _points(fit), figure]
     notes = [note for fit in fits for note in plane_notes(fit)]
-    notes += [_held(fit, region, v) for fit, v in zip(fits, verdicts, strict=False) if region]
-    notes += [_split(fit, h) for fit, h in zip(fits, halves, strict=False)]
+    notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
+    notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
     return Document(
-        title=f"The plane of {name}",
+        title=f"The plane of {study.evalset.name}",
         blocks=(*blocks, _rows(fits, region)),
         command=command,
-        signatures={str(fits[0].metric): signature},
+        signatures={str(study.metric): signature_on(study.evalset, study.metric)},
         notes=tuple(notes),
     )
 
