@@ -14,12 +14,14 @@ from pathlib import Path
 
 import comparing
 import corpus
+import edits
 import files
 import gtm
 import large
 import lists
 import machine
 import startup
+import trees
 from plan import FULL, QUICK, Plan
 from table import Row, markdown, text
 
@@ -37,6 +39,10 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "more": lists.more,
     "bootstrap": lists.bootstrap,
     "gtm": gtm.measure,
+    "ter": edits.ter,
+    "edits": edits.scripts,
+    "conllu": edits.conllu,
+    "trees": trees.measure,
 }
 
 
