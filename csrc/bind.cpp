@@ -584,22 +584,25 @@ nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offset
     struct Row {
         int32_t edit, reference, candidate;
     };
-    std::vector<Row> rows;
+    std::vector<Row> rows, script;
     std::vector<int64_t> offsets{0};
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
         rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // the most there can be
         EditAlignment<Costs> alignment;
-        auto visit = [&](Edit edit, int64_t i, int64_t j) {
-            rows.push_back({static_cast<int32_t>(edit), static_cast<int32_t>(i),
-                            static_cast<int32_t>(j)});
+        Row* first = nullptr;
+        auto visit = [&](Edit edit, int64_t i, int64_t j) {  // the last one comes first
+            *--first = {static_cast<int32_t>(edit), static_cast<int32_t>(i),
+                        static_cast<int32_t>(j)};
         };
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k) {
-                alignment.align(candidates.begin(i), candidates.length(i), references.begin(k),
-                                references.length(k), visit, poll);
-                std::reverse(rows.begin() + offsets.back(), rows.end());
+                const int64_t n = candidates.length(i), m = references.length(k);
+                script.resize(std::max<size_t>(script.size(), n + m));
+                Row* const end = first = script.data() + n + m;
+                alignment.align(candidates.begin(i), n, references.begin(k), m, visit, poll);
+                rows.insert(rows.end(), first, end);
                 offsets.push_back(static_cast<int64_t>(rows.size()));
             }
     }

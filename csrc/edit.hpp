@@ -58,34 +58,30 @@ struct AccuracyCosts {
     };
 
     static BestSteps advance(uint64_t match, Column& column, Above& above) {
-        const uint64_t v0 = ~(column.low | column.high), v1 = column.low & ~column.high;
-        const uint64_t v2 = column.high & ~column.low, v3 = column.high & column.low;
-        // Where v = 0 and nothing matches, a difference of 3 or 2 is handed down the column.
-        const uint64_t passing = v0 & ~match;
-        const uint64_t from3 = v0 & match;
-        const uint64_t h3 = from3 | handed_down(passing, from3 << 1 | above.three);
-        const uint64_t u3 = h3 << 1 | above.three;
-        const uint64_t from2 = v1 & (match | u3);
-        const uint64_t h2 = from2 | handed_down(passing, from2 << 1 | above.two);
-        const uint64_t u2 = h2 << 1 | above.two;
-        const uint64_t h1 =
-            (v2 & (match | u3)) | (v1 & ~match & u2) | (passing & ~(h3 | h2));
+        const uint64_t low = column.low, high = column.high;
+        // z is the same as if v were w: 3 at a match, else v.
+        const uint64_t w0 = ~(low | high | match), w1 = low & ~(high | match);
+        const uint64_t w2 = high & ~(low | match), w3 = (low & high) | match;
+        // Along the row, z - v is 3 for v = 0 and 2 for v = 1 at a match; where w = 0, it is u.
+        const uint64_t from3 = match & ~(low | high);
+        const uint64_t u3 = handed_down(w0, from3 << 1 | above.three);
+        const uint64_t from2 = low & ~high & (match | u3);
+        const uint64_t u2 = handed_down(w0, from2 << 1 | above.two);
+        const uint64_t large = u2 | u3;
+        const uint64_t h3 = from3 | (w0 & u3), h2 = from2 | (w0 & u2);
+        const uint64_t h1 = (high & ~low & (match | u3)) | (w1 & u2) | (w0 & ~large);
         const uint64_t u1 = h1 << 1 | above.one;
         above = {h1 >> 63, h2 >> 63, h3 >> 63};
-        const uint64_t u0 = ~(u1 | u2 | u3);
-        const uint64_t diagonal = match | ~(u2 | u3 | column.high);
-        const uint64_t new3 = u0 & (match | v3);
-        const uint64_t new2 = (match & u1) | (~match & ((u0 & v2) | (u1 & v3)));
-        const uint64_t new1 =
-            (match & u2) | (~match & ((u0 & (v0 | v1)) | (u1 & v2) | (u2 & v3)));
-        column = {new1 | new3, new2 | new3};
-        return {diagonal, ~(h1 | h2 | h3)};
+        // Down the column, z - u; the terms with u1 come last because it is known last.
+        column.low = ((u2 & w3) | ~(large | w2)) ^ u1;
+        column.high = ~large & (w2 | w3) & ~(u1 & w2);
+        return {match | ~(large | high), ~(h1 | h2 | h3)};
     }
 
   private:
-    // The cells of each run of `passing` that begins with a `start`: adding 1 clears such a run.
+    // What begins with `start` goes on below each cell of `passing`: the carry of a sum runs there.
     static uint64_t handed_down(uint64_t passing, uint64_t start) {
-        return passing & ~(passing + (start & passing));
+        return start | ((passing + (start & passing)) ^ passing);
     }
 };
 
@@ -99,17 +95,18 @@ class EditAlignment {
     void align(const int32_t* result, int64_t n, const int32_t* reference, int64_t m, Visit& visit,
                Poll& poll) {
         while (n && m && result[n - 1] == reference[m - 1]) visit(Edit::keep, --m, --n);
-        if (n && m) {
-            index(reference, m);
-            const int64_t block = block_size(n);
-            save_columns(result, n, block, poll);
-            for (int64_t begin = (n - 1) / block * block; begin >= 0 && m; begin -= block) {
-                if (n <= begin) continue;
-                std::copy_n(&saved_[begin / block * words_], words_, columns_.begin());
-                steps_.resize((n - begin) * words_);
-                advance<true>(result + begin, n - begin, poll);
-                walk_back(result, n, reference, m, begin, visit);
-            }
+        int64_t same = 0;  // at the beginning of both
+        while (same < std::min(n, m) && result[same] == reference[same]) ++same;
+        if (n > same && m > same) walk_table(result, n, reference, m, same, visit, poll);
+        // Of two texts one of which begins with the other, all but the equal words is an insertion
+        // or a deletion.
+        while (n && m) {
+            if (result[n - 1] == reference[m - 1])
+                visit(Edit::keep, --m, --n);
+            else if (n > m)
+                visit(Edit::insert, m, --n);
+            else
+                visit(Edit::remove, --m, n);
         }
         while (n) visit(Edit::insert, m, --n);
         while (m) visit(Edit::remove, --m, n);
@@ -117,7 +114,26 @@ class EditAlignment {
 
   private:
     static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
-    static constexpr int64_t most_hits = 1 << 20;   // 8 MB
+    static constexpr size_t most_hits = 1 << 20;    // 8 MB
+
+    // From the ends of both texts back to where one of them is `same` tokens long.
+    template <class Visit, class Poll>
+    void walk_table(const int32_t* result, int64_t& n, const int32_t* reference, int64_t& m,
+                    int64_t same, Visit& visit, Poll& poll) {
+        result += same, reference += same, n -= same, m -= same;
+        auto shifted = [&](Edit edit, int64_t i, int64_t j) { visit(edit, i + same, j + same); };
+        index(reference, m);
+        const int64_t block = block_size(n);
+        save_columns(result, n, block, poll);
+        for (int64_t begin = (n - 1) / block * block; begin >= 0 && m; begin -= block) {
+            if (n <= begin) continue;
+            std::copy_n(&saved_[begin / block * words_], words_, columns_.begin());
+            steps_.resize(std::max<size_t>(steps_.size(), (n - begin) * words_));
+            advance<true>(result + begin, n - begin, poll);
+            walk_back(result, n, reference, m, begin, shifted);
+        }
+        n += same, m += same;
+    }
 
     // The steps of a whole table are kept if it is small; else those of one block of columns, and
     // of each block its first column, from which the block is worked out once more.
@@ -138,16 +154,33 @@ class EditAlignment {
 
     template <bool keep_steps, class Poll>
     void advance(const int32_t* tokens, int64_t n, Poll& poll) {
+        switch (words_) {
+            case 1: return advance<keep_steps, 1>(tokens, n, poll);
+            case 2: return advance<keep_steps, 2>(tokens, n, poll);
+            case 3: return advance<keep_steps, 3>(tokens, n, poll);
+            case 4: return advance<keep_steps, 4>(tokens, n, poll);
+            default: return advance<keep_steps, 0>(tokens, n, poll);
+        }
+    }
+
+    // A column of a few machine words (0: any number) is held in registers while it advances.
+    template <bool keep_steps, int few, class Poll>
+    void advance(const int32_t* tokens, int64_t n, Poll& poll) {
+        const int64_t words = few ? few : words_;
+        typename Costs::Column held[few ? few : 1];
+        typename Costs::Column* const columns = few ? held : columns_.data();
+        if (few) std::copy_n(columns_.data(), few, held);
         BestSteps* steps = steps_.data();
         for (int64_t j = 0; j < n; ++j) {
             const uint64_t* const hits = find(tokens[j]);
             typename Costs::Above above;
-            for (int64_t w = 0; w < words_; ++w) {
-                const BestSteps best = Costs::advance(hits[w], columns_[w], above);
+            for (int64_t w = 0; w < words; ++w) {
+                const BestSteps best = Costs::advance(hits[w], columns[w], above);
                 if (keep_steps) *steps++ = best;
             }
-            if ((work_ += words_) > 1 << 24) work_ = 0, poll();
+            if ((work_ += words) > 1 << 24) work_ = 0, poll();
         }
+        if (few) std::copy_n(held, few, columns_.data());
     }
 
     template <class Visit>
@@ -172,22 +205,35 @@ class EditAlignment {
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
         numbering_.reset(static_cast<size_t>(m));
-        number_.resize(m);
-        for (int64_t i = 0; i < m; ++i)
-            number_[i] = numbering_.add(static_cast<uint32_t>(reference[i]));
-        const int64_t tokens = numbering_.count() + 1;
-        chained_ = tokens * words_ > most_hits;
-        hits_.assign(chained_ ? words_ : tokens * words_, 0);
-        if (!chained_) {
-            for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
-            return;
+        hits_.resize(std::max<size_t>(hits_.size(), words_));
+        std::fill_n(hits_.begin(), words_, 0);  // of what is not in the reference
+        chained_ = false;
+        for (int64_t i = 0, known = 0; i < m && !chained_; ++i) {
+            const int64_t number = numbering_.add(static_cast<uint32_t>(reference[i]));
+            if (number > known) chained_ = !make_room(known = number);
+            hits_[number * words_ + i / 64] |= bit(i);
         }
+        if (chained_) chain(reference, m);
+    }
+
+    // For the bits of one more token; false if there is none.
+    bool make_room(int64_t number) {
+        const auto begin = static_cast<size_t>(number * words_), end = begin + words_;
+        if (end > hits_.size()) hits_.resize(2 * end);
+        std::fill_n(hits_.begin() + begin, words_, 0);
+        return end <= most_hits;
+    }
+
+    void chain(const int32_t* reference, int64_t m) {
+        std::fill_n(hits_.begin(), words_, 0);
         marked_ = 0;
         next_.resize(m);
-        head_.assign(tokens, -1);
+        head_.assign(1, -1);
         for (int64_t i = 0; i < m; ++i) {
-            next_[i] = head_[number_[i]];
-            head_[number_[i]] = i;
+            const int32_t number = numbering_.add(static_cast<uint32_t>(reference[i]));
+            if (number == static_cast<int32_t>(head_.size())) head_.push_back(-1);
+            next_[i] = head_[number];
+            head_[number] = i;
         }
     }
 
@@ -203,7 +249,6 @@ class EditAlignment {
     static uint64_t bit(int64_t i) { return 1ull << (i % 64); }
 
     Numbering numbering_;
-    std::vector<int32_t> number_;
     std::vector<int64_t> head_, next_;
     std::vector<uint64_t> hits_;
     std::vector<typename Costs::Column> columns_, saved_;

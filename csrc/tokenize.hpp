@@ -433,7 +433,13 @@ inline void codepoints(const Views& views, bool keep_space, std::vector<int32_t>
     offsets.assign(1, 0);
     int32_t* out = ids.data();
     for (const std::string_view item : views.items) {
-        for (const char *p = item.data(), *end = p + item.size(); p < end;) {
+        const char *p = item.data(), *const end = p + item.size();
+        if (is_ascii(p, end))  // most text is, and it takes half the time
+            for (; p < end; ++p) {
+                *out = *p;
+                out += keep_space || ascii::of(p) != ascii::space;
+            }
+        while (p < end) {
             const char32_t c = decode(p);
             *out = static_cast<int32_t>(c);
             out += keep_space || !is_space(c);
