@@ -42,10 +42,9 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Accuracy(Metric):
-    """What all accuracies share: a row is [S, I, D, M, R]."""
+class EditMetric(Metric):
+    """What accuracies and word error rate share: how text becomes tokens."""
 
-    counts_moves: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
 
     tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
@@ -55,6 +54,13 @@ class Accuracy(Metric):
     def recipe(self) -> Recipe:
         """How text becomes tokens."""
         return Recipe(self.tok, self.case)
+
+
+@dataclass(frozen=True)
+class Accuracy(EditMetric):
+    """What all accuracies share: a row is [S, I, D, M, R]."""
+
+    counts_moves: ClassVar[bool] = False
 
     @abstractmethod
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:

@@ -14,9 +14,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import CASES, CHARACTERS, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
+from karat.text.recipe import (
+    CASES,
+    CHARACTERS,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+)
 from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
 
@@ -149,13 +157,9 @@ def alignments(
     """The edit alignment of every candidate with its reference."""
     import numpy as np
 
-    for name, value, known in (
-        ("costs", costs, SCRIPTS),
-        ("tok", tok, TOKENIZERS),
-        ("case", case, CASES),
-    ):
-        if value not in known:
-            raise InputError(f"{name}={value!r}: expected one of {', '.join(known)}")
+    check_choice("costs", costs, SCRIPTS)
+    check_choice("tok", tok, TOKENIZERS)
+    check_choice("case", case, CASES)
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
     lexicon, n = Lexicon(), len(sources[0])

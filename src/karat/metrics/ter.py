@@ -16,12 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import _kernel
-from karat.metrics.accuracy import error_rate
+from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
 from karat.metrics.edits import edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
+from karat.text.recipe import CASES, Ragged, Recipe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,21 +34,12 @@ MOST_TOKENS = 200_000
 
 
 @dataclass(frozen=True)
-class WER(Metric):
+class WER(EditMetric):
     """Word error rate: substitutions, insertions and deletions by reference token."""
 
     name: ClassVar[str] = "wer"
     sign: ClassVar[int] = -1
     full_scale: ClassVar[float] = 100.0
-    aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
-
-    tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "case", choices=CASES)
-
-    @property
-    def recipe(self) -> Recipe:
-        """How text becomes tokens."""
-        return Recipe(self.tok, self.case)
 
     def columns(self) -> tuple[str, ...]:
         return ("substitutions", "insertions", "deletions", "tokens")
