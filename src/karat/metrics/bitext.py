@@ -13,8 +13,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.references import one_or_several
 from karat.text.segments import Strings
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     """The matching of one candidate with its references by one metric."""
     import numpy as np
 
-    texts = [references] if isinstance(references, str) else list(references)
-    if not texts:
-        raise InputError("no reference was given: at least one is needed")
+    texts = one_or_several(references)
     lexicon = Lexicon()
     mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
     theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)

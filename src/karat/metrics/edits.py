@@ -25,12 +25,14 @@ from karat.text.recipe import (
     Recipe,
     check_choice,
 )
-from karat.text.references import check_aligned
+from karat.text.references import check_aligned, one_or_several
 from karat.text.segments import Texts, as_segments
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.metrics.base import Metric
 
 MOST_CELLS = 10**12
 """The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
@@ -116,16 +118,20 @@ class Alignments(Sequence[Alignment]):
         at = pair % len(self)
         reference, candidate = self._words(self._references, at), self._words(self._candidates, at)
         rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
-        return Alignment(reference, candidate, _operations(rows, reference, candidate))
+        return Alignment(reference, candidate, operations(rows, reference, candidate))
 
     def _words(self, tokens: Ragged, at: int) -> tuple[str, ...]:
-        ids = tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]].tolist()
-        if self._vocab is None:
-            return tuple(map(chr, ids))
-        return tuple(self._vocab.words(i, i + 1)[0] for i in ids)
+        return spelled(tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]], self._vocab)
 
 
-def _operations(
+def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
+    """The tokens with these ids; without a vocabulary the ids are code points."""
+    if vocab is None:
+        return tuple(map(chr, ids.tolist()))
+    return tuple(vocab.words(i, i + 1)[0] for i in ids.tolist())
+
+
+def operations(
     rows: list[list[int]], reference: Sequence[str], candidate: Sequence[str]
 ) -> tuple[Operation, ...]:
     """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
@@ -181,3 +187,13 @@ def alignment(
 ) -> Alignment:
     """The edit alignment of one candidate with one reference."""
     return alignments([candidate], [reference], costs=costs, tok=tok, case=case)[0]
+
+
+def best_alignment(
+    metric: Metric, candidate: str, references: str | Sequence[str], costs: str, recipe: Recipe
+) -> Alignment:
+    """The alignment with the reference that a metric scores best, the first of equals."""
+    texts = one_or_several(references)
+    values = metric.sign * metric.segments([candidate] * len(texts), texts, threads=1)
+    best = texts[int(values.argmax())]
+    return alignment(candidate, best, costs=costs, tok=recipe.tok, case=recipe.case)

@@ -18,14 +18,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat import _kernel
 from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
-from karat.metrics.edits import edit_counts
+from karat.metrics.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
-from karat.text.recipe import CASES, Ragged, Recipe
+from karat.text.recipe import CASES, Passage, Ragged, Recipe
+from karat.text.references import one_or_several
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.metrics.shifts import ShiftedAlignment
 
     Floats = NDArray[np.float64]
 
@@ -56,6 +61,10 @@ class WER(EditMetric):
         names = self.columns()
         return {"value": value} | {name: rows[:, k].astype(float) for k, name in enumerate(names)}
 
+    def explain(self, candidate: str, references: str | Sequence[str]) -> Alignment:
+        """What was kept, substituted, inserted and deleted, by the best reference."""
+        return best_alignment(self, candidate, references, "unit", self.recipe)
+
 
 @dataclass(frozen=True)
 class TER(Metric):
@@ -79,7 +88,7 @@ class TER(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         import numpy as np
 
-        mine, theirs = self._tokens(pairs)
+        mine, theirs = self.tokens(pairs.candidates, pairs.references)
         for lengths in (pairs.spread(mine.lengths), theirs.lengths):
             pairs.refuse(lengths, MOST_TOKENS, "tokens are too many for ter")
         found = _kernel.ter_edits(*mine, *theirs, pairs.starts, pairs.check)
@@ -87,18 +96,31 @@ class TER(Metric):
         mean_length = pairs.sum(theirs.lengths) / np.diff(pairs.starts)
         return np.column_stack([found[best, 0], mean_length, found[best, 1]])
 
-    def _tokens(self, pairs: Pairs) -> tuple[Ragged, Ragged]:
-        if not (self.norm or self.nopunct):
+    @property
+    def tokenizer(self) -> str:
+        """What cuts the text: Tercom's tokeniser without any rules leaves white space only."""
+        return "tercom" if self.norm or self.nopunct else "none"
+
+    def tokens(self, candidates: Passage, references: Passage) -> tuple[Ragged, Ragged]:
+        """Both texts as Tercom cuts them."""
+        if self.tokenizer == "none":
             recipe = Recipe("none", self.case)
-            return pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+            return candidates.tokens(recipe), references.tokens(recipe)
         options = self.norm, self.nopunct, self.asian
         # sacreBLEU cuts its references twice, and for some texts (1..5) that makes a difference.
         return (
-            pairs.candidates.tercom(*options, self.case, twice=False),
-            pairs.references.tercom(*options, self.case, twice=True),
+            candidates.tercom(*options, self.case, twice=False),
+            references.tercom(*options, self.case, twice=True),
         )
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         edits, tokens, shifts = (rows[:, k].astype(float) for k in range(3))
         value = 100 * error_rate(edits, tokens)
         return {"value": value, "edits": edits, "shifts": shifts, "tokens": tokens}
+
+    def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
+        """The shifts and the edits after them, by the reference with the fewest edits."""
+        from karat.metrics.shifts import explain
+
+        found = [explain(self, candidate, text) for text in one_or_several(references)]
+        return min(found, key=lambda one: one.edits)

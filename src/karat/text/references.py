@@ -173,6 +173,14 @@ def as_references(
     return found
 
 
+def one_or_several(references: str | Sequence[str]) -> list[str]:
+    """The references of one segment as a list."""
+    texts = [references] if isinstance(references, str) else list(references)
+    if not texts:
+        raise InputError("no reference was given: at least one is needed")
+    return texts
+
+
 def _is_plain(references: object) -> bool:
     """One reference a segment: a file, `Segments`, or strings only."""
     if isinstance(references, str | bytes | Segments | os.PathLike):
