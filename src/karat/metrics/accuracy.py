@@ -45,8 +45,9 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True)
 class EditMetric(Metric):
-    """What accuracies and word error rate share: how text becomes tokens."""
+    """What accuracies and word error rate share: no bound, and how text becomes tokens."""
 
+    bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
 
     tok: str = setting("none", "tokeniser", choices=TOKENIZERS)

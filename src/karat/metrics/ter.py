@@ -73,6 +73,7 @@ class TER(Metric):
     name: ClassVar[str] = "ter"
     sign: ClassVar[int] = -1
     full_scale: ClassVar[float] = 100.0
+    bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType(
         {"normalized": "norm", "no_punct": "nopunct", "asian_support": "asian"}
     )
