@@ -67,10 +67,12 @@ def scripts(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     references = texts.good * systems
     long = [" ".join(lines) for lines in texts.outputs.values()]
     joined = [" ".join(texts.good)] * systems
+    # tok=char passes over white space, so it is taken out for both: the same characters.
+    bare = [["".join(text.split()) for text in side] for side in (candidates, references)]
     pairs = f"{systems} x {len(texts.good)}"
     for job in (
         _Job(f"words, TED, {pairs}", candidates, references, "none", str.split),
-        _Job(f"characters, TED, {pairs}", candidates, references, "char", str),
+        _Job(f"characters, TED, {pairs}", *bare, "char", str),
         _Job(f"words, {systems} documents of 10,000", long, joined, "none", str.split),
     ):
         rounds = plan.rounds if len(job.candidates) > 100 else plan.peer_rounds

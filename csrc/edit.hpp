@@ -114,7 +114,9 @@ class EditAlignment {
 
   private:
     static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
-    static constexpr size_t most_hits = 1 << 20;    // 8 MB
+    static constexpr int64_t most_hits = 1 << 20;   // 8 MB
+    static constexpr int64_t small_ids = 256;
+    enum class Way { small, numbered, chained };
 
     // From the ends of both texts back to where one of them is `same` tokens long.
     template <class Visit, class Poll>
@@ -122,7 +124,8 @@ class EditAlignment {
                     int64_t same, Visit& visit, Poll& poll) {
         result += same, reference += same, n -= same, m -= same;
         auto shifted = [&](Edit edit, int64_t i, int64_t j) { visit(edit, i + same, j + same); };
-        index(reference, m);
+        const int64_t length = m;
+        index(reference, length);
         const int64_t block = block_size(n);
         save_columns(result, n, block, poll);
         for (int64_t begin = (n - 1) / block * block; begin >= 0 && m; begin -= block) {
@@ -132,6 +135,7 @@ class EditAlignment {
             advance<true>(result + begin, n - begin, poll);
             walk_back(result, n, reference, m, begin, shifted);
         }
+        forget(reference, length);
         n += same, m += same;
     }
 
@@ -202,44 +206,53 @@ class EditAlignment {
 
     // For each distinct reference token, the positions where it stands: as bits if these do not
     // take too much room, else as chains, from which the bits of one token at a time are made.
+    // Small ids, which most characters have, number themselves.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
+        const auto is_small = [](int32_t id) { return static_cast<uint32_t>(id) < small_ids; };
+        const bool fits = (small_ids + 1) * words_ <= most_hits;
+        if (fits && std::all_of(reference, reference + m, is_small))
+            return index_small(reference, m);
+        way_ = Way::numbered;
         numbering_.reset(static_cast<size_t>(m));
-        hits_.resize(std::max<size_t>(hits_.size(), words_));
-        std::fill_n(hits_.begin(), words_, 0);  // of what is not in the reference
-        chained_ = false;
-        for (int64_t i = 0, known = 0; i < m && !chained_; ++i) {
-            const int64_t number = numbering_.add(static_cast<uint32_t>(reference[i]));
-            if (number > known) chained_ = !make_room(known = number);
-            hits_[number * words_ + i / 64] |= bit(i);
-        }
-        if (chained_) chain(reference, m);
+        number_.resize(m);
+        for (int64_t i = 0; i < m; ++i)
+            number_[i] = numbering_.add(static_cast<uint32_t>(reference[i]));
+        const int64_t tokens = numbering_.count() + 1;
+        if (tokens * words_ > most_hits) return chain(m, tokens);
+        hits_.assign(tokens * words_, 0);
+        for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
     }
 
-    // For the bits of one more token; false if there is none.
-    bool make_room(int64_t number) {
-        const auto begin = static_cast<size_t>(number * words_), end = begin + words_;
-        if (end > hits_.size()) hits_.resize(2 * end);
-        std::fill_n(hits_.begin() + begin, words_, 0);
-        return end <= most_hits;
+    // `small_` is all zero before and after (who stops in between drops the whole object); its
+    // last row, for all other ids, always is.
+    void index_small(const int32_t* reference, int64_t m) {
+        way_ = Way::small;
+        small_.resize(std::max<size_t>(small_.size(), (small_ids + 1) * words_));
+        for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] |= bit(i);
+    }
+    void forget(const int32_t* reference, int64_t m) {
+        if (way_ != Way::small) return;
+        for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] = 0;
     }
 
-    void chain(const int32_t* reference, int64_t m) {
-        std::fill_n(hits_.begin(), words_, 0);
+    void chain(int64_t m, int64_t tokens) {
+        way_ = Way::chained;
+        hits_.assign(words_, 0);
         marked_ = 0;
         next_.resize(m);
-        head_.assign(1, -1);
+        head_.assign(tokens, -1);
         for (int64_t i = 0; i < m; ++i) {
-            const int32_t number = numbering_.add(static_cast<uint32_t>(reference[i]));
-            if (number == static_cast<int32_t>(head_.size())) head_.push_back(-1);
-            next_[i] = head_[number];
-            head_[number] = i;
+            next_[i] = head_[number_[i]];
+            head_[number_[i]] = i;
         }
     }
 
     const uint64_t* find(int32_t token) {
+        if (way_ == Way::small)
+            return &small_[std::min<int64_t>(static_cast<uint32_t>(token), small_ids) * words_];
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
-        if (!chained_) return &hits_[number * words_];
+        if (way_ == Way::numbered) return &hits_[number * words_];
         for (int64_t i = head_[marked_]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
         for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] |= bit(i);
         marked_ = number;
@@ -250,12 +263,13 @@ class EditAlignment {
 
     Numbering numbering_;
     std::vector<int64_t> head_, next_;
-    std::vector<uint64_t> hits_;
+    std::vector<int32_t> number_;
+    std::vector<uint64_t> hits_, small_;
     std::vector<typename Costs::Column> columns_, saved_;
     std::vector<BestSteps> steps_;
     int64_t words_ = 0, work_ = 0;
     int32_t marked_ = 0;
-    bool chained_ = false;
+    Way way_ = Way::numbered;
 };
 
 // What an alignment comes to. `moves`: tokens deleted in one place and inserted in another,

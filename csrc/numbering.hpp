@@ -1,14 +1,12 @@
 // Small numbers for large keys, for as long as one segment is worked on.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
 namespace karat {
 
-// 64-bit keys to 1, 2, 3, … in order of first sight; emptied in constant time. Small keys, which
-// most characters are, have slots of their own.
+// 64-bit keys to 1, 2, 3, … in order of first sight; emptied in constant time.
 class Numbering {
   public:
     // Makes room for so many keys; for very many, room is made as they come.
@@ -16,7 +14,6 @@ class Numbering {
         resize(4 * std::min<size_t>(expected, 1 << 14));
         if (++epoch_ == 0) {  // the stamps have wrapped around
             std::fill(slots_.begin(), slots_.end(), Slot{});
-            small_.fill(Slot{});
             epoch_ = 1;
         }
         count_ = 0;
@@ -24,11 +21,6 @@ class Numbering {
     int32_t count() const { return count_; }
 
     int32_t add(uint64_t key) {
-        if (key < small_.size()) {
-            Slot& slot = small_[key];
-            if (slot.epoch != epoch_) slot = {key, epoch_, ++count_};
-            return slot.number;
-        }
         for (size_t at = place(key);; at = (at + 1) & mask_) {
             Slot& slot = slots_[at];
             if (slot.epoch != epoch_) {
@@ -41,7 +33,6 @@ class Numbering {
     }
     // The number of a key, or 0.
     int32_t find(uint64_t key) const {
-        if (key < small_.size()) return small_[key].epoch == epoch_ ? small_[key].number : 0;
         size_t at = place(key);
         while (slots_[at].epoch == epoch_ && slots_[at].key != key) at = (at + 1) & mask_;
         return slots_[at].epoch == epoch_ ? slots_[at].number : 0;
@@ -59,22 +50,26 @@ class Numbering {
         size_t capacity = 16;
         shift_ = 60;
         while (capacity < room) capacity *= 2, --shift_;
-        if (capacity > slots_.size()) slots_.assign(capacity, Slot{});
+        if (capacity > slots_.size()) {
+            slots_.assign(capacity, Slot{});
+            epoch_ = 0;
+        }
         mask_ = capacity - 1;
     }
     void grow() {
         std::vector<Slot> old;
         old.swap(slots_);
+        const uint32_t stamp = epoch_;
         resize(2 * (mask_ + 1));
+        epoch_ = 1;
         for (const Slot& slot : old) {
-            if (slot.epoch != epoch_) continue;
+            if (slot.epoch != stamp) continue;
             size_t at = place(slot.key);
             while (slots_[at].epoch == epoch_) at = (at + 1) & mask_;
             slots_[at] = {slot.key, epoch_, slot.number};
         }
     }
 
-    std::array<Slot, 256> small_{};
     std::vector<Slot> slots_;
     uint32_t epoch_ = 0;
     int shift_ = 60;
