@@ -182,9 +182,9 @@ class EditAlignment {
                 const BestSteps best = Costs::advance(hits[w], columns[w], above);
                 if (keep_steps) *steps++ = best;
             }
-            if ((work_ += words) > 1 << 24) work_ = 0, poll();
         }
         if (few) std::copy_n(held, few, columns_.data());
+        if ((work_ += n * words) > 1 << 24) work_ = 0, poll();
     }
 
     template <class Visit>
