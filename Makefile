@@ -7,6 +7,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
+PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 "scipy>=1.11"
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja setuptools wheel
 SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 
@@ -49,5 +50,5 @@ clean:
 .venv-bench/.installed: $(SOURCES) $(wildcard src/karat/*.py src/karat/*/*.py)
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
-	.venv-bench/bin/python $(PIP) . sacrebleu==2.6.0 rouge-score==0.1.2 "scipy>=1.11"
+	.venv-bench/bin/python $(PIP) . $(PEERS)
 	touch $@

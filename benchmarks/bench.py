@@ -14,6 +14,7 @@ from pathlib import Path
 
 import comparing
 import corpus
+import edits
 import files
 import gtm
 import large
@@ -21,6 +22,7 @@ import lists
 import machine
 import meta
 import startup
+import trees
 from plan import FULL, QUICK, Plan
 from table import Row, markdown, text
 
@@ -40,6 +42,10 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "gtm": gtm.measure,
     "perm": meta.perm,
     "kendall": meta.kendall,
+    "ter": edits.ter,
+    "edits": edits.scripts,
+    "conllu": edits.conllu,
+    "trees": trees.measure,
 }
 
 

@@ -1,129 +1,124 @@
-"""Edit-based metrics against their peers, one thread: python benchmarks/edits.py.
+"""Edit-based work against its peers, one thread, on text found through KARAT_DATA.
 
-TER against sacreBLEU, edit alignments with operations against rapidfuzz (both from raw strings),
-and the CoNLL-U reader against the conllu package. Needs KARAT_DATA, sacrebleu, rapidfuzz, conllu.
+TER against sacreBLEU, edit scripts against rapidfuzz (both from raw strings), and the CoNLL-U
+reader against the conllu package. Where the text is absent there are no rows.
 """
 
 from __future__ import annotations
 
-import csv
-import os
-import re
-from collections import defaultdict
-from collections.abc import Callable
-from pathlib import Path
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from corpus import DATA
+from corpus import DATA, Corpus
+from plan import Plan
+from table import Row, duration
+from ted import ted
 from timing import take_turns
 
 import karat as kt
 
-ROUNDS = 7
 
-
-def ted() -> tuple[dict[str, list[str]], list[str]]:
-    """The 13 systems of TED zh-en and refB, segment by segment."""
-    texts: dict[str, dict[int, str]] = defaultdict(dict)
-    with (DATA / "mt-ted-zhen" / "mqm_ted_zhen.tsv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            texts[row["system"]][int(row["seg_id"])] = re.sub("</?v>", "", row["target"])
-    order = sorted(texts["refB"])
-    systems = {
-        name: [found[i] for i in order]
-        for name, found in texts.items()
-        if not name.startswith("ref")
-    }
-    return systems, [texts["refB"][i] for i in order]
-
-
-def show(work: str, ours: float, peer: str, theirs: float, at_least: float) -> None:
-    """One line of the table."""
-    ratio = theirs / ours
-    verdict = "reached" if ratio >= at_least else "MISSED"
-    print(
-        f"{work:58} karat {ours * 1e3:9.2f} ms  {peer} {theirs * 1e3:10.2f} ms  "
-        f"{ratio:7.1f}x  (to reach: {at_least:g}x, {verdict})",
-        flush=True,
-    )
-
-
-def ter(systems: dict[str, list[str]], reference: list[str]) -> None:
-    """TER of 13 systems; equal numbers are checked on the way."""
+def ter(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """TER of 13 systems; that the numbers are equal is checked on the way."""
     from sacrebleu.metrics import TER
 
+    texts = ted()
+    if not texts:
+        print("ter: no TED texts in KARAT_DATA, left out", file=sys.stderr)
+        return
     metric = kt.metric("ter")
-    scores: dict[str, list[float]] = {}
 
-    def karat() -> None:
-        found = [metric.corpus(texts, reference, threads=1).value for texts in systems.values()]
-        scores["karat"] = found
+    def karat() -> list[float]:
+        outputs = texts.outputs.values()
+        return [metric.corpus(lines, texts.good, threads=1).value for lines in outputs]
 
-    def sacrebleu() -> None:
-        peer = TER(references=[reference])
-        scores["peer"] = [peer.corpus_score(texts, None).score for texts in systems.values()]
+    def peer() -> list[float]:
+        found = TER(references=[texts.good])  # a new one each time: it remembers what it has seen
+        return [found.corpus_score(lines, None).score for lines in texts.outputs.values()]
 
-    ours = take_turns({"karat": karat}, ROUNDS)["karat"]
-    theirs = take_turns({"peer": sacrebleu}, 1)["peer"]
-    far = max(abs(a - b) for a, b in zip(scores["karat"], scores["peer"], strict=True))
-    show(f"TER, TED zh-en, 13 x 529 (differ by {far:.0e})", ours, "sacreBLEU", theirs, 100)
+    found: list[float] = []
+    ours = take_turns({"karat": karat}, plan.rounds)["karat"]
+    theirs = take_turns({"peer": lambda: found.extend(peer())}, 1)["peer"]
+    if max(abs(a - b) for a, b in zip(karat(), found, strict=True)) > 1e-9:
+        raise RuntimeError("sacreBLEU and karat disagree")
+    work = f"TER, TED, {len(texts.outputs)} systems x {len(texts.good)}, 1 thread"
+    yield _against(work, ours, "sacreBLEU", theirs, 100)
 
 
-def alignments(systems: dict[str, list[str]], reference: list[str]) -> None:
-    """Edit scripts of words, of characters, and of long texts."""
+class _Job(NamedTuple):
+    """Pairs of texts, and how they are cut by Karat and by the peer."""
+
+    what: str
+    candidates: list[str]
+    references: list[str]
+    tok: str
+    cut: Callable[[str], Sequence[str]]
+
+
+def scripts(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """Edit scripts of words, of characters and of long texts; the peer has costs of 1 only."""
+    texts = ted()
+    if not texts:
+        print("edits: no TED texts in KARAT_DATA, left out", file=sys.stderr)
+        return
+    systems = len(texts.outputs)
+    candidates = [text for lines in texts.outputs.values() for text in lines]
+    references = texts.good * systems
+    long = [" ".join(lines) for lines in texts.outputs.values()]
+    joined = [" ".join(texts.good)] * systems
+    # tok=char passes over white space, so it is taken out for both: the same characters.
+    bare = [["".join(text.split()) for text in side] for side in (candidates, references)]
+    pairs = f"{systems} x {len(texts.good)}"
+    for job in (
+        _Job(f"words, TED, {pairs}", candidates, references, "none", str.split),
+        _Job(f"characters, TED, {pairs}", *bare, "char", str),
+        _Job(f"words, {systems} documents of 10,000", long, joined, "none", str.split),
+    ):
+        rounds = plan.rounds if len(job.candidates) > 100 else plan.peer_rounds
+        for costs in ("unit", "accuracy"):
+            yield _script_row(job, costs, rounds)
+
+
+def _script_row(job: _Job, costs: str, rounds: int) -> Row:
     from rapidfuzz.distance import Levenshtein
 
-    candidates = [text for texts in systems.values() for text in texts]
-    references = reference * len(systems)
-    long = [" ".join(texts) for texts in systems.values()]
-    joined = [" ".join(reference)] * len(systems)
+    def karat() -> object:
+        return kt.alignments(job.candidates, job.references, costs=costs, tok=job.tok)
 
-    def words(a: list[str], b: list[str]) -> list[object]:
-        return [Levenshtein.editops(r.split(), c.split()) for c, r in zip(a, b, strict=True)]
+    def peer() -> object:
+        pairs = zip(job.candidates, job.references, strict=True)
+        return [Levenshtein.editops(job.cut(r), job.cut(c)) for c, r in pairs]
 
-    def characters(a: list[str], b: list[str]) -> list[object]:
-        return [Levenshtein.editops(r, c) for c, r in zip(a, b, strict=True)]
-
-    jobs: tuple[tuple[str, list[str], list[str], str, Callable[..., object]], ...] = (
-        ("words, 13 x 529 segments", candidates, references, "none", words),
-        ("characters, 13 x 529 segments", candidates, references, "char", characters),
-        ("words, 13 documents of ~10,000", long, joined, "none", words),
-    )
-    for what, a, b, tok, peer in jobs:
-        for costs in ("unit", "accuracy"):
-            best = take_turns(
-                {
-                    "karat": lambda a=a, b=b, tok=tok, costs=costs: kt.alignments(  # type: ignore[misc]
-                        a, b, costs=costs, tok=tok
-                    ),
-                    "peer": lambda a=a, b=b, peer=peer: peer(a, b),  # type: ignore[misc]
-                },
-                ROUNDS if len(a) > 100 else 2,
-            )
-            show(f"edit scripts ({costs}), {what}", best["karat"], "rapidfuzz", best["peer"], 1)
+    best = take_turns({"karat": karat, "peer": peer}, rounds)
+    shown = {"unit": "costs of 1", "accuracy": "costs of 3, 3, 4"}[costs]
+    work = f"edit scripts of {job.what}, {shown}"
+    return _against(work, best["karat"], "rapidfuzz", best["peer"], 1)
 
 
-def treebank() -> None:
-    """Reading EWT's training part."""
-    import conllu
+def conllu(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """Reading EWT's training part, as arrays and with every tree made an object."""
+    from conllu import parse_incr
 
-    path = Path(DATA) / "treebank-ewt" / "en_ewt-ud-train.conllu"
+    path = DATA / "treebank-ewt" / "en_ewt-ud-train.conllu"
+    if not path.exists():
+        print("conllu: no treebank-ewt in KARAT_DATA, left out", file=sys.stderr)
+        return
 
     def peer() -> None:
         with path.open(encoding="utf-8") as file:
-            sum(1 for _ in conllu.parse_incr(file))
-
-    def objects() -> None:
-        sum(1 for _ in kt.read_conllu(path))
+            sum(1 for _ in parse_incr(file))
 
     theirs = take_turns({"peer": peer}, 1)["peer"]
-    ours = take_turns({"read": lambda: kt.read_conllu(path), "objects": objects}, ROUNDS)
-    show("CoNLL-U, EWT train", ours["read"], "conllu", theirs, 20)
-    show("CoNLL-U, EWT train, every tree as an object", ours["objects"], "conllu", theirs, 20)
+    ways = {
+        "": lambda: kt.read_conllu(path),
+        ", every tree as an object": lambda: sum(1 for _ in kt.read_conllu(path)),
+    }
+    for way, ours in take_turns(ways, plan.rounds).items():
+        yield _against(f"CoNLL-U, EWT train{way}", ours, "conllu", theirs, 20)
 
 
-if __name__ == "__main__":
-    print(f"KARAT_DATA={os.environ.get('KARAT_DATA', DATA)}")
-    systems, reference = ted()
-    alignments(systems, reference)
-    treebank()
-    ter(systems, reference)
+def _against(work: str, ours: float, peer: str, theirs: float, at_least: float) -> Row:
+    ratio = theirs / ours
+    shown = f"{peer} {duration(theirs)}"
+    return Row(work, duration(ours), shown, ratio, "x faster", at_least=at_least)

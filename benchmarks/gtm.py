@@ -7,19 +7,18 @@ TED zh-en and SummEval are found through KARAT_DATA; without them there are no r
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from corpus import DATA, Corpus
 from jobs import peak_mb
 from plain_gtm import as_it_reads, tuned
 from plan import Plan
 from table import Row, duration
+from ted import Ted, ted
 from timing import seconds, take_turns
 
 import karat as kt
@@ -27,30 +26,6 @@ import karat as kt
 GREEDY = kt.GTM(e=2)
 EXACT = kt.GTM(e=2, search="exact")
 PAIR_TOKENS = 20_000
-
-
-class Ted(NamedTuple):
-    """Outputs by system, `refB` and `ref`, in the order of the talks."""
-
-    outputs: dict[str, list[str]]
-    good: list[str]
-    other: list[str]
-
-
-def ted() -> Ted | None:
-    """The texts, if they are there."""
-    path = DATA / "mt-ted-zhen" / "mqm_ted_zhen.tsv"
-    if not path.exists():
-        return None
-    found: dict[str, dict[tuple[str, int], str]] = {}
-    for line in path.read_text(encoding="utf-8").split("\n")[1:]:
-        if line:
-            system, document, _, number, _, _, target, *_ = line.split("\t")
-            text = re.sub("</?v>", "", target)
-            found.setdefault(system, {})[document, int(number)] = text
-    order = sorted(found["refB"])
-    outputs = {name: [texts[key] for key in order] for name, texts in sorted(found.items())}
-    return Ted(outputs, outputs.pop("refB"), outputs.pop("ref"))
 
 
 def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:

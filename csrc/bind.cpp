@@ -592,22 +592,25 @@ nb::tuple edit_scripts(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offset
     struct Row {
         int32_t edit, reference, candidate;
     };
-    std::vector<Row> rows;
+    std::vector<Row> rows, script;
     std::vector<int64_t> offsets{0};
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
         rows.reserve(c_ids.shape(0) + r_ids.shape(0));  // the most there can be
         EditAlignment<Costs> alignment;
-        auto visit = [&](Edit edit, int64_t i, int64_t j) {
-            rows.push_back({static_cast<int32_t>(edit), static_cast<int32_t>(i),
-                            static_cast<int32_t>(j)});
+        Row* first = nullptr;
+        auto visit = [&](Edit edit, int64_t i, int64_t j) {  // the last one comes first
+            *--first = {static_cast<int32_t>(edit), static_cast<int32_t>(i),
+                        static_cast<int32_t>(j)};
         };
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k) {
-                alignment.align(candidates.begin(i), candidates.length(i), references.begin(k),
-                                references.length(k), visit, poll);
-                std::reverse(rows.begin() + offsets.back(), rows.end());
+                const int64_t n = candidates.length(i), m = references.length(k);
+                script.resize(std::max<size_t>(script.size(), n + m));
+                Row* const end = first = script.data() + n + m;
+                alignment.align(candidates.begin(i), n, references.begin(k), m, visit, poll);
+                rows.insert(rows.end(), first, end);
                 offsets.push_back(static_cast<int64_t>(rows.size()));
             }
     }
@@ -632,13 +635,37 @@ Array<int64_t> ter_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offs
         Ter ter;
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k) {
-                const TerEdits found = ter.edits(candidates.begin(i), candidates.length(i),
-                                                 references.begin(k), references.length(k), poll);
-                rows[2 * k] = found.edits;
-                rows[2 * k + 1] = found.shifts;
+                rows[2 * k] = ter.edits(candidates.begin(i), candidates.length(i),
+                                        references.begin(k), references.length(k), poll);
+                rows[2 * k + 1] = static_cast<int64_t>(ter.shifts().size());
             }
     }
     return give(std::move(rows), {pairs, 2});
+}
+
+// Of one pair: the shifts as rows of (start, length, target), the ids of the candidate after them,
+// and the operations as rows of (operation, reference position, candidate position).
+nb::tuple ter_script(Ids c_ids, Ids r_ids, nb::object check) {
+    const auto n = static_cast<int64_t>(c_ids.shape(0)), m = static_cast<int64_t>(r_ids.shape(0));
+    std::vector<int64_t> shifts;
+    std::vector<int32_t> operations;
+    Poll poll{std::move(check)};
+    Ter ter;
+    {
+        nb::gil_scoped_release release;
+        ter.edits(c_ids.data(), n, r_ids.data(), m, poll);
+        for (const TerShift& shift : ter.shifts())
+            shifts.insert(shifts.end(), {shift.start, shift.length, shift.target});
+        ter.walk_back([&](Edit edit, int64_t j, int64_t i) {  // the last one, backwards
+            operations.insert(operations.end(), {static_cast<int32_t>(i), static_cast<int32_t>(j),
+                                                 static_cast<int32_t>(edit)});
+        });
+        std::reverse(operations.begin(), operations.end());
+    }
+    std::vector<int32_t> words = ter.words();
+    const size_t moved = shifts.size() / 3, steps = operations.size() / 3, size = words.size();
+    return nb::make_tuple(give(std::move(shifts), {moved, 3}), give(std::move(words), {size}),
+                          give(std::move(operations), {steps, 3}));
 }
 
 // Words, heads, offsets, ids and first lines of all sentences; or the first error: its text, line
@@ -835,6 +862,7 @@ NB_MODULE(_kernel, m) {
           "r_ids"_a, "r_offsets"_a, "starts"_a, "check"_a.none());
     m.def("ter_edits", &ter_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "check"_a.none());
+    m.def("ter_script", &ter_script, "c_ids"_a, "r_ids"_a, "check"_a.none());
     m.def("tree_edits", &tree_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "heads"_a, "r_offsets"_a,
           "starts"_a, "check"_a.none());
     m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);

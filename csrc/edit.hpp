@@ -58,34 +58,30 @@ struct AccuracyCosts {
     };
 
     static BestSteps advance(uint64_t match, Column& column, Above& above) {
-        const uint64_t v0 = ~(column.low | column.high), v1 = column.low & ~column.high;
-        const uint64_t v2 = column.high & ~column.low, v3 = column.high & column.low;
-        // Where v = 0 and nothing matches, a difference of 3 or 2 is handed down the column.
-        const uint64_t passing = v0 & ~match;
-        const uint64_t from3 = v0 & match;
-        const uint64_t h3 = from3 | handed_down(passing, from3 << 1 | above.three);
-        const uint64_t u3 = h3 << 1 | above.three;
-        const uint64_t from2 = v1 & (match | u3);
-        const uint64_t h2 = from2 | handed_down(passing, from2 << 1 | above.two);
-        const uint64_t u2 = h2 << 1 | above.two;
-        const uint64_t h1 =
-            (v2 & (match | u3)) | (v1 & ~match & u2) | (passing & ~(h3 | h2));
+        const uint64_t low = column.low, high = column.high;
+        // z is the same as if v were w: 3 at a match, else v.
+        const uint64_t w0 = ~(low | high | match), w1 = low & ~(high | match);
+        const uint64_t w2 = high & ~(low | match), w3 = (low & high) | match;
+        // Along the row, z - v is 3 for v = 0 and 2 for v = 1 at a match; where w = 0, it is u.
+        const uint64_t from3 = match & ~(low | high);
+        const uint64_t u3 = handed_down(w0, from3 << 1 | above.three);
+        const uint64_t from2 = low & ~high & (match | u3);
+        const uint64_t u2 = handed_down(w0, from2 << 1 | above.two);
+        const uint64_t large = u2 | u3;
+        const uint64_t h3 = from3 | (w0 & u3), h2 = from2 | (w0 & u2);
+        const uint64_t h1 = (high & ~low & (match | u3)) | (w1 & u2) | (w0 & ~large);
         const uint64_t u1 = h1 << 1 | above.one;
         above = {h1 >> 63, h2 >> 63, h3 >> 63};
-        const uint64_t u0 = ~(u1 | u2 | u3);
-        const uint64_t diagonal = match | ~(u2 | u3 | column.high);
-        const uint64_t new3 = u0 & (match | v3);
-        const uint64_t new2 = (match & u1) | (~match & ((u0 & v2) | (u1 & v3)));
-        const uint64_t new1 =
-            (match & u2) | (~match & ((u0 & (v0 | v1)) | (u1 & v2) | (u2 & v3)));
-        column = {new1 | new3, new2 | new3};
-        return {diagonal, ~(h1 | h2 | h3)};
+        // Down the column, z - u; the terms with u1 come last because it is known last.
+        column.low = ((u2 & w3) | ~(large | w2)) ^ u1;
+        column.high = ~large & (w2 | w3) & ~(u1 & w2);
+        return {match | ~(large | high), ~(h1 | h2 | h3)};
     }
 
   private:
-    // The cells of each run of `passing` that begins with a `start`: adding 1 clears such a run.
+    // What begins with `start` goes on below each cell of `passing`: the carry of a sum runs there.
     static uint64_t handed_down(uint64_t passing, uint64_t start) {
-        return passing & ~(passing + (start & passing));
+        return start | ((passing + (start & passing)) ^ passing);
     }
 };
 
@@ -99,17 +95,18 @@ class EditAlignment {
     void align(const int32_t* result, int64_t n, const int32_t* reference, int64_t m, Visit& visit,
                Poll& poll) {
         while (n && m && result[n - 1] == reference[m - 1]) visit(Edit::keep, --m, --n);
-        if (n && m) {
-            index(reference, m);
-            const int64_t block = block_size(n);
-            save_columns(result, n, block, poll);
-            for (int64_t begin = (n - 1) / block * block; begin >= 0 && m; begin -= block) {
-                if (n <= begin) continue;
-                std::copy_n(&saved_[begin / block * words_], words_, columns_.begin());
-                steps_.resize((n - begin) * words_);
-                advance<true>(result + begin, n - begin, poll);
-                walk_back(result, n, reference, m, begin, visit);
-            }
+        int64_t same = 0;  // at the beginning of both
+        while (same < std::min(n, m) && result[same] == reference[same]) ++same;
+        if (n > same && m > same) walk_table(result, n, reference, m, same, visit, poll);
+        // Of two texts one of which begins with the other, all but the equal words is an insertion
+        // or a deletion.
+        while (n && m) {
+            if (result[n - 1] == reference[m - 1])
+                visit(Edit::keep, --m, --n);
+            else if (n > m)
+                visit(Edit::insert, m, --n);
+            else
+                visit(Edit::remove, --m, n);
         }
         while (n) visit(Edit::insert, m, --n);
         while (m) visit(Edit::remove, --m, n);
@@ -118,6 +115,29 @@ class EditAlignment {
   private:
     static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
     static constexpr int64_t most_hits = 1 << 20;   // 8 MB
+    static constexpr int64_t small_ids = 256;
+    enum class Way { small, numbered, chained };
+
+    // From the ends of both texts back to where one of them is `same` tokens long.
+    template <class Visit, class Poll>
+    void walk_table(const int32_t* result, int64_t& n, const int32_t* reference, int64_t& m,
+                    int64_t same, Visit& visit, Poll& poll) {
+        result += same, reference += same, n -= same, m -= same;
+        auto shifted = [&](Edit edit, int64_t i, int64_t j) { visit(edit, i + same, j + same); };
+        const int64_t length = m;
+        index(reference, length);
+        const int64_t block = block_size(n);
+        save_columns(result, n, block, poll);
+        for (int64_t begin = (n - 1) / block * block; begin >= 0 && m; begin -= block) {
+            if (n <= begin) continue;
+            std::copy_n(&saved_[begin / block * words_], words_, columns_.begin());
+            steps_.resize(std::max<size_t>(steps_.size(), (n - begin) * words_));
+            advance<true>(result + begin, n - begin, poll);
+            walk_back(result, n, reference, m, begin, shifted);
+        }
+        forget(reference, length);
+        n += same, m += same;
+    }
 
     // The steps of a whole table are kept if it is small; else those of one block of columns, and
     // of each block its first column, from which the block is worked out once more.
@@ -138,16 +158,33 @@ class EditAlignment {
 
     template <bool keep_steps, class Poll>
     void advance(const int32_t* tokens, int64_t n, Poll& poll) {
+        switch (words_) {
+            case 1: return advance<keep_steps, 1>(tokens, n, poll);
+            case 2: return advance<keep_steps, 2>(tokens, n, poll);
+            case 3: return advance<keep_steps, 3>(tokens, n, poll);
+            case 4: return advance<keep_steps, 4>(tokens, n, poll);
+            default: return advance<keep_steps, 0>(tokens, n, poll);
+        }
+    }
+
+    // A column of a few machine words (0: any number) is held in registers while it advances.
+    template <bool keep_steps, int few, class Poll>
+    void advance(const int32_t* tokens, int64_t n, Poll& poll) {
+        const int64_t words = few ? few : words_;
+        typename Costs::Column held[few ? few : 1];
+        typename Costs::Column* const columns = few ? held : columns_.data();
+        if (few) std::copy_n(columns_.data(), few, held);
         BestSteps* steps = steps_.data();
         for (int64_t j = 0; j < n; ++j) {
             const uint64_t* const hits = find(tokens[j]);
             typename Costs::Above above;
-            for (int64_t w = 0; w < words_; ++w) {
-                const BestSteps best = Costs::advance(hits[w], columns_[w], above);
+            for (int64_t w = 0; w < words; ++w) {
+                const BestSteps best = Costs::advance(hits[w], columns[w], above);
                 if (keep_steps) *steps++ = best;
             }
-            if ((work_ += words_) > 1 << 24) work_ = 0, poll();
         }
+        if (few) std::copy_n(held, few, columns_.data());
+        if ((work_ += n * words) > 1 << 24) work_ = 0, poll();
     }
 
     template <class Visit>
@@ -169,19 +206,39 @@ class EditAlignment {
 
     // For each distinct reference token, the positions where it stands: as bits if these do not
     // take too much room, else as chains, from which the bits of one token at a time are made.
+    // Small ids, which most characters have, number themselves.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
+        const auto is_small = [](int32_t id) { return static_cast<uint32_t>(id) < small_ids; };
+        const bool fits = (small_ids + 1) * words_ <= most_hits;
+        if (fits && std::all_of(reference, reference + m, is_small))
+            return index_small(reference, m);
+        way_ = Way::numbered;
         numbering_.reset(static_cast<size_t>(m));
         number_.resize(m);
         for (int64_t i = 0; i < m; ++i)
             number_[i] = numbering_.add(static_cast<uint32_t>(reference[i]));
         const int64_t tokens = numbering_.count() + 1;
-        chained_ = tokens * words_ > most_hits;
-        hits_.assign(chained_ ? words_ : tokens * words_, 0);
-        if (!chained_) {
-            for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
-            return;
-        }
+        if (tokens * words_ > most_hits) return chain(m, tokens);
+        hits_.assign(tokens * words_, 0);
+        for (int64_t i = 0; i < m; ++i) hits_[number_[i] * words_ + i / 64] |= bit(i);
+    }
+
+    // `small_` is all zero before and after (who stops in between drops the whole object); its
+    // last row, for all other ids, always is.
+    void index_small(const int32_t* reference, int64_t m) {
+        way_ = Way::small;
+        small_.resize(std::max<size_t>(small_.size(), (small_ids + 1) * words_));
+        for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] |= bit(i);
+    }
+    void forget(const int32_t* reference, int64_t m) {
+        if (way_ != Way::small) return;
+        for (int64_t i = 0; i < m; ++i) small_[reference[i] * words_ + i / 64] = 0;
+    }
+
+    void chain(int64_t m, int64_t tokens) {
+        way_ = Way::chained;
+        hits_.assign(words_, 0);
         marked_ = 0;
         next_.resize(m);
         head_.assign(tokens, -1);
@@ -192,8 +249,10 @@ class EditAlignment {
     }
 
     const uint64_t* find(int32_t token) {
+        if (way_ == Way::small)
+            return &small_[std::min<int64_t>(static_cast<uint32_t>(token), small_ids) * words_];
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
-        if (!chained_) return &hits_[number * words_];
+        if (way_ == Way::numbered) return &hits_[number * words_];
         for (int64_t i = head_[marked_]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
         for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] |= bit(i);
         marked_ = number;
@@ -203,14 +262,14 @@ class EditAlignment {
     static uint64_t bit(int64_t i) { return 1ull << (i % 64); }
 
     Numbering numbering_;
-    std::vector<int32_t> number_;
     std::vector<int64_t> head_, next_;
-    std::vector<uint64_t> hits_;
+    std::vector<int32_t> number_;
+    std::vector<uint64_t> hits_, small_;
     std::vector<typename Costs::Column> columns_, saved_;
     std::vector<BestSteps> steps_;
     int64_t words_ = 0, work_ = 0;
     int32_t marked_ = 0;
-    bool chained_ = false;
+    Way way_ = Way::numbered;
 };
 
 // What an alignment comes to. `moves`: tokens deleted in one place and inserted in another,

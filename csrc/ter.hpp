@@ -36,6 +36,8 @@ struct Swap {
         const int64_t last = target > start + length ? target : std::min(n, length + target);
         return {start, start + length, last};
     }
+    // Where the block that was at `start`, one of the two, begins after the swap.
+    int64_t landing(int64_t start) const { return start == middle ? first : first + last - middle; }
     // Where the word comes from that stands at i after the swap.
     int64_t source(int64_t i) const {
         const int64_t second = last - middle;
@@ -229,29 +231,48 @@ class Beam {
 
 }  // namespace ter
 
-struct TerEdits {
-    int64_t edits, shifts;
+// A block of `length` words at `start` was taken out and put back before word `target` of the rest.
+struct TerShift {
+    int64_t start, length, target;
 };
 
 class Ter {
   public:
-    // `poll` is called now and then; it may throw.
+    // The number of edits, shifts included. `poll` is called now and then; it may throw.
     template <class Poll>
-    TerEdits edits(const int32_t* hypothesis, int64_t n, const int32_t* reference, int64_t m,
-                   Poll& poll) {
-        if (!m) return {n, 0};
+    int64_t edits(const int32_t* hypothesis, int64_t n, const int32_t* reference, int64_t m,
+                  Poll& poll) {
         start(hypothesis, n, reference, m);
-        int64_t shifts = 0;
-        tries_ = 0;
+        if (!m) return n;
         for (;;) {
             const int64_t before = align();
             const Shift best = best_shift(before, poll);
-            if (tries_ >= ter::most_tries || best.gain <= 0) return {shifts + before, shifts};
-            ++shifts;
+            if (tries_ >= ter::most_tries || best.gain <= 0)
+                return static_cast<int64_t>(shifts_.size()) + before;
             const ter::Swap swap = ter::Swap::shift(best.start, best.length, -best.target, n);
+            shifts_.push_back({best.start, best.length, swap.landing(best.start)});
             rotate(words_, swap);
             if (short_) bits_.perform(swap);
             beam_.forget();
+        }
+    }
+
+    // What the last call of `edits` did: the shifts in order, the words after them, and, by
+    // visit(edit, j, i), what is aligned with what then, the last one first: reference word j,
+    // hypothesis word i.
+    const std::vector<TerShift>& shifts() const { return shifts_; }
+    const std::vector<int32_t>& words() const { return words_; }
+
+    template <class Visit>
+    void walk_back(const Visit& visit) const {
+        for (int64_t i = n_, j = m_; i || j;) {
+            const bool equal = i && j && words_[i - 1] == reference_[j - 1];
+            Edit edit = !i ? Edit::remove : Edit::insert;
+            if (i && j) edit = by_bits_ ? bits_.last_step(i, j) : beam_.last_step(i, j, equal);
+            if (edit == Edit::substitute && equal) edit = Edit::keep;
+            j -= edit != Edit::insert;
+            i -= edit != Edit::remove;
+            visit(edit, j, i);
         }
     }
 
@@ -270,6 +291,8 @@ class Ter {
         reference_ = reference;
         n_ = n;
         m_ = m;
+        tries_ = 0;
+        shifts_.clear();
         beam_.start(n, reference, m);
         short_ = m <= 64;
         if (short_) bits_.start(words_, reference, m);
@@ -285,19 +308,17 @@ class Ter {
     // hypothesis word that reference word j is aligned with, or stands after.
     int64_t align() {
         int64_t distance = short_ ? bits_.distance() : 0;
-        const bool by_bits = short_ && beam_is_idle(distance);
-        if (!by_bits) distance = beam_.distance(words_);
+        by_bits_ = short_ && beam_is_idle(distance);
+        if (!by_bits_) distance = beam_.distance(words_);
         target_.assign(m_ + 1, 0);
         hypothesis_errors_.assign(n_ + 1, 0);
         reference_errors_.assign(m_ + 1, 0);
-        for (int64_t i = n_, j = m_; i || j;) {
-            const bool equal = i && j && words_[i - 1] == reference_[j - 1];
-            Edit edit = !i ? Edit::remove : Edit::insert;
-            if (i && j) edit = by_bits ? bits_.last_step(i, j) : beam_.last_step(i, j, equal);
-            const bool error = edit != Edit::substitute || !equal;
-            if (edit != Edit::insert) target_[j] = i, reference_errors_[j--] = error;
-            if (edit != Edit::remove) hypothesis_errors_[i--] = error;
-        }
+        walk_back([&](Edit edit, int64_t j, int64_t i) {
+            const bool in_hypothesis = edit != Edit::remove, in_reference = edit != Edit::insert;
+            if (in_hypothesis) hypothesis_errors_[i + 1] = edit != Edit::keep;
+            if (in_reference) reference_errors_[j + 1] = edit != Edit::keep;
+            if (in_reference) target_[j + 1] = i + in_hypothesis;
+        });
         for (int64_t i = 0; i < n_; ++i) hypothesis_errors_[i + 1] += hypothesis_errors_[i];
         for (int64_t j = 0; j < m_; ++j) reference_errors_[j + 1] += reference_errors_[j];
         return distance;
@@ -358,10 +379,11 @@ class Ter {
     ter::Bits bits_;
     ter::Beam beam_;
     std::vector<int32_t> words_;
+    std::vector<TerShift> shifts_;
     const int32_t* reference_ = nullptr;
     std::vector<int64_t> target_, hypothesis_errors_, reference_errors_;
     int64_t n_ = 0, m_ = 0, tries_ = 0, work_ = 0;
-    bool short_ = false;
+    bool short_ = false, by_bits_ = false;
 };
 
 }  // namespace karat

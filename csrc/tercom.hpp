@@ -24,10 +24,7 @@ struct Tercom {
         if (normalize) {
             replace_all(s, "\n-", "");
             replace_all(s, "\n", " ");
-            replace_all(s, "&quot;", "\"");
-            replace_all(s, "&amp;", "&");
-            replace_all(s, "&lt;", "<");
-            replace_all(s, "&gt;", ">");
+            resolve_entities(s);
             s = set_symbols_apart(" " + s + " ");
             replace_all(s, "'s ", " 's ");
             s = set_periods_apart(s);

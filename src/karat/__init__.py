@@ -42,6 +42,7 @@ _EXPORTS = {
     "RougeLsum": "karat.metrics.rouge",
     "RougeN": "karat.metrics.rouge",
     "Score": "karat.metrics.base",
+    "ShiftedAlignment": "karat.metrics.shifts",
     "SimpleAccuracy": "karat.metrics.accuracy",
     "SimpleTreeAccuracy": "karat.metrics.tree",
     "TER": "karat.metrics.ter",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from karat.metrics.names import metric
     from karat.metrics.ngram import BLEU, AEv
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
+    from karat.metrics.shifts import ShiftedAlignment
     from karat.metrics.ter import TER, WER
     from karat.metrics.tree import (
         GenerationTreeAccuracy,
@@ -130,6 +132,7 @@ __all__ = [
     "RougeLsum",
     "RougeN",
     "Score",
+    "ShiftedAlignment",
     "SimpleAccuracy",
     "SimpleTreeAccuracy",
     "Tokens",

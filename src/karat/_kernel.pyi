@@ -130,6 +130,9 @@ def ter_edits(
     starts: _Offsets,
     check: Callable[[], None] | None,
 ) -> NDArray[np.int64]: ...
+def ter_script(
+    c_ids: _Ids, r_ids: _Ids, check: Callable[[], None] | None
+) -> tuple[NDArray[np.int64], _Ids, NDArray[np.int32]]: ...
 def tree_edits(
     c_ids: _Ids,
     c_offsets: _Offsets,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,26 @@ RESULT = "There was estimate for phase the second no cost"
 TREES = ("-r", "ref.conllu", "-m", "simple_tree_accuracy")
 
 
-@pytest.fixture(autouse=True)
-def _files(folder: Path) -> None:
+def conllu(name: str, words: Sequence[str], heads: Sequence[int], first: int = 1) -> str:
+    """A sentence, its words numbered from `first` on."""
     rows = [
         f"{i}\t{word}\t{word}\tX\t_\t_\t{head}\tdep\t_\t_"
-        for i, (word, head) in enumerate(zip(WORDS, HEADS, strict=True), 1)
+        for i, (word, head) in enumerate(zip(words, heads, strict=True), first)
     ]
-    (folder / "ref.conllu").write_text("# sent_id = wsj\n" + "\n".join(rows) + "\n\n")
-    (folder / "bad.conllu").write_text("# sent_id = wsj\n" + "\n".join(rows[1:]) + "\n\n")
+    return f"# sent_id = {name}\n" + "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture(autouse=True)
+def _files(folder: Path) -> None:
+    wsj = conllu("wsj", WORDS, HEADS)
+    moved = conllu("moved", RESULT.split(), (3, 3, 0, 3, 4, 7, 5, 3, 3))
+    chain = conllu("chain", ["a", "b", "c", "d"], (0, 1, 2, 3))
+    bad = conllu("wsj", WORDS[1:], HEADS[1:], first=2)
+    files = {"ref": wsj, "bad": bad, "one": wsj + chain, "two": moved + chain, "three": moved * 3}
+    for name, text in files.items():
+        (folder / f"{name}.conllu").write_text(text)
     (folder / "out.txt").write_text(RESULT + "\n")
+    (folder / "outs.txt").write_text(RESULT + "\nb a c d\n")
 
 
 def test_a_file_of_trees_serves_all_metrics(output: Callable[..., str]) -> None:
@@ -37,11 +48,43 @@ def test_a_file_of_trees_serves_all_metrics(output: Callable[..., str]) -> None:
     assert scores == pytest.approx(expected)
 
 
+def test_of_several_trees_the_best_counts(output: Callable[..., str]) -> None:
+    def scores(*references: str) -> list[float]:
+        named = [part for name in references for part in ("-r", f"{name}.conllu")]
+        options = ("-m", "generation_tree_accuracy", "--segments", "--format", "json")
+        found = json.loads(output("score", "outs.txt", *named, *options))
+        return [row["score"] for row in found["rows"]]
+
+    assert scores("one") == pytest.approx([2 / 3, 3 / 4])
+    assert scores("one", "two") == scores("two", "one") == pytest.approx([1, 3 / 4])
+
+
+def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> None:
+    arguments = ("outs.txt", "-r", "one.conllu", "-r", "two.conllu", "-m", "ter", "-m", TREES[-1])
+    found = json.loads(output("score", *arguments, "--format", "json"))
+    assert all("nrefs=2" in signature for signature in found["signature"].values())
+    assert found["rows"][0]["score"] == pytest.approx(100 / 13)  # as text, too: one shift
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (
+            ("outs.txt", "-r", "one.conllu", "-r", "three.conllu", "-m", TREES[-1]),
+            "outs.txt has 2 segments and three.conllu has 3 segments: they must be equal; "
+            "segment 3 (line 23, sentence moved) of three.conllu is the first",
+        ),
+        (
+            ("out.txt", "-r", "ref.conllu", "-r", "one.conllu", "-m", TREES[-1]),
+            "segment 2 (line 12, sentence chain) of one.conllu is the first",
+        ),
+        (
+            ("outs.txt", "-r", "one.conllu", "-r", "bad.conllu", "-m", TREES[-1]),
+            "bad.conllu, line 2, sentence wsj: found word",
+        ),
+        (("out.txt", *TREES, "--optional-references"), "ref.conllu has a tree for every segment"),
         (("a.txt", *TREES), "a.txt has 4 segments and ref.conllu has 1 segment"),
-        (("out.txt", *TREES, "-r", "out.txt"), "it can be the only reference, found 2"),
+        (("out.txt", *TREES, "-r", "out.txt"), "ref.conllu is a file of trees and out.txt is not"),
         (
             ("out.txt", "-r", "bad.conllu", "-m", "ter"),
             "bad.conllu, line 2, sentence wsj: found word",

@@ -49,6 +49,15 @@ def test_bounds_of_machine_words(costs, words):
     assert kernel_script(candidate, reference, costs) == expected
 
 
+@pytest.mark.parametrize("costs", COSTS)
+@given(beginning=id_rows(2, 70), candidate=id_rows(2, 70), reference=id_rows(2, 9))
+def test_texts_that_begin_alike(costs, beginning, candidate, reference):
+    texts = beginning + candidate, beginning + reference
+    for one, other in (texts, texts[::-1], (beginning, texts[0]), (texts[0], beginning)):
+        expected = edit_tables.script(other, one, COSTS[costs])
+        assert kernel_script(one, other, costs) == expected
+
+
 @given(any_text, any_text, st.sampled_from(["none", "13a", "char"]))
 def test_an_alignment_rebuilds_both_texts(candidate, reference, tok):
     found = kt.alignment(candidate, reference, tok=tok)
@@ -88,6 +97,19 @@ def test_texts_too_long_to_keep_all_steps_are_aligned_in_blocks():
     reference = [rng.randrange(50) for _ in range(2500)]
     candidate = [t if rng.random() > 0.2 else 99 for t in reference * 30 if rng.random() > 0.1]
     assert len(candidate) * (len(reference) // 64) > 1 << 21
+    check_long(candidate, reference)
+
+
+def test_references_with_too_many_distinct_tokens_to_keep_bits_for_all():
+    rng = random.Random(6)
+    reference = rng.sample(range(12_000), 12_000)
+    candidate = [t if rng.random() > 0.2 else 12_345 for t in reference[::40]]
+    assert len(set(reference)) * (len(reference) // 64) > 1 << 20
+    check_long(candidate, reference)
+
+
+def check_long(candidate: list[int], reference: list[int]) -> None:
+    """The script at costs of 1 takes all tokens in order and has as few errors as can be."""
     found = kernel_script(candidate, reference, "unit")
     assert all(reference[i] == candidate[j] for kind, i, j in found if kind == "keep")
     assert [i for kind, i, _ in found if kind != "insert"] == list(range(len(reference)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
+
+if TYPE_CHECKING:
+    from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 
@@ -56,10 +60,10 @@ def open_inputs(
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress), path
-    trees = _open_trees(references)
-    if trees is not None:
-        check_lengths([*systems.values(), trees])
-        return systems, trees
+    trees = _open_trees(references, optional)
+    if trees:
+        check_lengths([*systems.values(), *trees])
+        return systems, trees[0].beside(trees)
     sources = [_open(path, progress) for path in references]
     check_lengths([*systems.values(), *sources])
     return systems, References(sources, optional)
@@ -107,18 +111,25 @@ def open_set(
     return named, VaryingReferences(references)
 
 
-def _open_trees(paths: Sequence[str]) -> References | None:
-    """The trees of the one reference that ends in `.conllu`, if there is one."""
+def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
+    """The trees of references that end in `.conllu`, if they do; then all must."""
     trees = [path for path in paths if path.removesuffix(".gz").endswith(".conllu")]
     if not trees:
-        return None
-    if len(paths) > 1:
+        return []
+    others = [path for path in paths if path not in trees]
+    if others:
         raise InputError(
-            f"{trees[0]} is a file of trees: it can be the only reference, found {len(paths)}"
+            f"{trees[0]} is a file of trees and {others[0]} is not: give all references as "
+            f".conllu, or all as text"
+        )
+    if optional:
+        raise InputError(
+            f"--optional-references is for text, where a line may be empty: {trees[0]} has a tree "
+            f"for every segment; leave it out"
         )
     from karat.evalset.conllu import read_conllu
 
-    return read_conllu(trees[0])
+    return [read_conllu(path) for path in trees]
 
 
 def _check_metric(path: str) -> None:

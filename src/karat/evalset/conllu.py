@@ -25,7 +25,7 @@ def read_conllu(path: str | os.PathLike[str]) -> Trees:
         problem, line, sentence = found
         where = f", sentence {sentence}" if sentence else ""
         raise InputError(f"{name}, line {line}{where}: {problem}")
-    words, heads, offsets, ids, _ = found
+    words, heads, offsets, ids, lines = found
     if len(offsets) == 1:
         raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
-    return Trees.flat(name, TreeRun(words, heads, offsets), ids.strings())
+    return Trees.flat(name, TreeRun(words, heads, offsets), ids.strings(), lines.tolist())

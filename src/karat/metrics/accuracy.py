@@ -19,12 +19,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.metrics.base import Metric
-from karat.metrics.edits import edit_counts
+from karat.metrics.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -42,10 +44,10 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Accuracy(Metric):
-    """What all accuracies share: a row is [S, I, D, M, R]."""
+class EditMetric(Metric):
+    """What accuracies and word error rate share: no bound, and how text becomes tokens."""
 
-    counts_moves: ClassVar[bool] = False
+    bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
 
     tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
@@ -55,6 +57,13 @@ class Accuracy(Metric):
     def recipe(self) -> Recipe:
         """How text becomes tokens."""
         return Recipe(self.tok, self.case)
+
+
+@dataclass(frozen=True)
+class Accuracy(EditMetric):
+    """What all accuracies share: a row is [S, I, D, M, R]."""
+
+    counts_moves: ClassVar[bool] = False
 
     @abstractmethod
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
@@ -93,6 +102,10 @@ class _StringAccuracy(Accuracy):
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
         lengths = pairs.references.tokens(self.recipe).lengths
         return edit_counts(pairs, self.recipe, "accuracy"), lengths
+
+    def explain(self, candidate: str, references: str | Sequence[str]) -> Alignment:
+        """What was kept, substituted, inserted, deleted and moved, by the best reference."""
+        return best_alignment(self, candidate, references, "accuracy", self.recipe)
 
 
 @dataclass(frozen=True)

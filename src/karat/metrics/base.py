@@ -56,6 +56,8 @@ class Metric(ABC):
     """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
     """What the scale runs to: 1 or 100; it decides how many decimals are shown."""
+    bounded: ClassVar[bool] = True
+    """Whether scores keep to the scale; accuracies may be negative, error rates exceed 100."""
     aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Other names for settings, as other tools call them."""
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})

@@ -14,9 +14,9 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
-from karat.metrics.edits import Alignment, operations
+from karat.metrics.edits import Alignment, edit_operations
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.references import one_or_several
 from karat.text.segments import Strings
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Explanation:
         number = self.nearest if reference is None else reference
         starts = [0, *(barrier + 1 for barrier in self.barriers)]
         theirs = self.column_ids[starts[number] : self.barriers[number]]
-        steps = operations(self.row_ids, theirs)
+        steps = edit_operations(self.row_ids, theirs)
         return Alignment(self.references[number], self.candidate, steps)
 
     def hits(self, limit: int | None = None) -> Iterator[Cell]:
@@ -156,9 +156,7 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     """The matching of one candidate with its references by one metric."""
     import numpy as np
 
-    texts = [references] if isinstance(references, str) else list(references)
-    if not texts:
-        raise InputError("no reference was given: at least one is needed")
+    texts = one_or_several(references)
     lexicon = Lexicon()
     mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
     theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)

@@ -14,15 +14,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import CASES, CHARACTERS, TOKENIZERS, Lexicon, Passage, Ragged, Recipe
-from karat.text.references import check_aligned
+from karat.text.recipe import (
+    CASES,
+    CHARACTERS,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+)
+from karat.text.references import check_aligned, one_or_several
 from karat.text.segments import Texts, as_segments
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.metrics.base import Metric
 
 MOST_CELLS = 10**12
 """The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
@@ -114,16 +124,20 @@ class Alignments(Sequence[Alignment]):
         at = pair % len(self)
         reference, candidate = self._words(self._references, at), self._words(self._candidates, at)
         rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
-        return Alignment(reference, candidate, _operations(rows, reference, candidate))
+        return Alignment(reference, candidate, operations(rows, reference, candidate))
 
     def _words(self, tokens: Ragged, at: int) -> tuple[str, ...]:
-        ids = tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]].tolist()
-        if self._vocab is None:
-            return tuple(map(chr, ids))
-        return tuple(self._vocab.words(i, i + 1)[0] for i in ids)
+        return spelled(tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]], self._vocab)
 
 
-def _operations(
+def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
+    """The tokens with these ids; without a vocabulary the ids are code points."""
+    if vocab is None:
+        return tuple(map(chr, ids.tolist()))
+    return tuple(vocab.words(i, i + 1)[0] for i in ids.tolist())
+
+
+def operations(
     rows: list[list[int]], reference: Sequence[Hashable], candidate: Sequence[Hashable]
 ) -> tuple[Operation, ...]:
     """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
@@ -144,7 +158,7 @@ def _operations(
     )
 
 
-def operations(
+def edit_operations(
     candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
 ) -> tuple[Operation, ...]:
     """What turns one reference into a candidate, of ids that are equal where words are."""
@@ -153,7 +167,7 @@ def operations(
     ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
     mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
     rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)
-    return _operations(rows.tolist(), reference, candidate)
+    return operations(rows.tolist(), reference, candidate)
 
 
 def alignments(
@@ -167,13 +181,9 @@ def alignments(
     """The edit alignment of every candidate with its reference."""
     import numpy as np
 
-    for name, value, known in (
-        ("costs", costs, SCRIPTS),
-        ("tok", tok, TOKENIZERS),
-        ("case", case, CASES),
-    ):
-        if value not in known:
-            raise InputError(f"{name}={value!r}: expected one of {', '.join(known)}")
+    check_choice("costs", costs, SCRIPTS)
+    check_choice("tok", tok, TOKENIZERS)
+    check_choice("case", case, CASES)
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
     lexicon, n = Lexicon(), len(sources[0])
@@ -195,3 +205,13 @@ def alignment(
 ) -> Alignment:
     """The edit alignment of one candidate with one reference."""
     return alignments([candidate], [reference], costs=costs, tok=tok, case=case)[0]
+
+
+def best_alignment(
+    metric: Metric, candidate: str, references: str | Sequence[str], costs: str, recipe: Recipe
+) -> Alignment:
+    """The alignment with the reference that a metric scores best, the first of equals."""
+    texts = one_or_several(references)
+    values = metric.sign * metric.segments([candidate] * len(texts), texts, threads=1)
+    best = texts[int(values.argmax())]
+    return alignment(candidate, best, costs=costs, tok=recipe.tok, case=recipe.case)

@@ -16,16 +16,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import _kernel
-from karat.metrics.accuracy import error_rate
+from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
-from karat.metrics.edits import edit_counts
+from karat.metrics.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
+from karat.text.recipe import CASES, Passage, Ragged, Recipe
+from karat.text.references import one_or_several
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.metrics.shifts import ShiftedAlignment
 
     Floats = NDArray[np.float64]
 
@@ -34,21 +39,12 @@ MOST_TOKENS = 200_000
 
 
 @dataclass(frozen=True)
-class WER(Metric):
+class WER(EditMetric):
     """Word error rate: substitutions, insertions and deletions by reference token."""
 
     name: ClassVar[str] = "wer"
     sign: ClassVar[int] = -1
     full_scale: ClassVar[float] = 100.0
-    aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
-
-    tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
-    case: str = setting("mixed", "case", choices=CASES)
-
-    @property
-    def recipe(self) -> Recipe:
-        """How text becomes tokens."""
-        return Recipe(self.tok, self.case)
 
     def columns(self) -> tuple[str, ...]:
         return ("substitutions", "insertions", "deletions", "tokens")
@@ -65,6 +61,10 @@ class WER(Metric):
         names = self.columns()
         return {"value": value} | {name: rows[:, k].astype(float) for k, name in enumerate(names)}
 
+    def explain(self, candidate: str, references: str | Sequence[str]) -> Alignment:
+        """What was kept, substituted, inserted and deleted, by the best reference."""
+        return best_alignment(self, candidate, references, "unit", self.recipe)
+
 
 @dataclass(frozen=True)
 class TER(Metric):
@@ -73,6 +73,7 @@ class TER(Metric):
     name: ClassVar[str] = "ter"
     sign: ClassVar[int] = -1
     full_scale: ClassVar[float] = 100.0
+    bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType(
         {"normalized": "norm", "no_punct": "nopunct", "asian_support": "asian"}
     )
@@ -88,7 +89,7 @@ class TER(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         import numpy as np
 
-        mine, theirs = self._tokens(pairs)
+        mine, theirs = self.tokens(pairs.candidates, pairs.references)
         for lengths in (pairs.spread(mine.lengths), theirs.lengths):
             pairs.refuse(lengths, MOST_TOKENS, "tokens are too many for ter")
         found = _kernel.ter_edits(*mine, *theirs, pairs.starts, pairs.check)
@@ -96,18 +97,31 @@ class TER(Metric):
         mean_length = pairs.sum(theirs.lengths) / np.diff(pairs.starts)
         return np.column_stack([found[best, 0], mean_length, found[best, 1]])
 
-    def _tokens(self, pairs: Pairs) -> tuple[Ragged, Ragged]:
-        if not (self.norm or self.nopunct):
+    @property
+    def tokenizer(self) -> str:
+        """What cuts the text: Tercom's tokeniser without any rules leaves white space only."""
+        return "tercom" if self.norm or self.nopunct else "none"
+
+    def tokens(self, candidates: Passage, references: Passage) -> tuple[Ragged, Ragged]:
+        """Both texts as Tercom cuts them."""
+        if self.tokenizer == "none":
             recipe = Recipe("none", self.case)
-            return pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+            return candidates.tokens(recipe), references.tokens(recipe)
         options = self.norm, self.nopunct, self.asian
         # sacreBLEU cuts its references twice, and for some texts (1..5) that makes a difference.
         return (
-            pairs.candidates.tercom(*options, self.case, twice=False),
-            pairs.references.tercom(*options, self.case, twice=True),
+            candidates.tercom(*options, self.case, twice=False),
+            references.tercom(*options, self.case, twice=True),
         )
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         edits, tokens, shifts = (rows[:, k].astype(float) for k in range(3))
         value = 100 * error_rate(edits, tokens)
         return {"value": value, "edits": edits, "shifts": shifts, "tokens": tokens}
+
+    def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
+        """The shifts and the edits after them, by the reference with the fewest edits."""
+        from karat.metrics.shifts import explain
+
+        found = [explain(self, candidate, text) for text in one_or_several(references)]
+        return min(found, key=lambda one: one.edits)

@@ -48,7 +48,7 @@ def _aliases() -> str:
 def _rows(cls: type[Metric]) -> list[dict[str, Cell]]:
     summary = (cls.__doc__ or "").strip().split("\n")[0]
     about: dict[str, Cell] = {
-        "heading": f"{cls.title or cls.name} (0 to {cls.full_scale:.0f}): {summary}",
+        "heading": f"{cls.title or cls.name} ({_scale(cls)}): {summary}",
         "metric": cls.name,
         "summary": summary,
         "scale": cls.full_scale,
@@ -59,6 +59,15 @@ def _rows(cls: type[Metric]) -> list[dict[str, Cell]]:
         shown: dict[str, Cell] = {"setting": "preset", "default": "none"}
         rows.append(about | shown | {"meaning": means, "values": preset})
     return rows
+
+
+def _scale(cls: type[Metric]) -> str:
+    """What scores can be."""
+    if cls.bounded:
+        return f"0 to {cls.full_scale:.0f}"
+    if cls.sign > 0:
+        return f"up to {cls.full_scale:.0f}, may be negative"
+    return "from 0, lower is better"
 
 
 def _row(f: Field[Any]) -> dict[str, Cell]:

@@ -7,10 +7,12 @@ are maps over the vocabulary: they see each distinct word once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
+from karat.errors import InputError
 from karat.text.stemmers import stem_words
 from karat.text.stopwords import stop_words
 
@@ -32,6 +34,12 @@ CHARACTERS = {False: "characters", True: "characters-and-space"}
 """For chrF: every character is its own id, with white space or without."""
 
 CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
+
+
+def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
+    """Refuse a value that is not among the choices, naming them."""
+    if value not in choices:
+        raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ class References:
         """How many references every segment has, or None if that varies."""
         return None if self._optional else len(self._sources)
 
+    def place(self, segment: int) -> str:
+        """Where a segment is, for a message."""
+        return f"segment {segment + 1:,}"
+
     def sizes(self) -> NDArray[np.int64]:
         """The number of bytes in each stride of segments."""
         first, *rest = (source.sizes() for source in self._sources)
@@ -169,8 +173,17 @@ def as_references(
         _check_orientation(groups, segments)
         found = VaryingReferences(groups)
     if len(found) != segments:
-        raise InputError(_unequal(candidates, segments, found.name, len(found)))
+        longer = found if len(found) > segments else None
+        raise InputError(_unequal(candidates, segments, found.name, len(found), longer))
     return found
+
+
+def one_or_several(references: str | Sequence[str]) -> list[str]:
+    """The references of one segment as a list."""
+    texts = [references] if isinstance(references, str) else list(references)
+    if not texts:
+        raise InputError("no reference was given: at least one is needed")
+    return texts
 
 
 def _is_plain(references: object) -> bool:
@@ -214,14 +227,17 @@ def check_lengths(sources: Sequence[Segments | References]) -> None:
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):
-            raise InputError(_unequal(first.name, len(first), source.name, len(source)))
+            longer = max(first, source, key=len)
+            raise InputError(_unequal(first.name, len(first), source.name, len(source), longer))
 
 
-def _unequal(a: str, n: int, b: str, m: int) -> str:
-    longer, shorter, line = (a, b, m + 1) if n > m else (b, a, n + 1)
+def _unequal(a: str, n: int, b: str, m: int, longer: Segments | References | None) -> str:
+    """What to say of two sources that differ in length; `longer` knows where its segments are."""
+    most, least, end = (a, b, m) if n > m else (b, a, n)
+    place = longer.place(end) if isinstance(longer, References) else f"segment {end + 1:,}"
     return (
-        f"{a} has {_count(n)} and {b} has {_count(m)}: they must be equal; segment {line:,} of "
-        f"{longer} is the first without a partner in {shorter}"
+        f"{a} has {_count(n)} and {b} has {_count(m)}: they must be equal; {place} of {most} is "
+        f"the first without a partner in {least}"
     )
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat import _kernel
-from karat.errors import InputError
 from karat.progress import Progress, as_threads, silent
-from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, select
+from karat.text.recipe import (
+    CASES,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+    select,
+)
 from karat.text.segments import Segments, Texts, as_segments, runs
 from karat.text.stemmers import stem_words, stemmers
 from karat.text.stopwords import stop_words
@@ -64,9 +72,9 @@ def tokenize(
     """
     import numpy as np
 
-    _check("tok", tok, TOKENIZERS)
-    _check("case", case, CASES)
-    _check("stem", stem, stemmers())
+    check_choice("tok", tok, TOKENIZERS)
+    check_choice("case", case, CASES)
+    check_choice("stem", stem, stemmers())
     segments = as_segments(texts, "texts")
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
@@ -78,11 +86,6 @@ def tokenize(
         held += len(kept.ids)
         progress(sum(map(len, offsets)) - 1, len(segments), "tokenising")
     return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
-
-
-def _check(setting: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
 
 
 def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tuple[Ragged, Vocab]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.text.references import References
+from karat.text.references import References, check_lengths
 from karat.text.segments import STRIDE
 
 if TYPE_CHECKING:
@@ -90,16 +90,35 @@ class Trees(References):
         )
 
     @classmethod
-    def flat(cls, name: str, run: TreeRun, ids: Sequence[str]) -> Trees:
-        """One tree a segment, as a reader found and checked them."""
+    def flat(cls, name: str, run: TreeRun, ids: Sequence[str], lines: Sequence[int]) -> Trees:
+        """One tree a segment, as a reader found and checked them, and the lines they begin at."""
         import numpy as np
 
         trees = cls.__new__(cls)
         trees._set(name, run, np.arange(len(run.offsets), dtype=np.int64), ids)
+        trees._lines = lines
+        return trees
+
+    @classmethod
+    def beside(cls, sources: Sequence[Trees]) -> Trees:
+        """Several references a segment: the trees of all sources, which have the same length."""
+        check_lengths(sources)
+        if len(sources) == 1:
+            return sources[0]
+        trees = cls([list(chain(*group)) for group in zip(*sources, strict=True)])
+        trees._name = sources[0].name
         return trees
 
     def _set(self, name: str, run: TreeRun, starts: NDArray[np.int64], ids: Sequence[str]) -> None:
         self._name, self._run, self._starts, self._ids = name, run, starts, ids
+        self._lines: Sequence[int] = ()
+
+    def place(self, segment: int) -> str:
+        """The segment's number, with line and sentence where they are known."""
+        if not len(self._lines):
+            return super().place(segment)
+        sentence = f", sentence {self._ids[segment]}" if self._ids[segment] else ""
+        return f"{super().place(segment)} (line {self._lines[segment]:,}{sentence})"
 
     def __len__(self) -> int:
         return len(self._starts) - 1

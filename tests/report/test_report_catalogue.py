@@ -1,0 +1,62 @@
+"""The catalogue of metrics says what scores can be, and scores keep to it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import karat as kt
+from karat.metrics.names import CLASSES, metric_class
+from karat.report.catalogue import catalogue
+
+words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
+BOUNDED = sorted(name for name in CLASSES if metric_class(name).bounded)
+FREE = sorted(name for name in CLASSES if not metric_class(name).bounded)
+
+
+def score(name: str, candidate: list[str], reference: list[str]) -> float:
+    """A metric's score of one segment; the reference is a tree, all words below the first."""
+    tree = kt.Tree(tuple(reference), (0, *[1] * (len(reference) - 1)))
+    return kt.metric(name).corpus([" ".join(candidate)], [tree], threads=1).value
+
+
+def heading(name: str) -> str:
+    """The line above a metric's settings."""
+    return str(catalogue([name], "").tables[0].rows[0]["heading"])
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@settings(max_examples=25)
+@given(candidate=words, reference=words)
+def test_what_has_a_scale_keeps_to_it(name, candidate, reference):
+    top = metric_class(name).full_scale
+    assert f"(0 to {top:.0f})" in heading(name)
+    assert 0 <= score(name, candidate, reference) <= top * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_what_may_leave_the_scale_says_so_and_does(name):
+    found = score(name, ["x"] * 9, ["a", "b"])
+    if metric_class(name).sign > 0:
+        assert f"{name} (up to 1, may be negative)" in heading(name)
+        assert found < 0
+    else:
+        assert f"{name} (from 0, lower is better)" in heading(name)
+        assert found > 100
+
+
+@pytest.mark.parametrize("name", FREE)
+@settings(max_examples=25)
+@given(candidate=words, reference=words)
+def test_the_end_that_is_named_holds(name, candidate, reference):
+    cls = metric_class(name)
+    found = score(name, candidate, reference)
+    assert found <= cls.full_scale + 1e-12 if cls.sign > 0 else found >= 0
+    perfect = cls.full_scale if cls.sign > 0 else 0.0
+    assert score(name, reference, reference) == pytest.approx(perfect)
+
+
+def test_every_metric_is_one_or_the_other():
+    assert {"bleu", "chrf", "gtm", "rougeL"} <= set(BOUNDED)
+    assert {"ter", "wer", "generation_accuracy", "quality_accuracy"} <= set(FREE)
