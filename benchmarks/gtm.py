@@ -1,4 +1,4 @@
-"""GTM on real text: greedy against plain Python, one long pair, and how fast exact is certain.
+"""GTM on real text: greedy against plain Python and Java, one long pair, and exact's certainty.
 
 TED zh-en and SummEval are found through KARAT_DATA; without them there are no rows. `python gtm.py
 --pair` does the long pair alone, in a process of its own, so that its memory can be told.
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import java_gtm
 from corpus import DATA, Corpus
 from jobs import peak_mb
 from plain_gtm import as_it_reads, tuned
@@ -35,6 +36,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         print("gtm: no TED texts in KARAT_DATA, left out", file=sys.stderr)
         return
     yield from _against_python(texts, plan)
+    yield from java_gtm.measure(list(_for_java(texts)), plan.peer_rounds)
     yield from _long_pair()
     for what, cases, at_most in _cases(texts):
         yield _certain(what, cases, at_most)
@@ -47,6 +49,12 @@ def _against_python(texts: Ted, plan: Plan) -> Iterator[Row]:
     references = documents(texts.good)
     work = f"TED documents of 25, {systems} x {len(references)}"
     yield from _race(work, joined, references, plan, None)
+
+
+def _for_java(texts: Ted) -> Iterator[java_gtm.Text]:
+    yield java_gtm.Text("TED", texts.outputs, texts.good)
+    joined = {name: documents(lines) for name, lines in texts.outputs.items()}
+    yield java_gtm.Text("TED documents of 25", joined, documents(texts.good))
 
 
 def documents(lines: list[str], size: int = 25) -> list[str]:
@@ -79,7 +87,7 @@ def _race(
     if any(abs(way() - karat()) > 1e-6 * karat() for way in ways.values()):
         raise RuntimeError("plain Python and karat disagree")
     ours = take_turns({"karat": karat}, plan.rounds)["karat"]
-    for name, theirs in take_turns(ways, plan.peer_rounds).items():
+    for name, theirs in take_turns(ways, plan.rounds if at_least else plan.peer_rounds).items():
         yield Row(
             f"GTM greedy e=2, {work}, 1 thread",
             duration(ours),

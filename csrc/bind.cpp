@@ -16,6 +16,7 @@
 #include "exchange.hpp"
 #include "gtm_exact.hpp"
 #include "gtm_greedy.hpp"
+#include "gtm_narrow.hpp"
 #include "lcs.hpp"
 #include "lines.hpp"
 #include "ngrams.hpp"
@@ -87,15 +88,19 @@ std::string_view view_of(PyObject* str, Views& views) {
     return {begin, bytes};
 }
 
+// The views own a list of their own, so that nobody can take the strings away.
 PyViews* from_strings(nb::list strings, size_t start, size_t stop) {
     if (start > stop || stop > strings.size()) throw nb::index_error("no such segments");
+    PyObject* const own = PyList_GetSlice(strings.ptr(), static_cast<Py_ssize_t>(start),
+                                          static_cast<Py_ssize_t>(stop));
+    if (!own) throw nb::python_error();
     auto views = std::make_unique<PyViews>();
+    views->owners.push_back(nb::steal(own));
     views->items.reserve(stop - start);
-    for (size_t i = start; i < stop; ++i) {
-        nb::object item = strings[i];
-        if (!PyUnicode_Check(item.ptr())) throw nb::type_error("every segment must be a str");
-        views->items.push_back(view_of(item.ptr(), *views));
-        views->owners.push_back(std::move(item));
+    for (size_t i = 0; i < stop - start; ++i) {
+        PyObject* const item = PyList_GET_ITEM(own, static_cast<Py_ssize_t>(i));
+        if (!PyUnicode_Check(item)) throw nb::type_error("every segment must be a str");
+        views->items.push_back(view_of(item, *views));
     }
     return views.release();
 }
@@ -241,9 +246,9 @@ nb::tuple intern_tokens(const PyViews& views, Vocab& vocab, const Split& split) 
         Interner sink(vocab, ids);
         for (const std::string_view item : views.items) {
             split(item, sink);
-            sink.flush();
-            offsets.push_back(static_cast<int64_t>(ids.size()));
+            offsets.push_back(static_cast<int64_t>(sink.size()));
         }
+        sink.flush();
     }
     return give_ragged(std::move(ids), std::move(offsets));
 }
@@ -432,37 +437,56 @@ Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Id
 
 // ------------------------------------------------------------------------------------------- GTM
 
-// Both searches of GTM behind one call; `most_hits` is where the greedy one changes its ways.
+// Both searches of GTM behind one call; all ids are below `ids`.
 class GtmSearch {
   public:
-    GtmSearch(double e, bool exact, int64_t budget, double most_hits)
-        : power_(e), exact_(e, budget), is_exact_(exact) {
-        greedy_.most_hits = most_hits;
-    }
-    gtm::Answer operator()(const gtm::Grid& grid, std::vector<gtm::Run>& taken) {
-        if (is_exact_) return exact_.match(grid, taken);
-        greedy_.match(grid, taken);
-        const double sum = gtm::weigh(taken, grid.cap(), power_);
+    GtmSearch(double e, bool exact, int64_t budget, uint32_t ids)
+        : power_(e), exact_(e, budget), is_exact_(exact), narrow_(ids), grid_(ids) {}
+
+    // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
+    gtm::Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
+                           int64_t first, int64_t last, std::vector<gtm::Run>& taken) {
+        const int64_t tokens = references.offsets[last] - references.offsets[first];
+        const int64_t columns = tokens + last - first;  // with barriers
+        mean_length = gtm::mean(tokens, last - first);
+        cap = gtm::cap(length, mean_length);
+        if (!is_exact_ && may_be_narrow && gtm::Narrow::fits(length, columns)) {
+            narrow_.match(candidate, length, references, first, last, taken);
+        } else {
+            grid_.set(candidate, length, references, first, last);
+            if (is_exact_) return exact_.match(grid_, taken);
+            greedy.match(grid_, taken);
+        }
+        const double sum = gtm::weigh(taken, cap, power_);
         return {sum, sum, power_.exponent() == 1};
     }
-    double root(double sum) const { return power_.root(sum); }
+    const gtm::Power& power() const { return power_; }
+
+    double mean_length = 0, cap = 0;  // of the last segment
+    gtm::Greedy greedy;
+    bool may_be_narrow = true;
 
   private:
     gtm::Power power_;
-    gtm::Greedy greedy_;
     gtm::Exact exact_;
     bool is_exact_;
+    gtm::Narrow narrow_;
+    gtm::Grid grid_;
 };
 
-void check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
+// Refuses what GTM cannot do; gives a number above all ids.
+uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
     const size_t most = size_t{1} << 30;
     if (c_ids.shape(0) > most || r_ids.shape(0) + r_offsets.shape(0) > most)
         throw nb::value_error("more tokens than GTM can number");
     if (!(e >= 1)) throw nb::value_error("the exponent must be at least 1");
-    for (const Ids* ids : {&c_ids, &r_ids})  // a table over all ids is made
+    uint32_t largest = 0;
+    for (const Ids* ids : {&c_ids, &r_ids})
         for (size_t k = 0; k < ids->shape(0); ++k)
-            if (static_cast<uint32_t>((*ids)(k)) >= 1u << 28)
-                throw nb::value_error("ids must be those of a vocabulary");
+            largest = std::max(largest, static_cast<uint32_t>(ids->data()[k]));
+    if (largest >= 1u << 28)  // a table over all ids is made
+        throw nb::value_error("ids must be those of a vocabulary");
+    return largest + 1;
 }
 
 // For each segment: size, |C|, mean |R|, a bound for the size, and whether it is proven to be the
@@ -472,21 +496,21 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
     const size_t segments = c_offsets.shape(0) - 1;
     check_starts(starts, segments, r_offsets.shape(0) - 1);
-    check_grid(c_ids, r_ids, r_offsets, e);
+    const uint32_t ids = check_grid(c_ids, r_ids, r_offsets, e);
     std::vector<double> rows;
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        GtmSearch search(e, exact, budget, gtm::Greedy().most_hits);
-        gtm::Grid grid;
+        rows.reserve(segments * 5);
+        GtmSearch search(e, exact, budget, ids);
         std::vector<gtm::Run> taken;
         for (size_t i = 0; i < segments; ++i) {
             if (i % 64 == 63) poll();
-            grid.set(candidates.begin(i), candidates.length(i), references, starts(i),
-                     starts(i + 1));
-            const gtm::Answer found = search(grid, taken);
-            rows.insert(rows.end(), {search.root(found.sum), static_cast<double>(grid.rows()),
-                                     grid.mean_length, search.root(found.bound),
+            const int64_t length = candidates.length(i);
+            const gtm::Answer found = search(candidates.begin(i), length, references, starts(i),
+                                             starts(i + 1), taken);
+            rows.insert(rows.end(), {search.power().root(found.sum), static_cast<double>(length),
+                                     search.mean_length, search.power().root(found.bound),
                                      found.proven ? 1.0 : 0.0});
         }
     }
@@ -495,29 +519,30 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
 
 // The matching of one candidate with all references given: its runs as (row, column, length), the
 // column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
-// proven, and the cap.
+// proven, and the cap. `most_hits` and `narrow` say which ways to the greedy matching are open.
 nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
-                   double most_hits) {
+                   double most_hits, bool narrow) {
     const Ragged references = ragged(r_ids, r_offsets);
-    check_grid(c_ids, r_ids, r_offsets, e);
+    GtmSearch search(e, exact, budget, check_grid(c_ids, r_ids, r_offsets, e));
+    search.greedy.most_hits = most_hits;
+    search.may_be_narrow = narrow;
     std::vector<gtm::Run> runs;
     std::vector<double> kept;
     std::vector<int32_t> flat;
-    const gtm::Power power(e);
     gtm::Answer found;
-    gtm::Grid grid;
     {
         nb::gil_scoped_release release;
-        grid.set(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
-                 static_cast<int64_t>(r_offsets.shape(0)) - 1);
-        found = GtmSearch(e, exact, budget, most_hits)(grid, runs);
-        gtm::weigh(runs, grid.cap(), power, &kept);
+        found = search(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
+                       static_cast<int64_t>(r_offsets.shape(0)) - 1, runs);
+        gtm::sort_runs(runs);
+        gtm::weigh(runs, search.cap, search.power(), &kept);
         for (const gtm::Run& run : runs)
             flat.insert(flat.end(), {run.row, run.column, run.length});
     }
     const size_t n = runs.size();
+    const gtm::Power& power = search.power();
     return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
-                          power.root(found.sum), power.root(found.bound), found.proven, grid.cap());
+                          power.root(found.sum), power.root(found.bound), found.proven, search.cap);
 }
 
 // ------------------------------------------------------------------------------------- edits
@@ -849,7 +874,7 @@ NB_MODULE(_kernel, m) {
     m.def("gtm_sizes", &gtm_sizes, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "e"_a, "exact"_a, "budget"_a, "check"_a.none());
     m.def("gtm_runs", &gtm_runs, "c_ids"_a, "r_ids"_a, "r_offsets"_a, "e"_a, "exact"_a, "budget"_a,
-          "most_hits"_a = gtm::Greedy().most_hits);
+          "most_hits"_a = gtm::Greedy().most_hits, "narrow"_a = true);
     m.def("tercom", &tercom, "views"_a, "vocab"_a, "normalize"_a, "no_punct"_a, "asian"_a,
           "twice"_a);
     m.def("word_edits", &count_edits<UnitCosts>, "c_ids"_a, "c_offsets"_a,

@@ -23,9 +23,21 @@ inline bool after(const Run& a, const Run& b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
 }
 
+// The mean length of the references, barriers not counted.
+inline double mean(int64_t tokens, int64_t references) {
+    return static_cast<double>(tokens) / static_cast<double>(std::max<int64_t>(references, 1));
+}
+
+// How many hits may count: min(|C|, mean |R|), which may be fractional.
+inline double cap(int64_t rows, double mean_length) {
+    return std::min(static_cast<double>(rows), mean_length);
+}
+
 // Ids to 1, 2, 3, … in order of first sight, as a plain table: ids are those of a vocabulary.
 class WordNumbers {
   public:
+    // With the number of ids, the table is made once, when the first is added.
+    explicit WordNumbers(size_t ids) : ids_(ids) {}
     void reset() {
         if (++epoch_ == 0) {  // the stamps have wrapped around
             std::fill(slots_.begin(), slots_.end(), Slot{});
@@ -36,7 +48,7 @@ class WordNumbers {
     int32_t count() const { return count_; }
     int32_t add(int32_t id) {
         const auto at = static_cast<size_t>(static_cast<uint32_t>(id));
-        if (at >= slots_.size()) slots_.resize(std::max(at + 1, 2 * slots_.size()));
+        if (at >= slots_.size()) slots_.resize(std::max({at + 1, 2 * slots_.size(), ids_}));
         if (slots_[at].epoch != epoch_) slots_[at] = {epoch_, ++count_};
         return slots_[at].number;
     }
@@ -51,6 +63,7 @@ class WordNumbers {
         uint32_t epoch = 0;
         int32_t number = 0;
     };
+    size_t ids_;
     std::vector<Slot> slots_;
     uint32_t epoch_ = 0;
     int32_t count_ = 0;
@@ -58,6 +71,9 @@ class WordNumbers {
 
 class Grid {
   public:
+    // All ids are below `ids`, if it is known.
+    explicit Grid(size_t ids = 0) : numbers_(ids) {}
+
     void set(const int32_t* candidate, int64_t length, const Ragged& references, int64_t first,
              int64_t last) {
         numbers_.reset();
@@ -79,8 +95,7 @@ class Grid {
                 add_column(column++, numbers_.find(reference[j]));
             column_word_[column++] = 0;  // the barrier
         }
-        mean_length = static_cast<double>(tokens) /
-                      static_cast<double>(std::max<int64_t>(last - first, 1));
+        mean_length = mean(tokens, last - first);
     }
 
     int32_t rows() const { return static_cast<int32_t>(row_word_.size()); }
@@ -128,8 +143,7 @@ class Grid {
     }
 
     double mean_length = 0;  // of the references, barriers not counted
-    // How many hits may count: min(|C|, mean |R|), which may be fractional.
-    double cap() const { return std::min(static_cast<double>(rows()), mean_length); }
+    double cap() const { return gtm::cap(rows(), mean_length); }
 
   private:
     struct Word {

@@ -15,6 +15,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "bits.hpp"
 #include "unicode_classes.hpp"
 #include "utf8.hpp"
 #include "views.hpp"
@@ -101,13 +102,17 @@ constexpr Table table{};
 
 inline Class of(const char* p) { return table.of[static_cast<unsigned char>(*p)]; }
 
+#if defined(__SSE2__)
+// Which bytes are among the `count` from `first` on.
+inline __m128i within(__m128i x, char first, char count) {
+    const __m128i t = _mm_sub_epi8(x, _mm_set1_epi8(first));
+    return _mm_cmpeq_epi8(_mm_min_epu8(t, _mm_set1_epi8(static_cast<char>(count - 1))), t);
+}
+#endif
+
 // Moves past ASCII letters and digits; stops at anything else, sixteen bytes at a step.
 inline const char* skip_alphanumeric(const char* p, const char* end) {
 #if defined(__SSE2__)
-    const auto within = [](__m128i x, char first, char count) {
-        const __m128i t = _mm_sub_epi8(x, _mm_set1_epi8(first));
-        return _mm_cmpeq_epi8(_mm_min_epu8(t, _mm_set1_epi8(static_cast<char>(count - 1))), t);
-    };
     while (end - p >= 16) {
         const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         const __m128i lowered = _mm_or_si128(x, _mm_set1_epi8(0x20));
@@ -307,21 +312,45 @@ void split_intl(std::string_view s, Sink& sink) {
 
 // -------------------------------------------------------------------------------- none, char
 
+// Which of up to 64 bytes are ASCII white space, or may begin other white space (U+0085 to U+3000).
+inline uint64_t may_part(const char* p, size_t count) {
+    uint64_t found = 0;
+#if defined(__SSE2__)
+    char padded[64] = {};
+    if (count < 64) p = static_cast<const char*>(std::memcpy(padded, p, count));
+    for (int k = 0; k < 4; ++k) {
+        const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p) + k);
+        const __m128i spaces = _mm_or_si128(ascii::within(x, 9, 5), ascii::within(x, 28, 5));
+        const __m128i leads = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\xC2')),
+                                           ascii::within(x, '\xE1', 3));
+        const auto stops = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(spaces, leads)));
+        found |= static_cast<uint64_t>(stops) << 16 * k;
+    }
+#else
+    for (size_t k = 0; k < count; ++k) {
+        const auto c = static_cast<unsigned char>(p[k]);
+        const bool may = ascii::of(p + k) == ascii::space || c == 0xC2 || (c >= 0xE1 && c <= 0xE3);
+        found |= static_cast<uint64_t>(may) << k;
+    }
+#endif
+    return found;
+}
+
 template <class Sink>
 void split_none(std::string_view s, Sink& sink) {
-    const char* p = s.data();
-    const char* const end = p + s.size();
-    Cutter<Sink> cutter(sink, end);
-    while (p < end) {
-        const char* next = p + 1;
-        const ascii::Class kind = ascii::of(p);
-        if (kind == ascii::space || (kind == ascii::lead && is_space(decode(next = p))))
-            cutter.cut(p);
-        else
-            cutter.extend(p);
-        p = next;
+    const char* const end = s.data() + s.size();
+    const char* start = s.data();  // of the current token
+    for (const char* p = start; p < end; p += 64) {
+        const auto count = static_cast<size_t>(end - p);
+        for (uint64_t stops = may_part(p, count < 64 ? count : 64); stops; stops &= stops - 1) {
+            const char* const at = p + lowest(stops);
+            const char* next = at;
+            if (!is_space(decode(next))) continue;
+            if (start < at) sink(start, at, end);
+            start = next;
+        }
     }
-    cutter.cut(end);
+    if (start < end) sink(start, end, end);
 }
 
 template <class Sink>

@@ -39,10 +39,7 @@ class Vocab {
             k.head = load_short(p, length < 8 ? length : 8);
             if (length > 8) k.tail = load_short(p + 8, length < 16 ? length - 8 : 8);
         }
-        k.hash = mix(mix(k.head ^ length * 0xFF51AFD7ED558CCDull) ^ k.tail);
-        for (size_t i = 16; i < length; i += 8)
-            k.hash = mix(k.hash ^ load_short(p + i, length - i < 8 ? length - i : 8));
-        k.hash ^= k.hash >> 32;
+        k.hash = hash(k.head, k.tail, p, length);
         return k;
     }
     static Key key(const char* p, size_t length) { return key(p, length, p + length); }
@@ -97,6 +94,14 @@ class Vocab {
         0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF,
     };
 
+    // `p` is looked at only beyond the first sixteen bytes, which are `head` and `tail`.
+    static uint64_t hash(uint64_t head, uint64_t tail, const char* p, size_t length) {
+        uint64_t found = mix(mix(head ^ length * 0xFF51AFD7ED558CCDull) ^ tail);
+        for (size_t i = 16; i < length; i += 8)
+            found = mix(found ^ load_short(p + i, length - i < 8 ? length - i : 8));
+        return found ^ found >> 32;
+    }
+
     // Up to eight bytes as a little-endian number; overlapping loads never read outside the word.
     static uint64_t load_short(const char* p, size_t length) {
         if (length == 8) {
@@ -143,8 +148,8 @@ class Vocab {
         mask_ = slots_.size() - 1;
         for (const Slot& slot : old) {
             if (slot.id < 0) continue;
-            const std::string_view w = word(slot.id);
-            size_t at = key(w.data(), w.size()).hash & mask_;
+            const char* const p = bytes_.data() + offsets_[slot.id];
+            size_t at = hash(slot.head, slot.tail, p, slot.length) & mask_;
             while (slots_[at].id >= 0) at = (at + 1) & mask_;
             slots_[at] = slot;
         }
@@ -165,19 +170,24 @@ class Interner {
         Vocab::Key& key = pending_[count_++];
         key = Vocab::key(p, static_cast<size_t>(end - p), limit);
         vocab_.prefetch(key);
-        if (count_ == size) flush();
+        if (count_ == most) flush();
     }
     // To be called while the bytes of the last tokens can still be read.
     void flush() {
-        for (int i = 0; i < count_; ++i) ids_.push_back(vocab_.intern(pending_[i]));
+        const size_t known = ids_.size();
+        ids_.resize(known + count_);
+        int32_t* const out = ids_.data() + known;
+        for (int i = 0; i < count_; ++i) out[i] = vocab_.intern(pending_[i]);
         count_ = 0;
     }
+    // The number of tokens so far.
+    size_t size() const { return ids_.size() + count_; }
 
   private:
-    static constexpr int size = 32;
+    static constexpr int most = 32;
     Vocab& vocab_;
     std::vector<int32_t>& ids_;
-    Vocab::Key pending_[size];
+    Vocab::Key pending_[most];
     int count_ = 0;
 };
 

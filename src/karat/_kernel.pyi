@@ -86,6 +86,7 @@ def gtm_runs(
     exact: bool,
     budget: int,
     most_hits: float = ...,
+    narrow: bool = ...,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
 def tercom(
     views: Views, vocab: Vocab, normalize: bool, no_punct: bool, asian: bool, twice: bool

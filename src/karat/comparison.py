@@ -28,8 +28,8 @@ from karat.scoring import (
     columns,
     drawn,
     resample,
-    signed,
     stats,
+    totals,
 )
 from karat.stats.resampling import SEED, exchange_sums, interval
 from karat.stats.significance import approximate_randomization, paired_bootstrap
@@ -130,9 +130,7 @@ def compare(
     else:
         p_values = _randomization_tests(found, base, trials, seed, progress)
     how = f"|test={test}|trials={trials}{drawn(resamples, seed)}"
-    scores = {
-        key: signed(key[1].score(part.total, refs.number), how) for key, part in found.items()
-    }
+    scores = totals(found, refs.number, how)
     rows = [
         _row(key, scores[key], found, draws, p_values, base)
         for m in chosen

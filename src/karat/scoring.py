@@ -94,17 +94,11 @@ def score(
     found = collect(chosen, named, refs, want, threads, progress)
     draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
     rows = []
-    for (system, m), part in found.items():
+    for (system, m), total in totals(found, refs.number, drawn(bootstrap, seed)).items():
         low, high = interval(draws[system, m]) if bootstrap else (None, None)
-        shown = signed(m.score(part.total, refs.number), drawn(bootstrap, seed))
-        rows.append(ScoreRow(system, m, shown, low, high))
+        rows.append(ScoreRow(system, m, total, low, high))
     values = {key: part.values for key, part in found.items() if part.values is not None}
     return Scoring(tuple(rows), refs.number, bootstrap, seed, values)
-
-
-def signed(score: Score, how: str) -> Score:
-    """The score with how intervals and tests were made in its signature."""
-    return replace(score, signature=score.signature + how)
 
 
 def drawn(resamples: int, seed: int) -> str:
@@ -113,6 +107,21 @@ def drawn(resamples: int, seed: int) -> str:
 
 
 _Key = tuple[str, Metric]
+
+
+def totals(found: Mapping[_Key, Collected], references: int | None, how: str) -> dict[_Key, Score]:
+    """The score of every system by every metric, with how intervals and tests were made."""
+    scores: dict[_Key, Score] = {}
+    for m in dict.fromkeys(m for _, m in found):
+        keys = [key for key in found if key[1] == m]
+        rows = np.array([found[key].total for key in keys])
+        scores |= zip(keys, m.scores(rows, references), strict=True)
+    return {key: signed(scores[key], how) for key in found}
+
+
+def signed(score: Score, how: str) -> Score:
+    """The score with how intervals and tests were made in its signature."""
+    return replace(score, signature=score.signature + how) if how else score
 
 
 def resample(
@@ -179,6 +188,8 @@ def collect(
 
 
 def _join(parts: Sequence[Collected]) -> Collected:
+    if len(parts) == 1:
+        return parts[0]
     total = np.sum([part.total for part in parts], axis=0)
     rows = [part.rows for part in parts if part.rows is not None]
     values = [part.values for part in parts if part.values is not None]

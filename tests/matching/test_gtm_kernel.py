@@ -12,11 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import matching_rules as rules
 
+import karat as kt
 from karat import _kernel
 
 EXPONENTS = (1.0, 1.5, 2.0, 3.0)
 ENOUGH = 10**8
 Tokens = Sequence[Hashable]
+WAYS: tuple[dict[str, Any], ...] = (
+    {},  # as bits, where there are few enough rows
+    {"narrow": False, "most_hits": math.inf},  # one by one
+    {"narrow": False, "most_hits": -1.0},  # through the suffix array
+)
+"""How the greedy matching can be found."""
 
 
 class Found(NamedTuple):
@@ -76,22 +83,46 @@ exponents = st.sampled_from(EXPONENTS)
 def test_greedy_is_the_rule_of_the_original_tool(problem: Any, e: float) -> None:
     candidate, references = problem
     expected = sorted(rules.greedy_runs(candidate, references))
-    for most_hits in (math.inf, -1.0):  # one by one; through the suffix array
-        found = find(candidate, references, e, "greedy", most_hits=most_hits)
+    for way in WAYS:
+        found = find(candidate, references, e, "greedy", **way)
         assert sorted(found.runs) == expected
         assert found.sum == pytest.approx(rules.greedy_sum(candidate, references, e), rel=1e-12)
 
 
-@given(st.integers(1, 3), st.integers(0, 60), st.integers(0, 60), st.randoms(use_true_random=False))
-def test_both_ways_to_the_greedy_matching_agree(
+@given(st.integers(1, 3), st.integers(0, 70), st.integers(0, 70), st.randoms(use_true_random=False))
+def test_all_ways_to_the_greedy_matching_agree(
     alphabet: int, rows: int, columns: int, random: Any
 ) -> None:
     candidate = random.choices(range(alphabet), k=rows)
     references = [random.choices(range(alphabet), k=columns), candidate[: rows // 2]]
-    one, other = (
-        find(candidate, references, 2, "greedy", most_hits=most) for most in (math.inf, -1.0)
+    first, *others = (find(candidate, references, 2, "greedy", **way) for way in WAYS)
+    assert others == [first] * len(others)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 63, 64, 65])
+def test_the_edges_of_a_narrow_grid(rows: int) -> None:
+    """One run of all rows, and the same with its last row cut off."""
+    candidate = list(range(rows))
+    for way in WAYS:
+        whole = find(candidate, [candidate], 2, "greedy", **way)
+        parted = find(candidate, [[*candidate[:-1], "|", *candidate[-1:]]], 2, "greedy", **way)
+        assert whole.runs == [(0, 0, rows)]
+        assert sorted(parted.runs) == [(0, 0, rows - 1), (rows - 1, rows, 1)][rows == 1 :]
+
+
+def test_segments_of_all_widths_in_one_call() -> None:
+    """Nothing of one segment is left when the next one's turn comes."""
+    rng = np.random.default_rng(7)
+    lengths = [0, 5, 80, 64, 3, 65, 1, 0, 40]
+    candidates, references = ([rng.integers(0, 9, n).tolist() for n in lengths] for _ in range(2))
+    sizes = kt.GTM(e=2).stats(
+        *([" ".join(map(str, t)) for t in side] for side in (candidates, references))
     )
-    assert one == other
+    expected = [
+        math.sqrt(rules.greedy_sum(mine, [theirs], 2))
+        for mine, theirs in zip(candidates, references, strict=True)
+    ]
+    assert sizes[:, 0].tolist() == expected
 
 
 @given(problems(), exponents)

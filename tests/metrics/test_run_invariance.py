@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import karat as kt
 import karat.metrics.run as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
@@ -46,6 +47,18 @@ def corpus() -> tuple[list[str], list[list[str]]]:
 def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many short runs."""
     monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", 256)
+
+
+def test_systems_scored_together_and_alone(corpus: tuple[list[str], list[list[str]]]) -> None:
+    references = corpus[1]
+    systems = {"A": corpus[0], "B": texts(5), "same as A": corpus[0], "empty": [""] * SEGMENTS}
+    metrics = [parse(name) for name in (*NAMES, "gtm:e=2", "gtm:e=1.5,search=exact", "ter")]
+    found = kt.score(systems, references, metrics, threads=1)
+    assert [(row.system, row.metric) for row in found.rows] == [
+        (s, m) for s in systems for m in metrics
+    ]
+    for system, metric, score, *_ in found.rows:
+        assert score == metric.corpus(systems[system], references, threads=1)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -183,6 +183,18 @@ def test_strings_are_checked_and_copied() -> None:
         Strings(["a", None])  # type: ignore[list-item]
 
 
+def test_views_hold_on_to_their_strings() -> None:
+    def texts() -> list[str]:
+        return [f"word {i}" + " é" * (i % 2) for i in range(600)]
+
+    given_ = texts()
+    views = _kernel.Views.from_strings(given_, 256, 512)
+    given_.clear()
+    others = [f"else {i}" for i in range(600)]  # would take their place
+    assert views.strings() == texts()[256:512]
+    assert len(others) == 600
+
+
 @given(texts=st.lists(st.text(st.characters(exclude_categories=())), max_size=5))
 def test_strings_come_back_as_they_were(texts: list[str]) -> None:
     assert everything(Strings(texts)) == texts

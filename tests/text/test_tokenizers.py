@@ -134,6 +134,14 @@ def test_white_space_is_pythons() -> None:
         assert [words[k] for k in row(found, i).tolist()] == text.split()
 
 
+@pytest.mark.parametrize("space", [" ", "  ", "\t", "\x1c", "\x85", "\u2003", "\u3000", "\u2019"])
+def test_white_space_anywhere_in_a_block(space: str) -> None:
+    """Text is looked at 64 bytes at a time; no place in such a block is special."""
+    texts = ["a" * before + space + "b" * after for before in range(130) for after in (0, 1, 70)]
+    found = tokenize(texts, "none")
+    assert [found[i] for i in range(len(texts))] == [text.split() for text in texts]
+
+
 @pytest.mark.parametrize("tok", [tok for tok in TOKENIZERS if tok != "none"])
 def test_every_character_in_company(tok: str) -> None:
     same_tokens(every_character("a_." if tok == "intl" else "a_1"), tok)

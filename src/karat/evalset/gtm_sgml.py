@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,7 @@ class _Reader:
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.at = name, text, 0
+        self.newlines = [found.start() for found in re.finditer("\n", text)]
 
     def documents(self) -> Iterator[Document]:
         """All documents, each name once."""
@@ -166,7 +168,7 @@ class _Reader:
         return found
 
     def _line(self, at: int) -> int:
-        return self.text.count("\n", 0, at) + 1
+        return bisect_left(self.newlines, at) + 1
 
     def _fail(self, at: int, problem: str) -> NoReturn:
         raise InputError(f"{self.name}, line {self._line(at)}: {problem}")

@@ -144,9 +144,17 @@ class Metric(ABC):
                 f"{self}: a row has {len(self.columns())} numbers ({', '.join(self.columns())}), "
                 f"found an array of shape {row.shape}; add rows up with sum(axis=0)"
             )
-        found = {name: float(v[0]) for name, v in self.measure(row[None, :]).items()}
-        value = found.pop("value")
-        return Score(value, found, self.signature(references), self.notes(row))
+        return self.scores(row[None, :], references)[0]
+
+    def scores(self, rows: NDArray[Any], references: int | str | None = "unknown") -> list[Score]:
+        """The score of each of several rows, at little more cost than that of one."""
+        found = {name: v.tolist() for name, v in self.measure(rows).items()}
+        values, signature = found.pop("value"), self.signature(references)
+        parts = ({name: float(v[i]) for name, v in found.items()} for i in range(len(rows)))
+        return [
+            Score(float(value), part, signature, self.notes(row))
+            for value, part, row in zip(values, parts, rows, strict=True)
+        ]
 
     def corpus(
         self,

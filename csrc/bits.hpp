@@ -1,0 +1,18 @@
+// Sets of up to 64 small numbers as the bits of one machine word.
+#pragma once
+#include <cstdint>
+
+namespace karat {
+
+// The smallest number in a set that is not empty.
+inline int lowest(uint64_t set) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(set);
+#else
+    int number = 0;
+    for (; !(set & 1); set >>= 1) ++number;
+    return number;
+#endif
+}
+
+}  // namespace karat
