@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from karat.report.axis import drawable
@@ -52,12 +53,12 @@ class Scatter:
     note: str = ""
     caption: str = ""
 
-    @property
+    @cached_property
     def shown(self) -> list[Point]:
         """The points that have a place."""
         return [point for point in self.points if drawable(point[:2])]
 
-    @property
+    @cached_property
     def groups(self) -> list[str]:
         """The groups in the order in which they occur; `[""]` if there is but one look."""
         return list(dict.fromkeys(point.group for point in self.shown))
@@ -150,7 +151,7 @@ class HeatMap:
             for j in range(len(self.columns)):
                 yield i, j, self.at(i, j)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float] | None:
         """The ends of the scale; None where there is no value at all."""
         known = [value for _, _, value in self.cells if value is not None]
@@ -240,7 +241,7 @@ class Curves:
     log_x: bool = False
     caption: str = ""
 
-    @property
+    @cached_property
     def shown(self) -> list[Curve]:
         """The curves that have anything to show, each from left to right."""
         kept = [Curve(name, self._in_order(knots)) for name, knots in self.curves]
@@ -317,7 +318,7 @@ class Intervals:
     baseline: float | None = None
     caption: str = ""
 
-    @property
+    @cached_property
     def shown(self) -> list[Interval]:
         """The items that have a place."""
         return [item for item in self.items if drawable([item.value])]

@@ -12,6 +12,7 @@ from karat.report.labels import Box, place_labels, spread
 from karat.report.plot_letters import printable
 from karat.report.scatter_svg import clipped
 from karat.report.svg import shorten
+from karat.report.terminal import wrap
 from karat.report.ticks import LogTicks, Ticks
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Look: TypeAlias = dict[str, Any]
 INK, MUTED, RULE = "#1c2026", "#4a4f57", "#aab1bd"
 SMALL = 8  # points: the letters of labels
 LONGEST = 28  # letters of a label
+WIDEST = 95  # letters of a line below a heat map
 POINT = 1 / 72  # inches
 FARTHEST = 24.0  # points that a name may stand from the end of its curve
 
@@ -227,7 +229,7 @@ def _cell(chart: HeatMap, axes: Axes, i: int, j: int, value: float | None) -> No
         axes.text(j + 0.5, i + down, chart.number(value), fontsize=size, **middle)
     if signs:
         corner: Look = {"ha": "right", "va": "top", "color": ink_on(color)}
-        axes.text(j + 0.93, i + 0.1, signs, fontsize=5, **corner)
+        axes.text(j + 0.93, i + 0.1, signs, fontsize=6, **corner)
         edge = Rectangle((j + 0.05, i + 0.09), 0.9, 0.82, fill=False, edgecolor=ink_on(color))
         axes.add_patch(edge)
 
@@ -240,11 +242,16 @@ def _heat_names(chart: HeatMap, axes: Axes) -> None:
     axes.set_xticks(places, labels=columns, **(turned if long else {}))
     axes.set_yticks([i + 0.5 for i in range(len(rows))], labels=rows)
     axes.tick_params(length=0)
+    lines = [shorten(chart.column_axis, 70), *wrap("; ".join(_keys(chart)), WIDEST)]
+    axes.set_xlabel("\n".join(map(printable, lines)))
+    axes.set_ylabel(printable(shorten(chart.row_axis, 45)))
+
+
+def _keys(chart: HeatMap) -> list[str]:
+    """What the signs and lines mean."""
     told = [f"{sign} {name}" for sign, name in chart.keys]
     told += [f"dashed: {chart.outline.name}"] if chart.outline else []
-    below = "\n" + "    ".join(told) if told else ""
-    axes.set_xlabel(printable(chart.column_axis) + "\n".join(map(printable, below.split("\n"))))
-    axes.set_ylabel(printable(shorten(chart.row_axis, 45)))
+    return told + ["hatched: missing"] * any(value is None for _, _, value in chart.cells)
 
 
 def _heat_scale(chart: HeatMap, axes: Axes) -> None:

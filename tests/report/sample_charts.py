@@ -1,0 +1,66 @@
+"""One chart of each kind, as a report on human judgement has them."""
+
+from __future__ import annotations
+
+import math
+
+from karat.report.chart_models import (
+    CellMark,
+    Curve,
+    Curves,
+    HeatMap,
+    Interval,
+    Intervals,
+    Knot,
+    Line,
+    Outline,
+    Point,
+    Scatter,
+)
+
+SCATTER = Scatter(
+    "Human scores against BLEU",
+    "BLEU",
+    "human score",
+    [
+        Point(20.0, 70.0, "atlas", "online"),
+        Point(25.0, 74.0, "beacon <b>", "submitted"),
+        Point(31.0, 73.0, "日本語", "submitted"),
+        Point(math.nan, 80.0, "unseen", "submitted"),
+    ],
+    Line(0.3, 65.0),
+    "r = 0.81 [0.60, 0.93]",
+    "Three systems.",
+)
+HEAT_MAP = HeatMap(
+    "R² on the plane",
+    "N",
+    "alpha",
+    ["2", "1"],
+    ["0", "0.5", "1"],
+    [[0.25, 0.5, 0.75], [0.0, None, 1.0]],
+    marks=[
+        CellMark(1, 2, "▲", "maximum"),
+        CellMark(0, 2, "◆", "BLEU"),
+        CellMark(0, 2, "●", "pick"),
+    ],
+    outline=Outline((0, 0), (1, 2), "predicted"),
+    caption="Squared correlations.",
+)
+CURVES = Curves(
+    "Reliability",
+    "segments",
+    "Pearson's r",
+    [
+        Curve("bleu", [Knot(1, 0.1, 0.0, 0.2), Knot(5, 0.5, 0.4, 0.6), Knot(25, 0.6, 0.5, 0.7)]),
+        Curve("gtm $e$", [Knot(25, 0.8), Knot(1, 0.3), Knot(5, math.nan)]),
+    ],
+    caption="95% intervals.",
+)
+INTERVALS = Intervals(
+    "Correlations",
+    "Pearson's r",
+    [Interval("bleu", 0.7, 0.5, 0.8), Interval("chrf", 0.75), Interval("none", math.nan)],
+    baseline=0.6,
+)
+CHARTS = (SCATTER, HEAT_MAP, CURVES, INTERVALS)

@@ -1,0 +1,483 @@
+"""The models of charts: what they say in words, and their drawings as SVG and with letters."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_charts import CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
+
+from karat.report import heat_svg, svg
+from karat.report.axis import Axis, LogAxis
+from karat.report.chart_models import (
+    CellMark,
+    Chart,
+    Curve,
+    Curves,
+    HeatMap,
+    Interval,
+    Intervals,
+    Knot,
+    Line,
+    Outline,
+    Point,
+    Scatter,
+    bands,
+    runs,
+)
+from karat.report.chart_rows import interval_chart
+from karat.report.colors import HEAT, contrast
+from karat.report.figures import chart_figure, chart_sketch, chart_svg
+from karat.report.labels import Box
+from karat.report.paper import Paper
+from karat.report.render import render
+from karat.report.scatter_svg import clipped
+from karat.report.table import Document
+from karat.report.terminal import display_width
+from karat.report.ticks import log_ticks, nice_ticks
+
+SVG = "{http://www.w3.org/2000/svg}"
+TEXT = st.text(st.characters(), max_size=40)
+NUMBER = st.floats()
+MAYBE = st.none() | NUMBER
+POINTS = st.lists(st.builds(Point, NUMBER, NUMBER, TEXT, st.sampled_from(["", "a", "<b>"])))
+KNOTS = st.lists(st.builds(Knot, NUMBER, NUMBER, MAYBE, MAYBE), max_size=5)
+SCATTERS = st.builds(
+    *(Scatter, TEXT, TEXT, TEXT, POINTS),
+    st.none() | st.builds(Line, NUMBER, NUMBER),
+    *(TEXT, TEXT),
+)
+CURVE_CHARTS = st.builds(
+    *(Curves, TEXT, TEXT, TEXT),
+    st.lists(st.builds(Curve, TEXT, KNOTS), max_size=4),
+    st.booleans(),
+)
+INTERVAL_CHARTS = st.builds(
+    *(Intervals, TEXT, TEXT),
+    st.lists(st.builds(Interval, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
+    MAYBE,
+)
+PLAIN = Paper(60, False)
+
+
+@st.composite
+def heat_maps(draw: st.DrawFn) -> HeatMap:
+    rows = draw(st.lists(TEXT, max_size=4))
+    columns = draw(st.lists(TEXT, max_size=5))
+    line = st.lists(MAYBE, min_size=len(columns), max_size=len(columns))
+    values = draw(st.lists(line, min_size=len(rows), max_size=len(rows)))
+    marks, outline = [], None
+    if rows and columns:
+        row, column = st.integers(0, len(rows) - 1), st.integers(0, len(columns) - 1)
+        marks = draw(st.lists(st.builds(CellMark, row, column, TEXT, TEXT), max_size=3))
+        outline = Outline((0, draw(row)), (0, draw(column)), draw(TEXT))
+    digits, low, high = draw(st.integers(0, 4)), draw(MAYBE), draw(MAYBE)
+    ends = {"low": low, "high": high}
+    return HeatMap(
+        draw(TEXT), draw(TEXT), draw(TEXT), rows, columns, values, digits, marks, outline, **ends
+    )
+
+
+ANY_CHART = SCATTERS | CURVE_CHARTS | INTERVAL_CHARTS | heat_maps()
+
+
+def parsed(chart: Chart) -> ElementTree.Element:
+    return ElementTree.fromstring(chart_svg(chart).encode("utf-8"))
+
+
+def every(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    return list(root.iter(f"{SVG}{tag}"))
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return [node.text or "" for node in every(root, "text")]
+
+
+def tooltips(root: ElementTree.Element) -> list[str]:
+    return [node.text or "" for node in every(root, "title")][1:]
+
+
+def markers(root: ElementTree.Element) -> list[tuple[float, float]]:
+    """Where the markers of points stand."""
+    found = [re.fullmatch(r"translate\((\S+) (\S+)\)", n.get("transform", "")) for n in root.iter()]
+    return [(float(m[1]), float(m[2])) for m in found if m]
+
+
+def positions(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
+    """Where marks and lines stand that are not drawn around an origin of their own."""
+    yield from markers(root)
+    for group in (root, *(g for g in every(root, "g") if not g.get("transform"))):
+        for node in group:
+            for x, y in (("x", "y"), ("x1", "y1"), ("x2", "y2")):
+                if node.get(x):
+                    yield float(node.get(x, 0)), float(node.get(y, 0))
+
+
+# ----------------------------------------------------------------------------------- any data
+
+
+@given(ANY_CHART)
+def test_drawings_survive_any_data(chart: Chart) -> None:
+    root = parsed(chart)
+    assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+    assert not re.search(r'="[^"]*\b(nan|inf)\b', chart_svg(chart))
+    _, _, width, height = map(float, root.get("viewBox", "").split())
+    outside = [p for p in positions(root) if not (0 <= p[0] <= width and 0 <= p[1] <= height)]
+    assert outside == []
+
+
+@given(ANY_CHART, st.integers(24, 120))
+def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
+    plain = chart_sketch(chart)(Paper(width, False))
+    assert plain
+    for line in plain:
+        words = max(map(display_width, line.split()), default=0)
+        assert display_width(line) <= max(width, words)
+        assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
+    coloured = chart_sketch(chart)(Paper(width, True))
+    assert [re.sub(r"\x1b\[[0-9]*m", "", line) for line in coloured] == plain
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        Scatter("T", "x", "y", []),
+        Scatter("T", "x", "y", [Point(1.0, math.nan, "p")]),
+        HeatMap("T", "r", "c", [], [], []),
+        HeatMap("T", "r", "c", ["a"], ["b"], [[math.inf]]),
+        Curves("T", "x", "y", [Curve("c", [Knot(0.0, 1.0)])], log_x=True),
+        Curves("T", "x", "y", [Curve("c", [])]),
+        Intervals("T", "x", [Interval("a", math.nan, 0.0, 1.0)]),
+    ],
+)
+def test_nothing_to_draw_says_so(chart: Chart) -> None:
+    assert texts(parsed(chart)) == ["no data"]
+    assert chart_sketch(chart)(PLAIN) == ["no data"]
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: type(chart).__name__)
+def test_a_chart_is_a_figure_in_every_format(chart: Chart) -> None:
+    figure = chart_figure(chart)
+    assert (figure.title, figure.caption) == (chart.title, chart.caption)
+    document = Document("D", (figure,), "karat", {})
+    page, drawing = render(document, "html"), render(document, "svg")
+    ElementTree.fromstring(drawing)
+    assert chart_svg(chart) in page
+    assert chart.title in render(document, "text", width=60)
+    description = every(parsed(chart), "desc")[0].text
+    assert description == chart.story
+
+
+def test_colours_follow_the_page_and_stand_alone() -> None:
+    used = "".join(map(chart_svg, (SCATTER, CURVES)))
+    looks = set(re.findall(r'(?:fill|stroke)="([^"]+)"', used))
+    fixed = {look for look in looks if not re.fullmatch(r"var\(--[\w-]+, #[0-9a-f]{6}\)", look)}
+    assert fixed == {"currentColor", "none"}
+
+
+# ------------------------------------------------------------------------------------- scatter
+
+
+def label_boxes(root: ElementTree.Element) -> list[Box]:
+    boxes = []
+    for node in every(root, "text"):
+        if node.get("class") == "label":
+            x, y, wide = (
+                float(node.get("x", 0)),
+                float(node.get("y", 0)),
+                svg.length(node.text or ""),
+            )
+            left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[node.get("text-anchor", "")]
+            boxes.append(Box(left, y - 11.5, left + wide, y + 3.5))
+    return boxes
+
+
+def crowd(count: int) -> Scatter:
+    """Points on a spiral, close to each other in the middle."""
+    angles = [0.7 * k for k in range(count)]
+    points = [Point(a * math.cos(a), a * math.sin(a), f"system {a:.1f}") for a in angles]
+    return Scatter("T", "x", "y", points)
+
+
+def test_points_have_tooltips_labels_groups_and_a_note() -> None:
+    root = parsed(SCATTER)
+    assert tooltips(root) == [
+        "atlas (online): 20.0, 70.0",
+        "beacon <b> (submitted): 25.0, 74.0",
+        "日本語 (submitted): 31.0, 73.0",
+    ]
+    shown = texts(root)
+    assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(shown)
+    assert "r = 0.81 [0.60, 0.93]" in shown
+    assert "unseen" not in shown
+    shapes = [path.get("d") for path in every(root, "path")]
+    assert len(set(shapes)) == 2  # a shape for each group
+    assert SCATTER.story.startswith("3 points; BLEU across, human score up. r = 0.81 [0.60, 0.93].")
+
+
+def test_labels_do_not_overlap() -> None:
+    boxes = label_boxes(parsed(crowd(30)))
+    assert len(boxes) == 30
+    assert not [pair for pair in combinations(boxes, 2) if pair[0].meets(pair[1])]
+    dots = [Box(x - 4, y - 4, x + 4, y + 4) for x, y in markers(parsed(crowd(30)))]
+    assert not [1 for box in boxes for dot in dots if box.meets(dot)]
+
+
+def test_many_points_have_tooltips_alone() -> None:
+    root = parsed(crowd(1000))
+    assert (len(markers(root)), len(tooltips(root)), label_boxes(root)) == (1000, 1000, [])
+    assert "and 988 more" in crowd(1000).story
+
+
+def test_points_at_one_place_and_a_single_point() -> None:
+    for chart in (crowd(1), Scatter("T", "x", "y", [Point(2.0, 2.0, "p")] * 3)):
+        root = parsed(chart)
+        assert len(set(markers(root))) == 1
+        assert len(label_boxes(root)) == len(chart.points)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (Line(1.0, 0.0), (0.0, 10.0)),
+        (Line(2.0, 0.0), (0.0, 5.0)),
+        (Line(-1.0, 15.0), (5.0, 10.0)),
+        (Line(0.0, 5.0), (0.0, 10.0)),
+        (Line(0.0, 11.0), None),
+        (Line(1.0, 20.0), None),
+        (Line(math.nan, 0.0), None),
+    ],
+)
+def test_the_fitted_line_stays_within_the_plot(
+    line: Line, expected: tuple[float, float] | None
+) -> None:
+    axis = Axis(nice_ticks(0, 10), 0, 1)
+    assert clipped(line, axis, axis) == expected
+
+
+def test_points_drawn_with_letters() -> None:
+    lines = chart_sketch(SCATTER)(Paper(40, False))
+    drawn = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
+    assert drawn[-1].strip() == "a"
+    assert "".join(drawn).replace(" ", "") == "bca"
+    assert lines[-4:] == [
+        "r = 0.81 [0.60, 0.93]",
+        "a atlas (online): 20.00, 70.00",
+        "b beacon <b> (submitted): 25.00, 74.00",
+        "c 日本語 (submitted): 31.00, 73.00",
+    ]
+    assert len(lines) <= 20 + 4
+
+
+def test_a_crowd_drawn_with_letters() -> None:
+    lines = chart_sketch(crowd(200))(PLAIN)
+    assert lines[-1] == "· one point; o two to four; ● five or more"
+    assert len(lines) <= 21
+    together = chart_sketch(Scatter("T", "x", "y", [Point(0, 0, "p"), Point(0, 0, "q")]))(PLAIN)
+    assert together[-1] == "* several points"
+
+
+# ------------------------------------------------------------------------------------ heat map
+
+
+def test_cells_are_shaded_numbered_and_told() -> None:
+    cells = [g for g in every(parsed(HEAT_MAP), "g") if g.get("class") == "cell"]
+    fills = [cell.findall(f"{SVG}rect")[0].get("fill") for cell in cells]
+    assert fills == [HEAT[2], HEAT[4], HEAT[6], HEAT[0], HEAT[8]]
+    numbers = [cell.findall(f"{SVG}text")[0] for cell in cells]
+    assert [n.text for n in numbers] == ["0.25", "0.50", "0.75", "0.00", "1.00"]
+    for fill, number in zip(fills, numbers, strict=True):
+        assert contrast(fill or "", number.get("fill", "")) >= 4.5
+    assert tooltips(parsed(HEAT_MAP)) == [
+        "N 2, alpha 0: 0.25",
+        "N 2, alpha 0.5: 0.50",
+        "N 2, alpha 1: 0.75 (BLEU, pick)",
+        "N 1, alpha 0: 0.00",
+        "N 1, alpha 0.5: missing",
+        "N 1, alpha 1: 1.00 (maximum)",
+    ]
+
+
+def test_signs_and_the_region_are_explained() -> None:
+    shown = texts(parsed(HEAT_MAP))
+    meanings = {"maximum", "BLEU", "pick", "predicted", "missing", "0.00 to 1.00", "N", "alpha"}
+    assert meanings <= set(shown)
+    assert shown.count("◆●") == 1  # two signs in one cell
+    assert HEAT_MAP.story == (
+        "2 by 3 cells; N down, alpha across; from 0.00 to 1.00; N 1, alpha 1: 1.00 (maximum); "
+        "N 2, alpha 1: 0.75 (BLEU, pick); outlined: predicted."
+    )
+
+
+def test_the_region_surrounds_its_cells() -> None:
+    root = parsed(HEAT_MAP)
+    cells = [g.findall(f"{SVG}rect")[0] for g in every(root, "g") if g.get("class") == "cell"]
+    edge = next(n for n in root.findall(f"{SVG}rect") if n.get("stroke-dasharray"))
+    assert (edge.get("x"), edge.get("y")) == (cells[1].get("x"), cells[1].get("y"))
+    assert float(edge.get("width", 0)) == pytest.approx(
+        2 * float(cells[1].get("width", 0)), abs=0.02
+    )
+
+
+def test_constant_values_and_given_ends() -> None:
+    flat = HeatMap("T", "r", "c", ["a"], ["b", "c"], [[3.0, 3.0]])
+    assert [flat.share(3.0), flat.ends] == [0.5, (3.0, 3.0)]
+    fixed = HeatMap("T", "r", "c", ["a"], ["b", "c"], [[3.0, 4.0]], low=0.0, high=3.5)
+    assert [fixed.share(3.0), fixed.share(4.0)] == [pytest.approx(6 / 7), 1.0]
+    assert flat.number(-0.001) == "0.00"
+
+
+def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
+    names = [f"metric {k}" for k in range(60)]
+    root = parsed(HeatMap("T", "r", "c", names, names, [[k / 60 for k in range(60)]] * 60))
+    assert len(tooltips(root)) == 3600
+    assert len(texts(root)) < 200
+    assert float(root.get("viewBox", "").split()[3]) < heat_svg.LOWEST * 60 + 250
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"values": [[1.0]]}, "a heat map of 2 x 3 names has values of another shape"),
+        ({"marks": [CellMark(2, 0, "x", "x")]}, "row 2, column 0 is outside"),
+        ({"outline": Outline((0, 1), (0, 3), "x")}, "row 1, column 3 is outside"),
+    ],
+)
+def test_what_does_not_fit_a_heat_map(change: dict[str, object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        replace(HEAT_MAP, **change)
+
+
+def test_a_heat_map_drawn_with_letters() -> None:
+    assert chart_sketch(HEAT_MAP)(Paper(70, False)) == [
+        "  0        0.5      1",
+        "2 0.25░    [0.50▒   0.75▓◆●]",
+        "1 0.00     –        1.00█▲",
+        "",
+        "N down, alpha across; from 0.00 by ░ ▒ ▓ █ to 1.00; ▲ maximum; ◆ BLEU;",
+        "● pick; [ ] predicted",
+    ]
+    narrow = chart_sketch(HEAT_MAP)(Paper(22, False))
+    assert narrow[:7] == [
+        *("  0        0.5", "2 0.25░    [0.50▒", "1 0.00     –", ""),
+        *("  1", "2 0.75▓◆●]", "1 1.00█▲"),
+    ]
+
+
+# -------------------------------------------------------------------------------------- curves
+
+
+def test_curves_have_lines_bands_markers_and_names_at_their_ends() -> None:
+    root = parsed(CURVES)
+    assert "bleu, 5.0: 0.5 (from 0.4 to 0.6)" in tooltips(root)
+    assert len(markers(root)) == 5
+    areas = [n for n in every(root, "path") if n.get("fill-opacity")]
+    assert len(areas) == 1
+    lines = [n for n in every(root, "path") if n.get("fill") == "none"]
+    assert [line.get("d", "").count("M") for line in lines] == [1, 2]  # a gap breaks the second
+    assert lines[0].get("stroke") != lines[1].get("stroke")
+    assert lines[0].get("stroke-dasharray") != lines[1].get("stroke-dasharray")
+    names = [n for n in every(root, "text") if n.get("class") == "label"]
+    assert [n.text for n in names] == ["bleu", "gtm $e$"]
+    assert CURVES.story.endswith("gtm $e$: 1.0: 0.3, to 25.0: 0.8")
+
+
+def many(count: int, apart: float) -> Curves:
+    curves = [Curve(f"metric {k}", [Knot(1, 0.0), Knot(2, k * apart)]) for k in range(count)]
+    return Curves("T", "x", "y", curves)
+
+
+def test_names_at_the_ends_do_not_overlap() -> None:
+    names = [n for n in every(parsed(many(12, 0.1)), "text") if n.get("class") == "label"]
+    places = sorted(float(n.get("y", 0)) for n in names)
+    assert len(places) == 12
+    assert all(b - a >= 14.9 for a, b in pairwise(places))
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        many(12, 0.0),
+        many(40, 1.0),
+        Curves("T", "x", "y", [Curve("a", [Knot(1, 1)]), Curve("b", [Knot(2, 1)])]),
+    ],
+)
+def test_without_room_at_the_ends_there_is_a_legend(chart: Curves) -> None:
+    root = parsed(chart)
+    assert not [n for n in every(root, "text") if n.get("class") == "label"]
+    assert {curve.name for curve in chart.curves} <= set(texts(root))
+
+
+def test_a_long_curve_has_few_markers() -> None:
+    chart = Curves("T", "x", "y", [Curve("a", [Knot(k, math.sin(k)) for k in range(1000)])])
+    assert 20 <= len(markers(parsed(chart))) <= 40
+
+
+def test_gaps_break_curves_and_bands() -> None:
+    knots = [Knot(1, 1, 0, 2), Knot(2, 2), Knot(3, 3, 2, 4), Knot(4, math.nan, 1, 2), Knot(5, 5)]
+    assert [[k.x for k in run] for run in runs(knots)] == [[1, 2, 3], [5]]
+    assert [[k.x for k in run] for run in bands(knots)] == [[1], [3]]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1, 25, [1, 2, 5, 10, 20, 50]),
+        (3, 3, [2, 5]),
+        (1, 1, [0.5, 1, 2]),
+        (0.02, 0.9, [0.02, 0.05, 0.1, 0.2, 0.5, 1]),
+        (1, 2e6, [1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7]),
+    ],
+)
+def test_logarithmic_ticks(low: float, high: float, expected: list[float]) -> None:
+    assert list(log_ticks(low, high).values) == expected
+
+
+@given(st.floats(1e-300, 1e299), st.floats(1e-300, 1e299))
+def test_logarithmic_ticks_cover_the_data(a: float, b: float) -> None:
+    low, high = sorted((a, b))
+    values = log_ticks(low, high).values
+    assert values[0] <= low * (1 + 1e-9)
+    assert values[-1] >= high * (1 - 1e-9)
+    assert 2 <= len(values) <= 13
+    assert list(values) == sorted(set(values))
+
+
+def test_a_logarithmic_axis_has_equal_ratios() -> None:
+    axis = LogAxis(log_ticks(1, 100), 0, 100)
+    assert [axis.at(value) for value in (1, 10, 100)] == pytest.approx([0, 50, 100])
+
+
+def test_curves_drawn_with_letters() -> None:
+    lines = chart_sketch(CURVES)(PLAIN)
+    assert lines[0] == "Pearson's r"
+    assert lines[-1] == "● bleu; ○ gtm $e$"
+    drawn = "".join(lines[1:17])
+    assert (drawn.count("●"), drawn.count("○")) == (3, 2)
+    assert drawn.count("·") > 20
+
+
+# ----------------------------------------------------------------------------------- intervals
+
+
+def test_intervals_are_drawn_as_they_always_were() -> None:
+    items = [tuple(item) for item in INTERVALS.items]
+    drawn = interval_chart(items, title="Correlations", axis="Pearson's r", baseline=0.6)
+    assert chart_svg(INTERVALS) == drawn
+    assert INTERVALS.story == "Pearson's r. bleu: 0.7, from 0.5 to 0.8; chrf: 0.75"
+
+
+def test_intervals_drawn_with_letters() -> None:
+    assert chart_sketch(INTERVALS)(Paper(43, False)) == [
+        "bleu ├─────────┼──────────●─────────┤ 0.700",
+        "chrf           ¦               ●      0.750",
+        "Pearson's r, 0.5 to 0.8; ¦ the baseline",
+    ]

@@ -1,0 +1,103 @@
+"""Charts in a real browser: legible in the light, in the dark and on paper, names side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, ask, chromium
+from sample_charts import CHARTS
+
+from karat.report.chart_models import Point, Scatter
+from karat.report.figures import chart_figure
+from karat.report.render import render
+from karat.report.table import Document
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+DARK = "--blink-settings=preferredColorScheme=0"
+NAMES = ["Atlas", "Beacon", "Cinder", "Drift", "Ember", "Fjord", "Gale", "Harbour", "WWMMWW"]
+
+# The ground of a number is the shade of its cell, of anything else the page.
+CONTRAST = """
+  const luminance = (color) => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)
+      .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const paper = getComputedStyle(document.body).backgroundColor;
+  const contrast = (a, b) => {
+    const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const fill = (element) => getComputedStyle(element).fill;
+  const ground = (text) => {
+    const cell = text.closest("g.cell");
+    return cell ? fill(cell.querySelector("rect")) : paper;
+  };
+  const texts = [...document.querySelectorAll("main svg text")];
+  const lines = [...document.querySelectorAll("main svg path[stroke-dasharray], g > path")];
+  return {
+    paper: luminance(paper),
+    texts: texts.map((text) => [text.textContent, contrast(fill(text), ground(text))]),
+    series: lines.map(fill).filter((color) => color.startsWith("rgb"))
+      .map((color) => contrast(color, paper)),
+  };
+"""
+
+OVERLAPS = """
+  const boxes = [...document.querySelectorAll("text.label")].map((text) => {
+    const svg = text.ownerSVGElement;
+    return [svg, text.textContent, text.getBoundingClientRect()];
+  });
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2
+    && b.top < a.bottom - 2;
+  const pairs = boxes.flatMap((a, i) => boxes.slice(i + 1).map((b) => [a, b]));
+  const bad = pairs.filter(([a, b]) => a[0] === b[0] && meet(a[2], b[2]));
+  return { labels: boxes.length, bad: bad.map(([a, b]) => [a[1], b[1]]) };
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a chart of each kind, and one whose points are close to each other."""
+    points = [Point(k % 4 + 0.2 * k, k * k % 7, name) for k, name in enumerate(NAMES)]
+    charts = (*CHARTS, Scatter("Close", "x", "y", points))
+    document = Document("Charts", tuple(map(chart_figure, charts)), "karat", {})
+    path = tmp_path_factory.mktemp("page") / "charts.html"
+    path.write_text(render(document, "html"), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
+def test_every_letter_and_every_series_is_legible(page: Path, options: tuple[str, ...]) -> None:
+    found = ask(page, CONTRAST, *options)
+    assert (found["paper"] < 0.1) == bool(options)
+    assert {"0.25", "▲", "maximum", "gtm $e$", "Atlas", "BLEU"} <= {t for t, _ in found["texts"]}
+    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
+    assert len(found["series"]) >= 15
+    assert min(found["series"]) >= 3
+
+
+def test_on_paper_it_is_legible_too(page: Path) -> None:
+    paper = page.with_name("paper.html")
+    printed = page.read_text("utf-8").replace("@media print", "@media all")
+    paper.write_text(printed, "utf-8")
+    found = ask(paper, CONTRAST, DARK)  # the dark page, printed
+    assert found["paper"] == 1
+    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
+    assert min(found["series"]) >= 3
+
+
+def test_labels_as_drawn_do_not_overlap(page: Path) -> None:
+    found = ask(page, OVERLAPS, "--window-size=1200,900")
+    assert found["labels"] >= 3 + 2 + 9
+    assert found["bad"] == []
+
+
+def test_the_page_is_quiet_and_does_not_scroll_sideways(page: Path) -> None:
+    done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
+    assert "CONSOLE" not in done.stderr
+    program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
+    wide, seen = ask(page, program, "--window-size=400,900")
+    assert wide <= seen
