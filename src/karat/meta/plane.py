@@ -388,9 +388,15 @@ class Halves(NamedTuple):
 
 
 def split_halves(judged: Judged, splits: int = 500, seed: int = SEED) -> Halves:
-    """Pick on a random half of systems and segments, look at the pick on the other half."""
+    """Pick on a random half of systems and segments, look at the pick on the other half.
+
+    Halves without a pick, or without two different systems to try it on, do not count; there may
+    be none that does.
+    """
     rng = np.random.default_rng(seed)
     found = [pair for _ in range(splits) for pair in _halves(judged, rng)]
+    if not found:
+        return Halves(0, *[float("nan")] * 4)
     pick, bleu = (np.array(values) for values in zip(*found, strict=True))
     return Halves(
         len(found),
@@ -413,7 +419,7 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
         r = correlations(human[order], cells[:, order], weights)
         pick = int(best(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
-        if pick >= 0:
+        if pick >= 0 and not np.isnan(r[:, 1]).all():
             yield float(rest[pick]), float(rest[CELLS.index(Cell(*BLEU_CELL))])
 
 

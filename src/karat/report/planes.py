@@ -229,6 +229,11 @@ def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
 
 
 def _split(fit: PlaneFit, found: Halves) -> str:
+    if not found.splits:
+        return (
+            f"{fit.dimension}: no pick could be tried on another half of systems and segments: "
+            "there are too few systems, or none of the cells agrees with the human scores."
+        )
     return (
         f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
         f"({found.splits:,} times), the pick loses to BLEU's point in {100 * found.loses:.0f}%, "

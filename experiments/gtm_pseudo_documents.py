@@ -1,0 +1,324 @@
+"""GTM's experiment: how reliable are BLEU and GTM on texts of 1 to 25 segments?
+
+    KARAT_DATA=… python experiments/gtm_pseudo_documents.py
+    python experiments/gtm_pseudo_documents.py --sets demo --longest 3 --repeats 5 --draws 20
+
+Pearson, Spearman and Kendall (tau-b) with adequacy, or what is closest to it, and with fluency over
+pseudo-documents (`karat.meta.pseudo`); one reference on TED and believability, and 1 to 3 of the 11
+on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there are 55 and
+165. Values are means over shuffles and combinations. All is Markdown, for docs/RELIABILITY.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import karat as kt
+from karat.meta.pseudo import Reliability, reliability, signed_ranks
+from karat.meta.scored import Scored, score_evalset
+from karat.metrics.base import Metric
+from karat.stats.correlation import statistic
+from karat.stats.resampling import SEED
+
+Floats = NDArray[np.float64]
+STATISTICS = ("pearson", "spearman", "tau-b")
+SAMPLED = 10
+"""Combinations of references, where there are more."""
+COMPARED = ("F e=1", "F e=2", "BLEU", "BLEU 2003")
+CUTS = 3
+"""Ways to cut a bootstrap resample of segments into documents."""
+
+# One tokeniser for BLEU, GTM and AEv, so that they differ in nothing else. At e=1 greedy is exact.
+# "BLEU" leaves out the orders that a single short segment is too short for, and smoothes; "BLEU
+# 2003" is the formula as it was: 0 without a matching 4-gram.
+_GTM = {"P": 1.0, "R": 0.0, "F": 0.5}
+METRICS: Mapping[str, Metric] = {
+    "BLEU": kt.metric("bleu:eff=yes"),
+    "BLEU 2003": kt.metric("bleu:smooth=none"),
+    **{
+        f"{letter} e={e}{' exact' * (search == 'exact')}": kt.GTM(e, search, alpha, tok="13a")
+        for e, search in ((1, "greedy"), (2, "greedy"), (2, "exact"))
+        for letter, alpha in _GTM.items()
+    },
+    "AEv": kt.metric("aev"),
+    "ROUGE-1": kt.metric("rouge1"),
+    "chrF": kt.metric("chrf"),
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A set, its counterparts of adequacy and fluency, and how many references are used."""
+
+    evalset: str
+    dimensions: tuple[str, ...]
+    references: tuple[int, ...] = (1,)
+    repeats: int = 100
+    """Shuffles for each combination of references."""
+
+
+STUDIES = (
+    Study("believability", ("adequacy", "fluency")),
+    Study("ted-zhen", ("accuracy", "fluency")),
+    Study("summeval", ("relevance", "fluency"), (1, 2, 3), 20),
+    Study("demo", ("adequacy", "fluency"), (1, 2, 3), 20),
+)
+
+
+def chosen(have: int, wanted: int) -> list[tuple[int, ...]]:
+    """Combinations of references: all, or a sample that is always the same."""
+    every = list(combinations(range(have), wanted))
+    if len(every) <= SAMPLED or wanted == 1:
+        return every
+    rng = np.random.default_rng([SEED, wanted])
+    return [every[k] for k in sorted(rng.choice(len(every), SAMPLED, replace=False))]
+
+
+def scored_by_all(evalset: kt.EvalSet) -> Scored:
+    """A set scored by all metrics; precision, recall and F of GTM share their rows."""
+    of = {m: replace(m, alpha=0.5) if isinstance(m, kt.GTM) else m for m in METRICS.values()}
+    found = score_evalset(evalset, list(dict.fromkeys(of.values())))
+    return Scored(evalset, {m: found.rows[base] for m, base in of.items()}, found.present)
+
+
+def judged_only(evalset: kt.EvalSet, dimensions: Sequence[str]) -> kt.EvalSet:
+    """The segments of which all outputs were judged, so that documents are as long as they say."""
+    known = np.all([~np.isnan(evalset.human(d)) for d in dimensions], axis=(0, 1))
+    return evalset.select(segments=[s for s, k in zip(evalset.segments, known, strict=True) if k])
+
+
+def all_scored(study: Study) -> dict[int, list[Scored]]:
+    """By number of references: the set scored against each combination."""
+    evalset = judged_only(kt.load_evalset(study.evalset), study.dimensions)
+    have = min(len(group) for group in evalset.references)
+    return {
+        k: [scored_by_all(evalset.select(references=places)) for places in chosen(have, k)]
+        for k in study.references
+    }
+
+
+# ----------------------------------------------------------------------------------- curves
+
+
+class Curves(NamedTuple):
+    """The reliability of all metrics with one dimension and one number of references."""
+
+    evalset: str
+    dimension: str
+    references: int
+    combinations: int
+    found: list[Reliability]
+
+    def of(self, label: str, by: str) -> list[Reliability]:
+        """One metric's curve, by length."""
+        metric = METRICS[label]
+        return [r for r in self.found if r.metric == metric and r.statistic == by]
+
+
+def curves(study: Study, scored: Mapping[int, list[Scored]], longest: int) -> list[Curves]:
+    """All curves of a study."""
+    found = []
+    for k, sets in scored.items():
+        for dimension in study.dimensions:
+            each = [
+                reliability(
+                    one,
+                    dimension,
+                    lengths=range(1, longest + 1),
+                    statistics=STATISTICS,
+                    repeats=study.repeats,
+                )
+                for one in sets
+            ]
+            together = [_together(same) for same in zip(*each, strict=True)]
+            found.append(Curves(study.evalset, dimension, k, len(sets), together))
+    return found
+
+
+def _together(same: Sequence[Reliability]) -> Reliability:
+    """The values of all combinations of references."""
+    return same[0]._replace(values=np.concatenate([r.values for r in same]))
+
+
+class Pair(NamedTuple):
+    """Two metrics to compare, each with a number of references."""
+
+    first: str
+    references: int
+    second: str
+    other_references: int
+
+    def __str__(self) -> str:
+        a, b = self.references, self.other_references
+        return f"{self.first}, {a} ref. - {self.second}, {b} ref."
+
+
+def pairs(study: Study) -> Iterator[Pair]:
+    """F against both BLEUs with as many references, then with one against three, as the paper."""
+    for second in COMPARED[2:]:
+        for first in COMPARED[:2]:
+            for k in study.references:
+                yield Pair(first, k, second, k)
+            if 3 in study.references:
+                yield Pair(first, 1, second, 3)
+
+
+def wilcoxon_rows(found: Sequence[Curves], study: Study) -> Iterator[list[str]]:
+    """Signed ranks over lengths. Lengths share their segments, so p is too small (`Signed`)."""
+    for dimension in study.dimensions:
+        by_number = {c.references: c for c in found if c.dimension == dimension}
+        for by in STATISTICS:
+            for pair in pairs(study):
+                a = by_number[pair.references].of(pair.first, by)
+                b = by_number[pair.other_references].of(pair.second, by)
+                test = signed_ranks([*a, *b], METRICS[pair.first], METRICS[pair.second], by)
+                gap = np.mean([x.mean - y.mean for x, y in zip(a, b, strict=True)])
+                yield [
+                    *(study.evalset, dimension, by, str(pair), f"{gap:+.3f}"),
+                    *(f"{test.first_better} of {test.lengths}", f"{test.p:.2g}"),
+                ]
+
+
+# ----------------------------------------------------------- how much depends on the segments
+
+
+Agreements = dict[tuple[str, int], Floats]
+"""Metric and number of references -> draws x dimensions x statistics."""
+
+
+def resampled(
+    scored: Mapping[int, list[Scored]], dimensions: Sequence[str], length: int, draws: int
+) -> Agreements:
+    """Agreement in bootstrap resamples of the segments; means over cuts and combinations."""
+    some = next(iter(scored.values()))[0].evalset
+    human = np.stack([some.human(dimension) for dimension in dimensions])
+    rng = np.random.default_rng([SEED, length])
+    found: dict[tuple[str, int], list[Floats]] = {}
+    for _ in range(draws):
+        drawn = rng.integers(0, len(some), len(some))
+        cuts = [_cut(rng.permutation(drawn), length) for _ in range(1 if length == 1 else CUTS)]
+        for k, sets in scored.items():
+            for label in COMPARED:
+                each = [agreement(one, label, human, cut) for one in sets for cut in cuts]
+                found.setdefault((label, k), []).append(np.mean(each, axis=0))
+    return {key: np.stack(values) for key, values in found.items()}
+
+
+def _cut(order: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Documents x segments; what does not fill a document is left."""
+    documents = len(order) // length
+    return order[: documents * length].reshape(documents, length)
+
+
+def agreement(scored: Scored, label: str, human: Floats, places: NDArray[np.int64]) -> Floats:
+    """Dimensions x statistics over documents of these segments, which may come several times."""
+    metric = METRICS[label]
+    sums = scored.rows[metric][:, places].sum(axis=2)
+    scores = metric.sign * metric.measure(sums.reshape(-1, sums.shape[2]))["value"]
+    means = human[:, :, places].mean(axis=3).reshape(len(human), -1)
+    return np.array([[statistic(by)(h, scores) for by in STATISTICS[:2]] for h in means])
+
+
+def difference_rows(
+    study: Study, scored: Mapping[int, list[Scored]], lengths: Sequence[int], draws: int
+) -> Iterator[list[str]]:
+    """The middle 95% of resampled differences, at some lengths."""
+    found = [resampled(scored, study.dimensions, length, draws) for length in lengths]
+    for d, dimension in enumerate(study.dimensions):
+        for s, by in enumerate(STATISTICS[:2]):
+            for pair in pairs(study):
+                gaps = [
+                    (at[pair.first, pair.references] - at[pair.second, pair.other_references])
+                    for at in found
+                ]
+                shown = [_interval(gap[:, d, s]) for gap in gaps]
+                yield [study.evalset, dimension, by, str(pair), *shown]
+
+
+def _interval(values: Floats) -> str:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return "-"
+    low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+# --------------------------------------------------------------------------------- printing
+
+
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A pipe table."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def curve_table(found: Curves, by: str) -> str:
+    """A row for each length, a column for each metric; the largest value in bold letters."""
+    columns = [found.of(label, by) for label in METRICS]
+    rows = []
+    for same in zip(*columns, strict=True):
+        means = [r.mean for r in same]
+        best = np.nanmax(means) if not np.isnan(means).all() else np.nan
+        texts = ["-" if np.isnan(x) else f"{x:.3f}" for x in means]
+        shown = [f"**{t}**" if x == best else t for t, x in zip(texts, means, strict=True)]
+        rows.append([str(same[0].length), str(same[0].documents), *shown])
+    return markdown(["segments", "documents", *METRICS], rows)
+
+
+def report(study: Study, longest: int, draws: int) -> Iterator[str]:
+    """All tables of a study."""
+    scored = all_scored(study)
+    some = next(iter(scored.values()))[0]
+    yield f"## {study.evalset}: {len(some.evalset.systems)} systems, {len(some.evalset)} segments\n"
+    yield "\n".join(proofs(scored)) + "\n"
+    found = curves(study, scored, longest)
+    for one in found:
+        what = f"{one.references} of the references, {one.combinations} combinations"
+        for by in STATISTICS:
+            yield f"### {study.evalset}, {one.dimension}, {by}: {what}\n\n{curve_table(one, by)}\n"
+    headings = ["set", "dimension", "statistic", "first - second"]
+    rows = list(wilcoxon_rows(found, study))
+    yield markdown([*headings, "mean difference", "first better at", "Wilcoxon p"], rows) + "\n"
+    lengths = [k for k in (1, 5, 25) if k <= longest]
+    rows = list(difference_rows(study, scored, lengths, draws))
+    yield markdown([*headings, *(f"length {k}, 95%" for k in lengths)], rows) + "\n"
+
+
+def proofs(scored: Mapping[int, list[Scored]]) -> Iterator[str]:
+    """How many matchings of the exact search are proven to be the largest."""
+    exact = METRICS["F e=2 exact"]
+    for k, sets in scored.items():
+        rows = np.concatenate([s.rows[exact].reshape(-1, 6) for s in sets])
+        greedy = np.concatenate([s.rows[METRICS["F e=2"]].reshape(-1, 3) for s in sets])
+        below = int((greedy[:, 0] < rows[:, 0] * (1 - 1e-9)).sum())
+        yield (
+            f"- e=2, {k} reference{'s' * (k > 1)}: {int(rows[:, 5].sum()):,} of "
+            f"{int(rows[:, 4].sum()):,} matchings proven; greedy is below in {below:,}"
+        )
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    known = [study.evalset for study in STUDIES]
+    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    parser.add_argument("--longest", type=int, default=25)
+    parser.add_argument("--repeats", type=int)
+    parser.add_argument("--draws", type=int, default=200)
+    asked = parser.parse_args()
+    for study in STUDIES:
+        if study.evalset in asked.sets:
+            one = replace(study, repeats=asked.repeats or study.repeats)
+            for part in report(one, asked.longest, asked.draws):
+                print(part, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+"""The evaluation plane on judged sets: does the paper's prediction hold?
+
+    KARAT_DATA=… python experiments/plane_on_data.py
+    python experiments/plane_on_data.py --sets demo --metrics aev --resamples 200 --halves 50
+
+For each of `PLANES` it prints the R^2 table in the paper's layout, and for all of them a summary
+and the verdicts on the predicted regions; all is Markdown, for docs/PLANE.md. Nothing is tuned: the
+metrics are AEv as it is by default and with the paper's stemmer and stop words.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+import karat as kt
+from karat.evalset.flooding import Flood, flood
+from karat.meta.plane import (
+    ALPHAS,
+    BLEU_CELL,
+    CELLS,
+    ORDERS,
+    Halves,
+    PlaneFit,
+    Verdict,
+    fit_plane,
+    judged,
+    split_halves,
+    verdict,
+)
+from karat.meta.regions import Region, predicted
+from karat.meta.scored import Scored, score_evalset
+from karat.metrics.ngram import AEv
+
+METRICS = ("aev", "aev:preset=paper")
+FLOODS = (1, 2, 3, 4, 5)
+"""Seeds of the flooded sets: which answers are flooded, and with what."""
+
+FEW = 6
+"""With fewer systems only segments are resampled, and no system is left out. Any two systems lie on
+a line, so halves need three systems each, and picking among cells needs three others."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane to fit: a dimension of a set, and the task and guideline that the paper has for it.
+
+    Without a guideline there is no prediction.
+    """
+
+    evalset: str
+    dimension: str
+    task: str = ""
+    guideline: str = ""
+    references: int | None = None
+    """The first so many; None for all."""
+    flood: Flood | None = None
+    """How answers are flooded, if they are."""
+
+    @property
+    def name(self) -> str:
+        """The set, with what was done to it."""
+        parts = [self.evalset]
+        parts += [f"{self.references} ref."] if self.references else []
+        parts += [f"flooded, seed {self.flood.seed}"] if self.flood else []
+        return ", ".join(parts)
+
+    @property
+    def region(self) -> Region | None:
+        """What the paper predicts."""
+        return predicted(self.task, self.guideline) if self.guideline else None
+
+
+# Which guideline a dimension stands for is argued in docs/PLANE.md.
+_SUMMEVAL = {"relevance": "coverage", "fluency": "fluency", "consistency": "", "coherence": ""}
+_RAG24 = ("all", "vital", "weighted", "strict-all", "strict-vital", "strict-weighted")
+PLANES = (
+    Plane("ted-zhen", "accuracy", "mt", "adequacy"),
+    Plane("ted-zhen", "fluency", "mt", "fluency"),
+    Plane("believability", "adequacy", "mt", "adequacy"),
+    Plane("believability", "fluency", "mt", "fluency"),
+    *(Plane("summeval", d, "summary", g, 1) for d, g in _SUMMEVAL.items()),
+    *(Plane("summeval", d, "summary", g, 11) for d, g in _SUMMEVAL.items()),
+    Plane("e2e", "naturalness", "mt", "fluency"),
+    Plane("e2e", "quality"),
+    Plane("realsumm", "coverage", "summary", "coverage"),
+    *(Plane("rag24", dimension, "qa", "lenient") for dimension in _RAG24),
+    *(Plane("rag24", "all", "qa", "strict", flood=Flood("all", seed=seed)) for seed in FLOODS),
+)
+DEMO = (Plane("demo", "adequacy", "mt", "adequacy"), Plane("demo", "fluency", "mt", "fluency"))
+
+
+class Fitted(NamedTuple):
+    """A plane with all that is said of it; what too few systems cannot tell is None."""
+
+    plane: Plane
+    fit: PlaneFit
+    segments: int
+    references: str
+    halves: Halves | None
+    verdict: Verdict | None
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few systems to leave any out."""
+        return len(self.fit.systems) < FEW
+
+
+@lru_cache(maxsize=1)
+def outputs(evalset: str, references: int | None, how: Flood | None, metric: AEv) -> Scored:
+    """The outputs of a set, scored; kept for its next dimension."""
+    found = kt.load_evalset(evalset)
+    found = flood(found, how).evalset if how else found
+    return score_evalset(
+        found.select(references=range(references)) if references else found, metric
+    )
+
+
+def fitted(plane: Plane, metric: AEv, resamples: int, halves: int) -> Fitted:
+    """Fit one plane."""
+    scored = outputs(plane.evalset, plane.references, plane.flood, metric)
+    given = judged(scored, metric, plane.dimension)
+    few = len(given.systems) < FEW
+    over = "segments" if few else "both"
+    fit = fit_plane(given, plane.dimension, resamples=resamples, over=over)
+    numbers = sorted({len(group) for group in scored.evalset.references})
+    return Fitted(
+        plane,
+        fit,
+        int(given.known.any(axis=0).sum()),
+        "-".join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1]))),
+        None if few else split_halves(given, halves),
+        verdict(fit, plane.region) if plane.region else None,
+    )
+
+
+# --------------------------------------------------------------------------------- printing
+
+
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A pipe table."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def percent(value: float) -> str:
+    """With one decimal; a dash where it is undefined."""
+    return "-" if np.isnan(value) else f"{100 * value:.1f}"
+
+
+def r2_table(found: Fitted) -> str:
+    """R^2 in percent as the paper prints it, negative where r is; the predicted region in italics.
+
+    The maximum is in bold letters.
+    """
+    fit, region = found.fit, found.plane.region
+    signed = fit.table(np.sign(fit.r) * fit.r2)
+    rows = []
+    for n, values in zip(reversed(ORDERS), signed, strict=True):
+        cells = []
+        for alpha, value in zip(ALPHAS, values, strict=True):
+            text = f"*{percent(value)}*" if region and region.holds(alpha, n) else percent(value)
+            cells.append(f"**{text}**" if (alpha, n) == fit.maximum else text)
+        rows.append([str(n), *cells])
+    return markdown(["N / alpha", *(f"{alpha:g}" for alpha in ALPHAS)], rows)
+
+
+SUMMARY = (
+    *("set", "dimension", "systems", "segments", "refs", "maximum", "R^2 %", "95%", "p"),
+    *("pick", "left out %: pick", "picking", "BLEU", "loses to BLEU %", "predicted", "verdict"),
+)
+
+
+def summary_row(found: Fitted) -> list[str]:
+    """A plane in one row of the summary; what three systems cannot tell is a dash."""
+    fit, plane = found.fit, found.plane
+    low, high = fit.intervals
+    top = fit.maximum
+    middle = ["none", "-", "-"]
+    if top:
+        ends = f"{percent(fit.at(top, low))} to {percent(fit.at(top, high))}"
+        middle = [str(top), percent(fit.at(top, fit.r2)), ends + "*" * found.few]
+    return [
+        *(plane.name, plane.dimension, str(len(fit.systems)), str(found.segments)),
+        *(found.references, *middle, f"{fit.p:.3f}", *_left_out(found)),
+        f"{100 * found.halves.loses:.0f}" if found.halves else "-",
+        str(plane.region) if plane.region else "nothing",
+        _words(found),
+    ]
+
+
+def _left_out(found: Fitted) -> list[str]:
+    """The cross-validated pick, and the variance of left-out systems that is explained."""
+    fit = found.fit
+    if found.few or fit.pick is None:
+        return ["-", "-", "-", "-"]
+    shares = [fit.at(fit.pick, fit.q2), fit.picking, fit.at(BLEU_CELL, fit.q2)]
+    return [str(fit.pick), *map(percent, shares)]
+
+
+def _words(found: Fitted) -> str:
+    if found.verdict is None:
+        return "-"
+    return "undecidable" if found.few else found.verdict.words
+
+
+VERDICTS = (
+    *("set", "dimension", "task", "guideline", "predicted", "R^2 % there", "elsewhere"),
+    *("difference, 95%", "maximum there", "wins there %", "cells there %", "verdict"),
+)
+
+
+def verdict_row(found: Fitted, region: Region, held: Verdict) -> list[str]:
+    """A prediction against the plane: mean R^2 of its cells, and where the best cell is."""
+    plane, fit = found.plane, found.fit
+    inside = np.array([region.holds(*cell) for cell in CELLS])
+    there = "-" if fit.maximum is None else "yes" if region.holds(*fit.maximum) else "no"
+    return [
+        *(plane.name, plane.dimension, plane.task, plane.guideline, str(region)),
+        *(percent(held.inside), percent(held.outside)),
+        f"{percent(held.low)} to {percent(held.high)}" + "*" * found.few,
+        *(there, percent(fit.wins[inside].sum()), percent(inside.mean()), _words(found)),
+    ]
+
+
+def report(metric: AEv, planes: Sequence[Plane], resamples: int, halves: int) -> Iterator[str]:
+    """The planes of one metric as they get ready, then the tables over all of them."""
+    yield f"## {metric}\n"
+    every = []
+    for plane in planes:
+        found = fitted(plane, metric, resamples, halves)
+        every.append(found)
+        yield f"### {plane.name}: {plane.dimension} ({metric})\n\n{r2_table(found)}\n"
+    yield f"### Summary ({metric})\n\n{markdown(SUMMARY, [summary_row(f) for f in every])}\n"
+    rows = [verdict_row(f, f.plane.region, f.verdict) for f in every if f.verdict]
+    yield f"### Predictions ({metric})\n\n{markdown(VERDICTS, rows)}\n"
+    yield f"`*` fewer than {FEW} systems: segments alone are resampled, for these systems.\n"
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    known = list(dict.fromkeys(plane.evalset for plane in (*PLANES, *DEMO)))
+    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    parser.add_argument("--metrics", nargs="+", default=list(METRICS))
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--halves", type=int, default=500)
+    asked = parser.parse_args()
+    planes = [plane for plane in (*PLANES, *DEMO) if plane.evalset in asked.sets]
+    print(f"{asked.resamples:,} bootstrap resamples, {asked.halves:,} splits into halves.\n")
+    for name in asked.metrics:
+        metric = kt.metric(name)
+        assert isinstance(metric, AEv)
+        for part in report(metric, planes, asked.resamples, asked.halves):
+            print(part, flush=True)
+
+
+if __name__ == "__main__":
+    main()
