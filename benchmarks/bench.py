@@ -21,6 +21,7 @@ import large
 import lists
 import machine
 import meta
+import plane
 import startup
 import trees
 from plan import FULL, QUICK, Plan
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "more": lists.more,
     "bootstrap": lists.bootstrap,
     "gtm": gtm.measure,
+    "plane": plane.measure,
     "perm": meta.perm,
     "kendall": meta.kendall,
     "ter": edits.ter,
