@@ -63,7 +63,7 @@ class Known(NamedTuple):
 
 DEMO = "demo-nuggets"
 KNOWN = {
-    DEMO: Known("jsonl", "nuggets/demo.jsonl", "bundled: 2 questions, 14 nuggets, 4 runs"),
+    DEMO: Known("trec", "nuggets", "bundled: 2 questions, 14 nuggets, 4 runs"),
     "realsumm": Known("units", "nuggets-realsumm", "25 summarisers, 1,056 content units"),
     "rag24": Known(
         "rag", "nuggets-rag24/nugget_assignment.20241108.jl", "45 runs answer 21 topics"

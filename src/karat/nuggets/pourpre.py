@@ -85,9 +85,8 @@ class Pourpre:
         starts = np.cumsum([0, *counts[:-1]])
         return np.maximum.reduceat(each, starts, axis=1)
 
-    def counts(self, question: Question, responses: Sequence[Response]) -> Counts:
+    def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
         """What an answer returns by its matches, and what it may and does cost."""
-        match = self.match(question, responses)
         weight = weights(question, self.weights)
         paid = match if self.partial_allowance else match > 0
         allowance = ALLOWANCE * math.fsum(paid.tolist())
@@ -99,18 +98,18 @@ class Pourpre:
         rows, counts, skipped = [], [], []
         for done, (id, question) in enumerate(key.questions.items(), 1):
             progress(done, len(key), f"matching {run.tag}")
-            found = self.counts(question, run.responses(id))
+            match = self.match(question, run.responses(id))
+            found = self.counts(question, run.responses(id), match)
             if not found.total:
                 skipped.append(id)
                 continue
             counts.append(found)
-            rows.append(self._row(run, question, found))
+            rows.append(self._row(run, question, match, found))
         micro = measure(total(counts), self.beta)
         return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
-    def _row(self, run: Run, question: Question, found: Counts) -> QuestionScore:
-        responses = run.responses(question.id)
-        matched = self.match(question, responses) > 0
+    def _row(self, run: Run, question: Question, match: Floats, found: Counts) -> QuestionScore:
+        matched = match > 0
         vital = np.array([nugget.vital for nugget in question.nuggets])
         return QuestionScore(
             run.tag,
@@ -122,9 +121,9 @@ class Pourpre:
             int((~vital).sum()),
             found.length,
             found.allowance,
-            len(responses),
-            0,
-            0,
+            len(run.responses(question.id)),
+            judged=0,
+            undecided=0,
         )
 
 
@@ -140,4 +139,5 @@ def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
     has = np.array([np.isin(used, words.classes[words.row(i)]) for i in rows], dtype=np.float64)
     whole = weight.sum(axis=1)
     shared = has.reshape(len(rows), len(used)) @ weight.T
-    return np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
+    out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
+    return out

@@ -11,8 +11,6 @@ from karat.nuggets.judgements import Contradiction, Judgements
 from karat.nuggets.keys import Key
 from karat.nuggets.runs import Run
 
-_SHOWN = 20  # remarks of one kind that are spelled out
-
 
 @dataclass(frozen=True)
 class NuggetSet:
@@ -83,12 +81,13 @@ def _named(kind: str, names: list[str]) -> str:
 
 
 def _contradictions(judgements: Judgements) -> list[str]:
-    """Each with both lines; the rule is the paper's (see `Judgements`)."""
-    all_of_them = judgements.contradictions
-    found = [_contradiction(pair) for pair in all_of_them[:_SHOWN]]
-    if rest := len(all_of_them) - len(found):
-        found.append(f"and {rest:,} more judgements that contradict others")
-    return found
+    """The rule is the paper's (see `Judgements`)."""
+    count = len(judgements.contradictions)
+    if not count:
+        return []
+    first = _contradiction(judgements.contradictions[0])
+    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    return [f"contradictory judgements, of which the highest counts: {first}{others}"]
 
 
 def _contradiction(pair: Contradiction) -> str:
@@ -96,5 +95,5 @@ def _contradiction(pair: Contradiction) -> str:
     places = [row.place or f"run {row.run or '-'}" for row in pair]
     return (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
-        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]}); the highest counts"
+        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
     )
