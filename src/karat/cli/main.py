@@ -20,6 +20,7 @@ COMMANDS = {
     "meta": ("karat.cli.meta", "Rank metrics by their agreement with human scores."),
     "plane": ("karat.cli.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.data", "Check, convert and list evaluation sets."),
+    "nuggets": ("karat.cli.nuggets", "Score answers by the nuggets they carry."),
     "metrics": ("karat.cli.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.demo", "Run a comparison on bundled texts and write a report."),
     "completion": ("karat.cli.completion", "Print a shell's completion script."),

@@ -35,10 +35,13 @@ class Place(NamedTuple):
 
 
 class Reading:
-    """One reading of a set: what was found wrong so far, and who is told how far it has come."""
+    """One reading of a set: what was found wrong so far, and who is told how far it has come.
 
-    def __init__(self, progress: Progress = silent) -> None:
-        self.progress = progress
+    `lister` is the command that lists all problems of such a set.
+    """
+
+    def __init__(self, progress: Progress = silent, lister: str = "karat data check") -> None:
+        self.progress, self.lister = progress, lister
         self.problems: list[str] = []
         self.more = 0
 
@@ -57,7 +60,7 @@ class Reading:
     def _first(self) -> str:
         others = len(self.problems) + self.more - 1
         return self.problems[0] + (
-            f" (and {others:,} more: karat data check lists them)" if others else ""
+            f" (and {others:,} more: {self.lister} lists them)" if others else ""
         )
 
     def is_told(self, sentence: str) -> bool:

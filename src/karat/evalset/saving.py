@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from karat.errors import InputError, OutputError
 from karat.evalset.directory import JUDGEMENT_COLUMNS, escaped, file_name
@@ -16,21 +17,42 @@ from karat.evalset.settings_file import FILE, Settings, settings_text
 
 FORMATS = ("dir", "jsonl")
 
+NamedFile: TypeAlias = tuple[str, Iterable[str]]
+"""A file of a folder: its path in it, and what stands in it, in pieces."""
+
 
 def save_evalset(evalset: EvalSet, path: str | os.PathLike[str], format: str = "dir") -> None:
     """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
     target = Path(path)
     if format not in FORMATS:
         raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+    if format == "jsonl":
+        write_file(target, jsonl_lines(evalset))
+    else:
+        write_folder(target, _files(evalset))
+
+
+def write_file(target: Path, pieces: Iterable[str]) -> None:
+    """Write a new file, whole or not at all."""
+    _whole(target, lambda temporary: _write(temporary, pieces))
+
+
+def write_folder(target: Path, files: Iterable[NamedFile]) -> None:
+    """Write a new folder with all its files, or nothing."""
+
+    def fill(temporary: Path) -> None:
+        for name, pieces in files:
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+            _write(temporary / name, pieces)
+
+    _whole(target, fill)
+
+
+def _whole(target: Path, fill: Callable[[Path], None]) -> None:
     check_free(target)
     temporary = target.parent / f".karat-{os.urandom(8).hex()}.tmp"
     try:
-        if format == "jsonl":
-            _write(temporary, jsonl_lines(evalset))
-        else:
-            for name, pieces in _files(evalset):
-                (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-                _write(temporary / name, pieces)
+        fill(temporary)
         check_free(target)
         temporary.rename(target)
     except OSError as error:
@@ -69,7 +91,7 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
                 ) from error
 
 
-def _files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
+def _files(evalset: EvalSet) -> Iterator[NamedFile]:
     """The files of the layout and what stands in each."""
     settings = _settings(evalset)
     yield FILE, settings_text(settings)

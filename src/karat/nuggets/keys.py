@@ -22,6 +22,11 @@ class Nugget:
     vital: bool = True
     votes: int | None = None
 
+    @property
+    def importance(self) -> str:
+        """`vital` or `okay`, as files call it."""
+        return "vital" if self.vital else "okay"
+
     def __post_init__(self) -> None:
         if not self.descriptions:
             raise InputError(f"nugget {self.id} has no description")

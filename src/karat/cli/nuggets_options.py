@@ -1,0 +1,42 @@
+"""Options that several commands of `karat nuggets` share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from karat.cli.options import F
+
+
+def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """The names of known sets; where none fits, files."""
+    from click.shell_completion import CompletionItem
+
+    from karat.nuggets.loading import KNOWN
+
+    names = [CompletionItem(name) for name in KNOWN if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
+
+
+def places(function: F) -> F:
+    """`--run`, `--judgements` and `--skip-unknown`: what stands beside the key."""
+    for name, what in (("run", "Runs"), ("judgements", "Judgements")):
+        function = click.option(
+            f"--{name}",
+            f"{name}s" if name == "run" else name,
+            multiple=True,
+            metavar="PLACE",
+            type=click.Path(),
+            help=f"{what} from here, not those that come with SET; repeat for several.",
+        )(function)
+    return skip_unknown(function)
+
+
+def skip_unknown(function: F) -> F:
+    """`--skip-unknown`: a run may answer more questions than the key has."""
+    return click.option(
+        "--skip-unknown",
+        is_flag=True,
+        help="Leave out responses to questions that the key does not have.",
+    )(function)

@@ -1,0 +1,122 @@
+"""`karat nuggets score`: what a run is worth by the nuggets its answers carry."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import nuggets_options, options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.nuggets.decisions import Guess
+    from karat.nuggets.official import Official
+    from karat.nuggets.runs import Run
+    from karat.nuggets.sets import NuggetSet
+    from karat.progress import Progress
+    from karat.report.nuggets import Scored
+
+
+@click.command(name="score")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option(
+    "-k",
+    "--key",
+    required=True,
+    metavar="KEY",
+    shell_complete=nuggets_options.complete_nuggets,
+    help="The key: a file or folder in any format, or the name of a known set.",
+)
+@click.option(
+    "-j",
+    "--judgements",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Judged responses, in any format; repeat for several (default: those with KEY).",
+)
+@click.option(
+    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["vital", "pyramid"]),
+    default="vital",
+    show_default=True,
+    help="Recall of vital nuggets, or weighted by assessors' votes.",
+)
+@click.option("--strict", is_flag=True, help="In F, partial support does not count.")
+@click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
+@nuggets_options.skip_unknown
+@options.output
+def command(
+    runs: tuple[str, ...],
+    key: str,
+    judgements: tuple[str, ...],
+    beta: float,
+    weights: str,
+    strict: bool,
+    details: bool,
+    skip_unknown: bool,
+    format: str,
+    output: str | None,
+) -> None:
+    """Score runs by the nuggets their answers carry.
+
+    RUN is a file of responses in any format, or the tag of a run that comes with KEY.
+
+    \b
+    karat nuggets score my.run --key key.txt --judgements judged.txt
+    karat nuggets score heron --key demo-nuggets --nuggets
+    """
+    from karat.nuggets.official import Official
+    from karat.report.nuggets import score_document
+
+    check_output(output, (*runs, key, *judgements))
+    how = Official(beta, weights, strict)
+    with Bar() as progress:
+        found = open_runs(runs, key, judgements, skip_unknown, progress)
+        if not found.judgements.rows:
+            raise InputError(
+                f"{key} comes without judgements, and nothing else says which response carries "
+                "which nugget: name some with --judgements"
+            )
+        scored = [score_run(run, found, how, progress) for run in found.runs.values()]
+    show(score_document(found, scored, how, details, options.command_line()), format, output)
+
+
+def open_runs(
+    runs: tuple[str, ...],
+    key: str,
+    judgements: tuple[str, ...],
+    skip_unknown: bool,
+    progress: Progress,
+) -> NuggetSet:
+    """The key with the named runs: files, or else tags of runs that come with the key."""
+    from karat.nuggets.loading import load_nuggets
+
+    files = [run for run in runs if os.path.exists(run)]
+    tags = [run for run in runs if run not in files]
+    if files and tags:
+        raise InputError(f"{tags[0]}: no such file")
+    found = load_nuggets(key, files, judgements, skip_unknown=skip_unknown, progress=progress)
+    if not files and not found.runs:
+        raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
+    return found if files else found.select(*tags)
+
+
+def score_run(
+    run: Run, nuggets: NuggetSet, how: Official, progress: Progress, guess: Guess | None = None
+) -> Scored:
+    """Decide on every response, then score; a classifier comes in as `guess`."""
+    from karat.nuggets.decisions import decide_run
+    from karat.nuggets.modern import score_shares
+    from karat.report.nuggets import Scored
+
+    decided = dict(decide_run(run, nuggets.key, nuggets.judgements, guess, progress))
+    official = how.score(run, nuggets.key, decided)
+    return Scored(run, decided, official, score_shares(run, nuggets.key, decided))

@@ -1,0 +1,100 @@
+"""Decisions: which response carries which nugget, from judgements, from guesses, or from both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.judgements import SUPPORT, Judgements
+from karat.nuggets.keys import Key, Question
+from karat.nuggets.runs import Response, Run
+from karat.progress import Progress, silent
+
+Guess: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
+"""From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
+
+This is where a classifier is plugged in; NaN means that it does not decide.
+"""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
+
+    values: NDArray[np.float64]
+    """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
+    known: NDArray[np.bool_]
+    """Where a judgement decided."""
+
+    @property
+    def undecided(self) -> int:
+        """Pairs of which neither judgement nor guess says anything; they count as not carried."""
+        return int(np.isnan(self.values).sum())
+
+    @property
+    def judged(self) -> int:
+        """Pairs that a judgement decides."""
+        return int(self.known.sum())
+
+    def support(self, strict: bool = False) -> NDArray[np.float64]:
+        """For each nugget the best of any response; strictly, partial support is none."""
+        best: NDArray[np.float64] = np.nan_to_num(self.values).max(axis=0, initial=0.0)
+        return np.where(best < SUPPORT, 0.0, best) if strict else best
+
+    def credit(self, strict: bool = False) -> list[int | None]:
+        """For each nugget the first response that carries it: that one gets the credit."""
+        carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
+        return [int(column.argmax()) if column.any() else None for column in carried.T]
+
+
+def decide(
+    question: Question,
+    responses: Sequence[Response],
+    judgements: Judgements | None = None,
+    guess: Guess | None = None,
+) -> Decided:
+    """A known judgement always wins over a guess."""
+    shape = len(responses), len(question.nuggets)
+    values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
+    known = np.zeros(shape, dtype=np.bool_)
+    table = {} if judgements is None else judgements.known
+    for i, response in enumerate(responses):
+        text = response.normal
+        for j, nugget in enumerate(question.nuggets):
+            value = table.get((question.id, nugget.id, text))
+            if value is not None:
+                values[i, j], known[i, j] = value, True
+    return Decided(values, known)
+
+
+def _guessed(
+    guess: Guess, question: Question, responses: Sequence[Response]
+) -> NDArray[np.float64]:
+    shape = len(responses), len(question.nuggets)
+    values = np.array(guess(question, responses), dtype=np.float64)
+    if values.shape != shape:
+        raise InputError(
+            f"the guesses for question {question.id} have the shape {values.shape}, expected "
+            f"{shape}: responses by nuggets"
+        )
+    return values
+
+
+def decide_run(
+    run: Run,
+    key: Key,
+    judgements: Judgements | None = None,
+    guess: Guess | None = None,
+    progress: Progress = silent,
+) -> Mapping[str, Decided]:
+    """The decisions on every question of the key."""
+    found = {}
+    for done, (id, question) in enumerate(key.questions.items(), 1):
+        found[id] = decide(question, run.responses(id), judgements, guess)
+        progress(done, len(key), f"deciding {run.tag}")
+    return found

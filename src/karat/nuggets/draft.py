@@ -1,0 +1,186 @@
+"""A draft of a nugget set: the one place where keys, runs and judgements are checked."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+from karat.evalset.reading import Place, Reading
+from karat.nuggets.judgements import NOT, PARTIAL, SUPPORT, Judged, Judgements
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
+
+PARTS = ("key", "runs", "judgements")
+
+
+class Drafted(NamedTuple):
+    """A nugget as it was read, and where."""
+
+    nugget: Nugget
+    place: Place
+
+
+class _Question(NamedTuple):
+    text: str
+    place: Place
+    nuggets: dict[str, Drafted]
+
+
+class Draft:
+    """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
+
+    A file may hold more than is wanted of it: only the parts in `take` are kept.
+    """
+
+    def __init__(self, name: str, reading: Reading, skip_unknown: bool = False) -> None:
+        self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
+        self.take: tuple[str, ...] = PARTS
+        self.questions: dict[str, _Question] = {}
+        self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
+        self._institutions: dict[str, str] = {}
+        self._judged: list[tuple[Place, Judged]] = []
+        self._skipped: dict[str, int] = {}
+
+    # ------------------------------------------------------------------------------ the key
+
+    def question(self, id: str, place: Place, text: str = "") -> None:
+        """Take a question, which must be new; TREC keys name it only with its nuggets."""
+        if "key" not in self.take or not self._is_name("question", id, place):
+            return
+        if id in self.questions:
+            self.reading.problem(place, f"question {id} again (first {self.questions[id].place})")
+        else:
+            self.questions[id] = _Question(text, place, {})
+
+    def nugget(self, question: str, nugget: Nugget, place: Place) -> None:
+        """Take a nugget of a question that is there."""
+        if "key" not in self.take or question not in self.questions:
+            return
+        known = self.questions[question].nuggets
+        if not self._is_name("nugget", nugget.id, place):
+            return
+        if nugget.id in known:
+            first = known[nugget.id].place
+            self.reading.problem(
+                place, f"question {question} has nugget {nugget.id} already ({first})"
+            )
+        elif not all(text.strip() for text in nugget.descriptions):
+            self.reading.problem(place, f"nugget {nugget.id} has no description, expected words")
+        else:
+            known[nugget.id] = Drafted(nugget, place)
+
+    def also(self, question: str, id: str, description: str, place: Place) -> None:
+        """Take a further description of a nugget that is there."""
+        if "key" not in self.take:
+            return
+        known = self.questions[question].nuggets if question in self.questions else {}
+        if id not in known:
+            self.reading.problem(
+                place, f"a further description of nugget {id}, which no line above has"
+            )
+            return
+        old, first = known[id]
+        texts = (*old.descriptions, description)
+        known[id] = Drafted(Nugget(id, texts, old.vital, old.votes), first)
+
+    # ------------------------------------------------------------------------------ the runs
+
+    def run(self, tag: str, place: Place, institution: str = "") -> None:
+        """Take a run, which may have no response; whose it is may be said once."""
+        if "runs" in self.take and self._is_name("run", tag, place):
+            self._responses.setdefault(tag, [])
+            if institution:
+                self._institutions[tag] = institution
+
+    def response(self, tag: str, question: str, response: Response, place: Place) -> None:
+        """Take the next response of a run to a question."""
+        if "runs" not in self.take or not self._is_name("run", tag, place):
+            return
+        self._responses.setdefault(tag, []).append((place, question, response))
+
+    # ------------------------------------------------------------------------ the judgements
+
+    def judge(self, row: Judged, place: Place) -> None:
+        """Take a judgement."""
+        if "judgements" not in self.take:
+            return
+        if row.value not in (SUPPORT, PARTIAL, NOT):
+            self.reading.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
+        else:
+            self._judged.append((place, row._replace(place=str(place))))
+
+    # ------------------------------------------------------------------------------- the end
+
+    def finish(self) -> NuggetSet:
+        """The set; if anything is wrong with it, the first problem is raised."""
+        self._check_key()
+        runs = {
+            tag: make_run(tag, self._known(rows), self._institutions.get(tag, ""))
+            for tag, rows in self._responses.items()
+        }
+        judged = tuple(row for place, row in self._judged if self._can_judge(row, place))
+        self.reading.check()
+        key = make_key(
+            Question(id, tuple(nugget for nugget, _ in found.nuggets.values()), found.text)
+            for id, found in self.questions.items()
+        )
+        return NuggetSet(self.name, key, MappingProxyType(runs), Judgements(judged), self._notes())
+
+    def _check_key(self) -> None:
+        if not self.questions:
+            self.reading.problem(self.name, "no questions: expected a key with at least one")
+        for id, found in self.questions.items():
+            if not found.nuggets:
+                self.reading.problem(found.place, f"question {id} has no nuggets")
+
+    def _known(self, rows: list[tuple[Place, str, Response]]) -> list[tuple[str, Response]]:
+        found = []
+        for place, question, response in rows:
+            if question in self.questions:
+                found.append((question, response))
+            elif self.skip_unknown:
+                self._skipped[question] = self._skipped.get(question, 0) + 1
+            else:
+                self.reading.problem(
+                    place, f"a response to question {question!r}, which is not in the key"
+                )
+        return found
+
+    def _can_judge(self, row: Judged, place: Place) -> bool:
+        if row.question not in self.questions:
+            if self.skip_unknown:
+                self._skipped[row.question] = self._skipped.get(row.question, 0)
+            else:
+                self.reading.problem(
+                    place, f"a judgement of question {row.question!r}, which is not in the key"
+                )
+            return False
+        known = self.questions[row.question].nuggets
+        if row.nugget not in known:
+            self.reading.problem(
+                place,
+                f"a judgement of nugget {row.nugget!r}, which question {row.question} does not "
+                f"have ({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
+            )
+        return row.nugget in known
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self._skipped:
+            return ()
+        responses = sum(self._skipped.values())
+        return (
+            f"left out: {responses:,} responses to {len(self._skipped):,} questions that the key "
+            "does not have",
+        )
+
+    def _is_name(self, kind: str, name: object, place: Place) -> bool:
+        """Names stand in tables and one a line."""
+        if isinstance(name, str) and name.strip() and not any(c in name for c in "\t\n\r"):
+            return True
+        self.reading.problem(
+            place,
+            f"{kind} {name!r}: expected a name of at least one character, without tabs and line "
+            "ends",
+        )
+        return False

@@ -1,0 +1,192 @@
+"""`load_nuggets`: a key with runs and judgements, by name or place, in whatever format they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from importlib import import_module, resources
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.errors import InputError
+from karat.evalset.loading import VARIABLE
+from karat.evalset.reading import Reading
+from karat.nuggets.draft import Draft
+from karat.nuggets.sets import NuggetSet
+from karat.nuggets.trec import JUDGED, KEY, is_importance
+from karat.progress import Progress, silent
+
+LISTER = "karat nuggets describe"
+
+_LONGEST = 1 << 20  # bytes of a first line that are looked at
+_PATH = str | os.PathLike[str]
+
+
+class Format(NamedTuple):
+    """A reader, which fills a draft."""
+
+    module: str
+    function: str
+    about: str
+
+    def reader(self) -> Callable[[Path, Draft], None]:
+        """The function that reads it."""
+        found: Callable[[Path, Draft], None] = getattr(
+            import_module(f"karat.nuggets.{self.module}"), self.function
+        )
+        return found
+
+
+FORMATS = {
+    "jsonl": Format("jsonl", "read_jsonl", "Karat's JSON lines"),
+    "rag": Format("rag", "read_rag", "nugget assignments of RAG answers, as JSON lines"),
+    "trec": Format("trec", "read_folder", "TREC's files: key.txt, runs/, judged.txt"),
+    "units": Format("units", "read_units", "content units: ids.txt, SCUs.txt, summaries/, labels/"),
+    "trec-key": Format("trec", "read_key", "a key of TREC"),
+    "trec-run": Format("trec", "read_runs", "runs of TREC"),
+    "trec-judged": Format("trec", "read_judged", "judged responses of TREC"),
+}
+_TEXT = {"key": "trec-key", "runs": "trec-run", "judgements": "trec-judged"}
+"""What a text file is, by the part that is wanted of it."""
+
+
+class Known(NamedTuple):
+    """A set that has a name."""
+
+    format: str
+    place: str
+    about: str
+
+
+DEMO = "demo-nuggets"
+KNOWN = {
+    DEMO: Known("trec", "nuggets", "bundled: 2 questions, 14 nuggets, 4 runs"),
+    "realsumm": Known("units", "nuggets-realsumm", "25 summarisers, 1,056 content units"),
+    "rag24": Known(
+        "rag", "nuggets-rag24/nugget_assignment.20241108.jl", "45 runs answer 21 topics"
+    ),
+}
+
+
+def load_nuggets(
+    key: _PATH,
+    runs: Sequence[_PATH] = (),
+    judgements: Sequence[_PATH] = (),
+    *,
+    format: str | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+) -> NuggetSet:
+    """A set by the name of a known one, or by its folder or file.
+
+    Runs and judgements from further places take the place of those that come with the key. Formats
+    are found from the content; `format` names that of the first place. Responses and judgements of
+    questions that the key does not have are an error, or left out with `skip_unknown`.
+    """
+    reading = Reading(progress, LISTER)
+    return read_nuggets(key, runs, judgements, reading, format, skip_unknown)
+
+
+def read_nuggets(
+    key: _PATH,
+    runs: Sequence[_PATH],
+    judgements: Sequence[_PATH],
+    reading: Reading,
+    format: str | None = None,
+    skip_unknown: bool = False,
+) -> NuggetSet:
+    """The same, leaving what was found wrong in `reading`."""
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+    draft = Draft(set_name(key), reading, skip_unknown)
+    others = (("runs", runs), ("judgements", judgements))
+    draft.take = ("key", *(part for part, given in others if not given))
+    _read(key, "key", draft, format)
+    for part, given in others:
+        draft.take = (part,)
+        for path in given:
+            _read(path, part, draft)
+    return draft.finish()
+
+
+def set_name(given: _PATH) -> str:
+    """What a set is called: the name of a known one, or of its file or folder."""
+    return os.fspath(given) if os.fspath(given) in KNOWN else Path(given).name or str(given)
+
+
+def _read(given: _PATH, part: str, draft: Draft, format: str | None = None) -> None:
+    name = os.fspath(given)
+    known = KNOWN.get(name) if isinstance(given, str) else None
+    path = known_place(name) if known else Path(name)
+    try:
+        found = format or (known.format if known else detect(path, part))
+        FORMATS[found].reader()(path, draft)
+    except OSError as error:  # a folder that cannot be listed
+        raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
+
+
+def known_place(name: str) -> Path:
+    """Where a known set is; it must be there."""
+    if name == DEMO:
+        return Path(str(resources.files("karat") / "data" / KNOWN[name].place))
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        raise InputError(
+            f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that holds "
+            f"{KNOWN[name].place}"
+        )
+    path = Path(folder) / KNOWN[name].place
+    if not path.exists():
+        raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
+    return path
+
+
+def detect(path: Path, part: str = "key") -> str:
+    """The format of a folder or file; a text file is what is wanted of it."""
+    if path.is_dir():
+        for name, mark in (("trec", KEY), ("units", "SCUs.txt")):
+            if (path / mark).exists():
+                return name
+        raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
+    if not path.exists():
+        raise InputError(f"{path}: no such folder or file, nor a known set ({', '.join(KNOWN)})")
+    first = _first_line(path)
+    if first.startswith("{"):
+        return _of_object(first)
+    fields = first.split(None, 3)
+    if part == "key" and not (len(fields) > 2 and is_importance(fields[2].partition("/")[0])):
+        raise InputError(
+            f"{path}, line 1: found {first[:60]!r}, expected a key: QID NUGGET vital|okay "
+            "DESCRIPTION, or JSON lines"
+        )
+    return _TEXT[part]
+
+
+def _first_line(path: Path) -> str:
+    """The first line that is not blank, whatever its bytes: the reader says what is wrong."""
+    for line in _first_bytes(path).decode("utf-8-sig", "replace").split("\n"):
+        if line.strip():
+            return line.strip()
+    return ""
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            if path.suffix != ".gz":
+                return file.read(_LONGEST)
+            with gzip.open(file) as unpacked:
+                return unpacked.read(_LONGEST)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a complete gzip file ({error})") from error
+
+
+def _of_object(line: str) -> str:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = {}
+    return "rag" if "qid" in found else "jsonl"

@@ -1,0 +1,211 @@
+"""The official score of an answer: F(beta) of nugget recall and length-based precision.
+
+With r vital and a okay nuggets returned, R vital nuggets in the key and l characters in the answer,
+white space not counted:
+
+    recall = r / R      allowance = 100 (r + a)      precision = 1 if l < allowance
+                                                                 allowance / l otherwise
+    F(beta) = (beta^2 + 1) precision recall / (beta^2 precision + recall)
+
+Pyramid weights (Lin and Demner-Fushman 2006) replace vital and okay by w = votes / the most votes
+of any nugget of the question: recall = sum of returned w / sum of all w.
+
+A nugget counts once, for the first response that carries it. A question whose weights are all 0 -
+no vital nugget in its key - has no recall: it is skipped, and named, never scored 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import __version__
+from karat.errors import InputError
+from karat.nuggets.decisions import Decided
+from karat.nuggets.keys import Key, Question
+from karat.nuggets.runs import Response, Run
+
+ALLOWANCE = 100
+"""Characters that a returned nugget may cost."""
+
+WEIGHTS = ("vital", "pyramid")
+
+Floats = NDArray[np.float64]
+
+
+class Counts(NamedTuple):
+    """What a score is made of; counts of several questions add up to those of all (micro)."""
+
+    returned: float
+    """r: the weight of the returned nuggets."""
+    total: float
+    """R: the weight of all nuggets."""
+    allowance: float
+    length: int
+
+
+class Measure(NamedTuple):
+    """A score and its parts; the precision of an empty answer without nuggets is NaN."""
+
+    recall: float
+    precision: float
+    f: float
+
+
+class QuestionScore(NamedTuple):
+    """A flat row: the score of one answer."""
+
+    run: str
+    question: str
+    recall: float
+    precision: float
+    f: float
+    vital_returned: int
+    okay_returned: int
+    vital: int
+    okay: int
+    length: int
+    allowance: float
+    responses: int
+    judged: int
+    """Pairs of response and nugget that a judgement decided; the others are guesses."""
+    undecided: int
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """The score of a run: over questions as a whole (micro) and on average (macro)."""
+
+    run: str
+    micro: Measure
+    macro: Measure
+    questions: tuple[QuestionScore, ...]
+    skipped: tuple[str, ...]
+    """Questions whose key has no weight: no vital nuggets, or no votes."""
+
+
+@dataclass(frozen=True)
+class Official:
+    """How answers are scored; beta is 3 since 2004, it was 5 in 2003.
+
+    `strict`: partial support does not count; else it counts in full.
+    """
+
+    beta: float = 3.0
+    weights: str = "vital"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.beta) and self.beta >= 0):
+            raise InputError(f"beta={self.beta}: expected a number of at least 0")
+        if self.weights not in WEIGHTS:
+            raise InputError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
+
+    @property
+    def signature(self) -> str:
+        """Every setting and Karat's version."""
+        strict = "yes" if self.strict else "no"
+        settings = f"beta={self.beta:g},weights={self.weights},strict={strict}"
+        return f"nugget-f:{settings}|karat={__version__}"
+
+    def counts(self, question: Question, responses: Sequence[Response], decided: Decided) -> Counts:
+        """What an answer returned, what there is, and what it may and does cost."""
+        carried = decided.support(self.strict) > 0
+        weight = weights(question, self.weights)
+        allowance = float(ALLOWANCE * carried.sum())
+        return Counts(float(weight @ carried), float(weight.sum()), allowance, length(responses))
+
+    def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
+        """The score of a run from what was decided on every question."""
+        rows, counts, skipped = [], [], []
+        for id, question in key.questions.items():
+            found = self.counts(question, run.responses(id), decided[id])
+            if not found.total:
+                skipped.append(id)
+                continue
+            counts.append(found)
+            rows.append(self._row(run, question, decided[id], found))
+        micro = measure(total(counts), self.beta)
+        return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
+
+    def _row(self, run: Run, question: Question, decided: Decided, found: Counts) -> QuestionScore:
+        carried = decided.support(self.strict) > 0
+        vital = np.array([nugget.vital for nugget in question.nuggets])
+        return QuestionScore(
+            run.tag,
+            question.id,
+            *measure(found, self.beta),
+            int((carried & vital).sum()),
+            int((carried & ~vital).sum()),
+            int(vital.sum()),
+            int((~vital).sum()),
+            found.length,
+            found.allowance,
+            len(run.responses(question.id)),
+            decided.judged,
+            decided.undecided,
+        )
+
+
+def length(responses: Iterable[Response]) -> int:
+    """l: the characters of an answer, white space not counted."""
+    return sum(len(part) for response in responses for part in response.text.split())
+
+
+def weights(question: Question, kind: str = "vital") -> Floats:
+    """What each nugget counts for recall."""
+    if kind == "vital":
+        return np.array([float(nugget.vital) for nugget in question.nuggets])
+    for nugget in question.nuggets:
+        if nugget.votes is None:
+            raise InputError(
+                f"question {question.id}, nugget {nugget.id} has no votes, which pyramid weights "
+                "need: give them to all nuggets, or score by vital and okay"
+            )
+    votes = np.array([nugget.votes for nugget in question.nuggets], dtype=np.float64)
+    most = max(float(votes.max(initial=0.0)), 1.0)
+    return np.divide(votes, most)
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sums over questions."""
+    rows = list(counts)
+    return Counts(
+        math.fsum(row.returned for row in rows),
+        math.fsum(row.total for row in rows),
+        math.fsum(row.allowance for row in rows),
+        sum(row.length for row in rows),
+    )
+
+
+def measure(counts: Counts, beta: float) -> Measure:
+    """Recall, precision and F; without any weight all are NaN."""
+    if not counts.total:
+        return Measure(math.nan, math.nan, math.nan)
+    recall = counts.returned / counts.total
+    precision = _precision(counts)
+    if not recall or not precision > 0:
+        return Measure(recall, precision, 0.0)
+    f = (beta**2 + 1) * precision * recall / (beta**2 * precision + recall)
+    return Measure(recall, precision, f)
+
+
+def _precision(counts: Counts) -> float:
+    if counts.length < counts.allowance:
+        return 1.0
+    return counts.allowance / counts.length if counts.length else math.nan
+
+
+def macro(rows: Sequence[QuestionScore]) -> Measure:
+    """Means over questions; that of precision over those that have one."""
+    known = [row.precision for row in rows if not math.isnan(row.precision)]
+    return Measure(_mean([row.recall for row in rows]), _mean(known), _mean([r.f for r in rows]))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

@@ -1,0 +1,165 @@
+"""The layout of nugget-based RAG evaluation: JSON lines, an answer with a label for every nugget.
+
+    {"qid": …, "query": …, "run_id": …, "answer_text": …,
+     "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
+
+A response is a whole answer. Nuggets have no ids: they are numbered from 1, unless they have an
+`id`; further descriptions may stand in `also`, votes in `votes`. An object without `run_id` only
+gives nuggets, one without `nuggets` only an answer, a nugget without `assignment` no judgement.
+Other members are passed over.
+
+A run with several responses to a question is written as one answer, a response a line, with the
+best label of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.nuggets.draft import Draft
+from karat.nuggets.jsonl import is_votes, json_line
+from karat.nuggets.judgements import NOT, PARTIAL, SUPPORT, Judged
+from karat.nuggets.keys import Nugget, Question
+from karat.nuggets.runs import Response, Run, normal
+from karat.nuggets.sets import NuggetSet
+
+LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
+NAMES = {value: label for label, value in LABELS.items()}
+
+_Found = dict[str, Any]
+
+
+def read_rag(path: Path, draft: Draft) -> None:
+    """All answers of a file."""
+    first: dict[tuple[str, str], Place] = {}
+    for place, found in json_rows(path, draft.reading):
+        question = member(found, "qid", str, place, draft.reading)
+        nuggets = _nuggets(found, place, draft.reading)
+        if question is None or nuggets is None:
+            continue
+        _take_key(question, found, nuggets, place, draft)
+        if "run_id" not in found:
+            continue
+        tag = member(found, "run_id", str, place, draft.reading)
+        text = member(found, "answer_text", str, place, draft.reading)
+        if tag is None or text is None:
+            continue
+        if first.setdefault((tag, question), place) != place:
+            draft.reading.problem(
+                place, f"run {tag} answers question {question} already ({first[tag, question]})"
+            )
+        draft.response(tag, question, Response(text), place)
+        for nugget, label in nuggets:
+            if label is not None:
+                draft.judge(Judged(question, nugget.id, text, LABELS[label], tag), place)
+
+
+def _nuggets(
+    found: _Found, place: Place, reading: Reading
+) -> list[tuple[Nugget, str | None]] | None:
+    """Nuggets and their labels; none if there are none; None if anything is wrong."""
+    given = member(found, "nuggets", list, place, reading) if "nuggets" in found else []
+    if given is None:
+        return None
+    for nugget in given:
+        if not _is_nugget(nugget):
+            expected = "text, importance (vital or okay) and perhaps assignment"
+            reading.problem(place, f"found the nugget {nugget!r:.60}, expected {expected}")
+            return None
+    return [(_nugget(nugget, i), nugget.get("assignment")) for i, nugget in enumerate(given, 1)]
+
+
+def _is_nugget(given: object) -> bool:
+    if not isinstance(given, dict):
+        return False
+    also = given.get("also", [])
+    return (
+        isinstance(given.get("text"), str)
+        and given.get("importance") in ("vital", "okay")
+        and given.get("assignment") in [None, *LABELS]
+        and isinstance(given.get("id", ""), str)
+        and isinstance(also, list)
+        and all(isinstance(text, str) for text in also)
+        and is_votes(given.get("votes"))
+    )
+
+
+def _nugget(given: Mapping[str, Any], number: int) -> Nugget:
+    texts = (given["text"], *given.get("also", ()))
+    id = given.get("id", str(number))
+    return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
+
+
+def _take_key(
+    question: str,
+    found: _Found,
+    nuggets: list[tuple[Nugget, str | None]],
+    place: Place,
+    draft: Draft,
+) -> None:
+    """The nuggets of a question must be the same wherever they stand."""
+    if not nuggets:
+        return
+    mine = [nugget for nugget, _ in nuggets]
+    if question in draft.questions:
+        known = draft.questions[question]
+        theirs = [nugget for nugget, _ in known.nuggets.values()]
+        if [_said(n) for n in mine] != [_said(n) for n in theirs]:
+            draft.reading.problem(
+                place, f"found other nuggets for question {question} than before ({known.place})"
+            )
+        return
+    text = member(found, "query", str, place, draft.reading) if "query" in found else ""
+    draft.question(question, place, text or "")
+    for nugget in mine:
+        draft.nugget(question, nugget, place)
+
+
+def _said(nugget: Nugget) -> tuple[str, str, bool]:
+    return nugget.id, nugget.descriptions[0], nugget.vital
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
+    """A line for each question and run; a question that no run answers has one without."""
+    for question in nuggets.key.questions.values():
+        runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
+        for run in runs:
+            yield json_line(_answer(question, run, nuggets))
+        if not runs:
+            yield json_line(_plain(question, {}))
+
+
+def _answer(question: Question, run: Run, nuggets: NuggetSet) -> _Found:
+    responses = run.responses(question.id)
+    labels = {}
+    for nugget in question.nuggets:
+        keys = [(question.id, nugget.id, normal(response.text)) for response in responses]
+        known = [v for v in map(nuggets.judgements.known.get, keys) if v is not None]
+        if known:
+            labels[nugget.id] = NAMES[max(known)]
+    answer = {"run_id": run.tag, "answer_text": "\n".join(some.text for some in responses)}
+    return {**_plain(question, labels), **answer}
+
+
+def _plain(question: Question, labels: Mapping[str, str]) -> _Found:
+    numbered = all(nugget.id == str(i) for i, nugget in enumerate(question.nuggets, 1))
+    nuggets = [_plain_nugget(nugget, labels, numbered) for nugget in question.nuggets]
+    return {"query": question.text, "qid": question.id, "nuggets": nuggets}
+
+
+def _plain_nugget(nugget: Nugget, labels: Mapping[str, str], numbered: bool) -> _Found:
+    found: _Found = {} if numbered else {"id": nugget.id}
+    found |= {"text": nugget.descriptions[0], "importance": nugget.importance}
+    if nugget.id in labels:
+        found["assignment"] = labels[nugget.id]
+    if nugget.descriptions[1:]:
+        found["also"] = list(nugget.descriptions[1:])
+    if nugget.votes is not None:
+        found["votes"] = nugget.votes
+    return found

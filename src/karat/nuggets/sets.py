@@ -1,0 +1,99 @@
+"""`NuggetSet`: a key, the runs that answer it, and what assessors said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from karat.errors import InputError
+from karat.nuggets.judgements import Contradiction, Judgements
+from karat.nuggets.keys import Key
+from karat.nuggets.runs import Run
+
+
+@dataclass(frozen=True)
+class NuggetSet:
+    """What `load_nuggets` gives; runs and judgements may be absent."""
+
+    name: str
+    key: Key
+    runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
+    judgements: Judgements = field(default_factory=lambda: Judgements(()))
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What a reader left out, in words."""
+
+    def __repr__(self) -> str:
+        nuggets = sum(len(question.nuggets) for question in self.key.questions.values())
+        return (
+            f"<NuggetSet {self.name}: {len(self.key):,} questions; {nuggets:,} nuggets; "
+            f"{len(self.runs):,} runs; {len(self.judgements.rows):,} judgements>"
+        )
+
+    def run(self, tag: str) -> Run:
+        """A run by its tag."""
+        if tag not in self.runs:
+            from karat.metrics.settings import nearest
+
+            known = nearest(tag, self.runs) or f" (there are {', '.join(self.runs) or 'none'})"
+            raise InputError(f"{self.name} has no run {tag!r}{known}")
+        return self.runs[tag]
+
+    def select(self, *tags: str) -> NuggetSet:
+        """The same with some of the runs; all judgements stay."""
+        return replace(self, runs=MappingProxyType({tag: self.run(tag) for tag in tags}))
+
+
+def remarks(nuggets: NuggetSet) -> list[str]:
+    """What is no error, and still good to know before numbers are believed."""
+    return [
+        *nuggets.notes,
+        *_key_remarks(nuggets.key),
+        *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
+        *_contradictions(nuggets.judgements),
+    ]
+
+
+def _key_remarks(key: Key) -> list[str]:
+    found = []
+    if without := [q.id for q in key.questions.values() if not q.vital]:
+        found.append(f"no vital nuggets, so no F and no V: {_named('question', without)}")
+    if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
+        found.append(f"one nugget only: {_named('question', single)}")
+    return found
+
+
+def _run_remarks(run: Run, key: Key) -> list[str]:
+    found = []
+    if silent := [q for q in key.questions if not run.responses(q)]:
+        found.append(f"run {run.tag}: no response, which scores 0: {_named('question', silent)}")
+    empty = [q for q in run.answers for some in run.answers[q] if not some.text.strip()]
+    if empty:
+        found.append(f"run {run.tag}: an empty response: {_named('question', empty)}")
+    return found
+
+
+def _named(kind: str, names: list[str]) -> str:
+    """`question 3`, or `4 questions (1, 2, 3, …)`."""
+    if len(names) == 1:
+        return f"{kind} {names[0]}"
+    return f"{len(names):,} {kind}s ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
+
+
+def _contradictions(judgements: Judgements) -> list[str]:
+    """The rule is the paper's (see `Judgements`)."""
+    count = len(judgements.contradictions)
+    if not count:
+        return []
+    first = _contradiction(judgements.contradictions[0])
+    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    return [f"contradictory judgements, of which the highest counts: {first}{others}"]
+
+
+def _contradiction(pair: Contradiction) -> str:
+    first, second = pair
+    places = [row.place or f"run {row.run or '-'}" for row in pair]
+    return (
+        f"question {first.question}, nugget {first.nugget}: the same response was judged "
+        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
+    )

@@ -1,0 +1,57 @@
+"""Words as Pourpre and idf count them: lower-cased, without punctuation, stemmed if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.text.segments import Texts
+from karat.text.stemmers import stem_words
+from karat.text.tokens import Vocab, tokenize
+
+TOKENIZER, CASE = "intl", "lower"
+
+
+@dataclass(frozen=True)
+class Words:
+    """Text i has the words `ids[offsets[i]:offsets[i + 1]]`; words of one stem are one class."""
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    words: list[str]
+    """Each word by its id."""
+    classes: NDArray[np.int32]
+    """The class of each word by its id."""
+
+    def row(self, i: int) -> NDArray[np.int32]:
+        """The words of a text."""
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+
+def cut(texts: Texts, stem: str = "none", stop: str = "none") -> Words:
+    """Texts as words, stop words left out."""
+    found = tokenize(texts, TOKENIZER, CASE, stop=stop, threads=1)
+    words = found.vocab.words(0, len(found.vocab))
+    keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[found.ids]
+    kept = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[found.offsets]
+    return Words(found.ids[keep], kept, words, _classes(found.vocab, stem))
+
+
+def _classes(vocab: Vocab, stem: str) -> NDArray[np.int32]:
+    if stem == "none":
+        return np.arange(len(vocab), dtype=np.int32)
+    return stem_words(stem, vocab, 0, Vocab())
+
+
+def stems_of(words: Sequence[str], stem: str) -> list[str]:
+    """Each word's stem."""
+    if stem == "none":
+        return list(words)
+    vocab, target = Vocab(), Vocab()
+    ids = vocab.add(list(words))
+    stems = stem_words(stem, vocab, 0, target)
+    names = target.words(0, len(target))
+    return [names[k] for k in stems[ids].tolist()]

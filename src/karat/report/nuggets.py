@@ -1,0 +1,303 @@
+"""The reports of `karat nuggets`: what is in a set, and what a run is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat.report.table import Cell, Column, Document, Figure, Row, Table
+
+if TYPE_CHECKING:
+    from karat.nuggets.census import Bin, Spread
+    from karat.nuggets.decisions import Decided
+    from karat.nuggets.modern import Shares
+    from karat.nuggets.official import Official, RunScore
+    from karat.nuggets.runs import Run
+    from karat.nuggets.sets import NuggetSet
+
+_INTERVAL = "± is 1.96 standard errors."
+_CENSUS = (
+    Column("name", "Set"),
+    Column("questions", "#ques", align="right"),
+    Column("vital", "#vital", align="right"),
+    Column("okay", "#okay", align="right"),
+    Column("nuggets", "#n/q", 1, align="right", help="Nuggets of a question."),
+    Column("nuggets_half", "±", 1, align="right", help=_INTERVAL),
+    Column("runs", "#sys", align="right"),
+    Column("responses", "#r/s", 1, align="right", help="Responses of a run."),
+    Column("responses_half", "±", 1, align="right", help=_INTERVAL),
+    Column("answers", "#r/q/s", 1, align="right", help="Responses of a run to a question."),
+    Column("answers_half", "±", 1, align="right", help=_INTERVAL),
+    Column("judgements", "Judgements", align="right"),
+    Column("judged", "Judged", 3, align="right", help="Share of pairs of response and nugget."),
+)
+_BINS = (
+    Column("systems", "Found by", help="So many runs were judged to carry the nugget."),
+    Column("low", "Low", readers="programs"),
+    Column("high", "High", readers="programs"),
+    Column("nuggets", "Nuggets", align="right"),
+    Column("share", "Share", 3, align="right"),
+)
+_CONTRADICTIONS = (
+    Column("question", "Question"),
+    Column("nugget", "Nugget"),
+    Column("value", "Value", 1, align="right"),
+    Column("place", "Place", wrap=True),
+    Column("other_value", "Other", 1, align="right"),
+    Column("other_place", "Place", wrap=True),
+)
+_MOST = 20  # contradictions that people are shown
+_PROBLEMS = (Column("problem", "Problem", wrap=True),)
+
+
+def describe_document(
+    given: str, nuggets: NuggetSet | None, problems: Sequence[str], command: str
+) -> Document:
+    """What is in a set, if it could be read, and every problem."""
+    from karat.nuggets.sets import remarks
+
+    blocks: list[Table | Figure] = []
+    notes: list[str] = []
+    if nuggets is not None:
+        blocks.append(Table("rows", "Contents", _CENSUS, [_census(nuggets)]))
+        if nuggets.runs and nuggets.judgements.rows:
+            blocks += _difficulty(nuggets)
+        blocks += _contradictions(nuggets)
+        notes = remarks(nuggets)
+    else:
+        rows: list[Row] = [{"problem": problem} for problem in problems]
+        blocks.append(Table("problems", "Problems", _PROBLEMS, rows))
+    return Document(f"Nugget set {given}", tuple(blocks), command, {}, notes=tuple(notes))
+
+
+def _census(nuggets: NuggetSet) -> Row:
+    from karat.nuggets.census import census
+
+    found = census(nuggets)._asdict()
+    spreads: dict[str, Spread] = {
+        key: found.pop(key) for key in ("nuggets", "responses", "answers")
+    }
+    cells: dict[str, Cell] = {"name": nuggets.name, **found}
+    for key, value in spreads.items():
+        cells |= {key: value.mean, f"{key}_half": value.half}
+    return cells
+
+
+def _difficulty(nuggets: NuggetSet) -> list[Table | Figure]:
+    """Figure 4, as a table and as a chart."""
+    from karat.nuggets.census import difficulty
+    from karat.report.charts import bar_chart
+
+    bins = difficulty(nuggets)
+    title = "Nuggets by how many systems found them"
+    rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
+    chart = bar_chart(
+        [(_systems(b), 100 * b.share) for b in bins], title=title, axis="Nuggets, percent"
+    )
+    return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
+
+
+def _contradictions(nuggets: NuggetSet) -> list[Table | Figure]:
+    """Judgements of the same words that differ: all for programs, the first for people."""
+    rows: list[Row] = [
+        {
+            "question": first.question,
+            "nugget": first.nugget,
+            "value": first.value,
+            "place": first.place,
+            "other_value": second.value,
+            "other_place": second.place,
+        }
+        for first, second in nuggets.judgements.contradictions
+    ]
+    if not rows:
+        return []
+    title = "Judgements that contradict each other; the highest counts"
+    more = f"The first {_MOST} of {len(rows):,}." if len(rows) > _MOST else ""
+    return [
+        Table("contradictions", title, _CONTRADICTIONS, rows, readers="programs"),
+        Table(
+            "first_contradictions",
+            title,
+            _CONTRADICTIONS,
+            rows[:_MOST],
+            notes=(more,) if more else (),
+            readers="people",
+        ),
+    ]
+
+
+def _systems(found: Bin) -> str:
+    return f"{found.label} system{'s' * (found.high != 1)}"
+
+
+# --------------------------------------------------------------------------------- the scores
+
+_RUNS = (
+    Column("run", "Run"),
+    Column("micro", "F micro", 3, align="right", help="F of sums over questions."),
+    Column("macro", "F macro", 3, align="right", help="Mean of F over questions."),
+    Column("recall", "Recall", 3, align="right", help="Mean over questions."),
+    Column("precision", "Precision", 3, align="right", help="Mean over answers that have one."),
+    Column("A", "A", 3, align="right", help="Share of all nuggets, half for partial support."),
+    Column("V", "V", 3, align="right", help="The same of vital nuggets."),
+    Column("W", "W", 3, align="right", help="The same, okay nuggets weighing half."),
+    Column("A_strict", "A strict", 3, align="right", help="Partial support does not count."),
+    Column("V_strict", "V strict", 3, align="right", help="Partial support does not count."),
+    Column("W_strict", "W strict", 3, align="right", help="Partial support does not count."),
+    Column("questions", "Questions", align="right", readers="programs"),
+    Column("known", "Known", 3, align="right", help="Share of decisions that were judged."),
+    Column("guessed", "Guessed", 3, align="right", help="Share of decisions that are guesses."),
+    Column("undecided", "Open", 3, align="right", help="Share that nothing decides: no credit."),
+)
+_QUESTIONS = (
+    Column("run", "Run"),
+    Column("question", "Question"),
+    Column("f", "F", 3, align="right"),
+    Column("recall", "Recall", 3, align="right"),
+    Column("precision", "Precision", 3, align="right"),
+    Column("vital_returned", "Vital", align="right", help="Vital nuggets returned."),
+    Column("vital", "of", align="right", help="Vital nuggets in the key."),
+    Column("okay_returned", "Okay", align="right", help="Okay nuggets returned."),
+    Column("okay", "of", align="right", help="Okay nuggets in the key."),
+    Column("length", "Length", align="right", help="Characters, white space not counted."),
+    Column("allowance", "Allowance", 0, align="right", help="100 for every nugget returned."),
+    Column("A", "A", 3, align="right", readers="programs"),
+    Column("V", "V", 3, align="right", readers="programs"),
+    Column("W", "W", 3, align="right", readers="programs"),
+    Column("responses", "Responses", align="right", readers="programs"),
+    Column("judged", "Judged", align="right", readers="programs"),
+    Column("undecided", "Undecided", align="right", readers="programs"),
+)
+_NUGGETS = (
+    Column("heading", "Question", readers="people"),
+    Column("run", "Run", readers="programs"),
+    Column("question", "Question", readers="programs"),
+    Column("nugget", "Nugget"),
+    Column("importance", "Importance"),
+    Column("support", "Support", 1, align="right", help="1, 0.5 in part, 0; none if undecided."),
+    Column("by", "By", help="What decided: a judgement or a guess."),
+    Column("response", "Response", align="right", help="The first that carries it, from 1."),
+    Column("description", "Description", wrap=True),
+)
+
+
+class Scored(NamedTuple):
+    """A run with all that was found out about it."""
+
+    run: Run
+    decided: dict[str, Decided]
+    official: RunScore
+    shares: tuple[Shares, ...]
+
+
+def score_document(
+    nuggets: NuggetSet, scored: Sequence[Scored], how: Official, details: bool, command: str
+) -> Document:
+    """Runs, their answers and, with `details`, every nugget."""
+    tables = [
+        Table("rows", "Runs", _RUNS, [_run(one) for one in scored]),
+        Table(
+            "questions",
+            "Questions",
+            _QUESTIONS,
+            [row for one in scored for row in _questions(one)],
+            group="run",
+        ),
+    ]
+    if details:
+        rows = [row for one in scored for row in _nuggets(nuggets, one, how.strict)]
+        tables.append(Table("nuggets", "Nuggets", _NUGGETS, rows, group="heading"))
+    return Document(
+        f"Nuggets of {nuggets.name}",
+        tuple(tables),
+        command,
+        {f"F({how.beta:g})": how.signature},
+        notes=_notes(nuggets, scored),
+    )
+
+
+def _run(one: Scored) -> Row:
+    from karat.nuggets.modern import mean_shares
+
+    pairs = sum(decided.values.size for decided in one.decided.values())
+    judged = sum(decided.judged for decided in one.decided.values())
+    undecided = sum(decided.undecided for decided in one.decided.values())
+    return {
+        "run": one.run.tag,
+        "micro": one.official.micro.f,
+        "macro": one.official.macro.f,
+        "recall": one.official.macro.recall,
+        "precision": one.official.macro.precision,
+        **_only(mean_shares(one.shares)),
+        "questions": len(one.official.questions),
+        "known": judged / pairs if pairs else math.nan,
+        "guessed": (pairs - judged - undecided) / pairs if pairs else math.nan,
+        "undecided": undecided / pairs if pairs else math.nan,
+    }
+
+
+def _only(shares: Shares) -> dict[str, Cell]:
+    return {key: value for key, value in shares._asdict().items() if key not in ("run", "question")}
+
+
+def _questions(one: Scored) -> list[Row]:
+    """All questions of the key; a skipped one has no F."""
+    scores = {row.question: row._asdict() for row in one.official.questions}
+    return [
+        {"run": one.run.tag, "question": row.question, **_only(row), **scores.get(row.question, {})}
+        for row in one.shares
+    ]
+
+
+def _nuggets(nuggets: NuggetSet, one: Scored, strict: bool) -> list[Row]:
+    rows: list[Row] = []
+    for id, question in nuggets.key.questions.items():
+        decided = one.decided[id]
+        support, credit = decided.support(strict), decided.credit(strict)
+        for j, nugget in enumerate(question.nuggets):
+            by = decided_by(decided, j, credit[j])
+            text = f": {question.text}" if question.text else ""
+            rows.append(
+                {
+                    "heading": f"{one.run.tag}, question {id}{text}",
+                    "run": one.run.tag,
+                    "question": id,
+                    "nugget": nugget.id,
+                    "importance": nugget.importance,
+                    "support": None if by == "nothing" else float(support[j]),
+                    "by": by,
+                    "response": None if (first := credit[j]) is None else first + 1,
+                    "description": nugget.descriptions[0],
+                }
+            )
+    return rows
+
+
+def decided_by(decided: Decided, nugget: int, credit: int | None) -> str:
+    """Who says that a nugget is there, or that no response has it: the weakest of all sources."""
+    import numpy as np
+
+    known = decided.known[:, nugget]
+    if credit is not None:
+        return "judgement" if known[credit] else "guess"
+    if not len(known):
+        return "no response"
+    if np.isnan(decided.values[:, nugget]).any():
+        return "nothing"
+    return "judgement" if known.all() else "guess"
+
+
+def _notes(nuggets: NuggetSet, scored: Sequence[Scored]) -> tuple[str, ...]:
+    from karat.nuggets.sets import remarks
+
+    found = remarks(nuggets)
+    skipped = list(dict.fromkeys(q for one in scored for q in one.official.skipped))
+    if skipped:
+        found.append(
+            f"Skipped, not scored 0: {', '.join(skipped)}; no nugget there has any weight."
+        )
+    if any(decided.undecided for one in scored for decided in one.decided.values()):
+        found.append("Pairs of response and nugget that nobody judged get no credit.")
+    return tuple(found)
