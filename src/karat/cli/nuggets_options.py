@@ -40,3 +40,44 @@ def skip_unknown(function: F) -> F:
         is_flag=True,
         help="Leave out responses to questions that the key does not have.",
     )(function)
+
+
+def key(function: F) -> F:
+    """`--key`: the answer key."""
+    return click.option(
+        "-k",
+        "--key",
+        required=True,
+        metavar="KEY",
+        shell_complete=complete_nuggets,
+        help="The key: a file or folder in any format, or the name of a known set.",
+    )(function)
+
+
+def judgements(function: F) -> F:
+    """`--judgements`: what assessors said."""
+    return click.option(
+        "-j",
+        "--judgements",
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(),
+        help="Judged responses, in any format; repeat for several (default: those with KEY).",
+    )(function)
+
+
+def scoring(function: F) -> F:
+    """`--beta`, `--weights` and `--strict`: how answers are scored."""
+    function = click.option("--strict", is_flag=True, help="In F, partial support does not count.")(
+        function
+    )
+    function = click.option(
+        "--weights",
+        type=click.Choice(["vital", "pyramid"]),
+        default="vital",
+        show_default=True,
+        help="Recall of vital nuggets, or weighted by assessors' votes.",
+    )(function)
+    return click.option(
+        "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
+    )(function)
