@@ -35,7 +35,10 @@ _EXPORTS = {
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
     "MissingExtra": "karat.errors",
+    "NuggetSet": "karat.nuggets.sets",
+    "Official": "karat.nuggets.official",
     "OutputError": "karat.errors",
+    "Pourpre": "karat.nuggets.pourpre",
     "QualityAccuracy": "karat.metrics.tree",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
@@ -56,11 +59,13 @@ _EXPORTS = {
     "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
     "load_evalset": "karat.evalset.loading",
+    "load_nuggets": "karat.nuggets.loading",
     "make_evalset": "karat.evalset.draft",
     "metric": "karat.metrics.names",
     "parse_references": "karat.evalset.parsing",
     "read_conllu": "karat.evalset.conllu",
     "save_evalset": "karat.evalset.saving",
+    "save_nuggets": "karat.nuggets.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
 }
@@ -98,6 +103,11 @@ if TYPE_CHECKING:
         SimpleTreeAccuracy,
         UnderstandabilityAccuracy,
     )
+    from karat.nuggets.loading import load_nuggets
+    from karat.nuggets.official import Official
+    from karat.nuggets.pourpre import Pourpre
+    from karat.nuggets.saving import save_nuggets
+    from karat.nuggets.sets import NuggetSet
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
@@ -125,7 +135,10 @@ __all__ = [
     "Metric",
     "MetricError",
     "MissingExtra",
+    "NuggetSet",
+    "Official",
     "OutputError",
+    "Pourpre",
     "QualityAccuracy",
     "References",
     "RougeL",
@@ -144,11 +157,13 @@ __all__ = [
     "alignments",
     "compare",
     "load_evalset",
+    "load_nuggets",
     "make_evalset",
     "metric",
     "parse_references",
     "read_conllu",
     "save_evalset",
+    "save_nuggets",
     "score",
     "tokenize",
 ]

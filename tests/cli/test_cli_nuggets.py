@@ -1,0 +1,200 @@
+"""`karat nuggets`: describe, score and convert."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.cli.nuggets import COMMANDS
+from karat.nuggets.decisions import decide_run
+
+Called = Callable[..., Any]
+Output = Callable[..., str]
+FORMATS = ("text", "json", "tsv", "md", "latex", "html", "svg")
+
+KEY = "q1 1 vital the lens\nq1 2 okay bees\nq2 1 okay salt\n"
+RUN = "q1 new d A lens.\nq1 new d Unseen.\nq2 new d Salt.\n"
+JUDGED = "q1 old 1 d a  lens.\nq1 old 1 1\nq2 old 1 d Salt.\nq2 old 1 1\n"
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    for name, text in (("key.txt", KEY), ("new.run", RUN), ("judged.txt", JUDGED)):
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_the_group_lists_its_commands(output: Output) -> None:
+    shown = output("nuggets")
+    assert shown == output("nuggets", "--help")
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name} " in shown
+        assert summary in shown
+        told = output("nuggets", name, "--help")
+        assert told.startswith(f"Usage: karat nuggets {name} ")
+        assert max(map(len, told.splitlines())) <= 80
+        assert told.count(f"karat nuggets {name}") >= 3
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_describe_in_every_format(output: Output, format: str) -> None:
+    shown = output("nuggets", "describe", "demo-nuggets", "--format", format)
+    assert "systems found" in shown or format in ("json", "tsv")
+
+
+def test_describe_counts(output: Output) -> None:
+    found = json.loads(output("nuggets", "describe", "demo-nuggets", "-f", "json"))
+    (row,) = found["rows"]
+    assert (row["questions"], row["vital"], row["okay"], row["runs"]) == (2, 6, 8, 4)
+    assert (row["nuggets"], row["nuggets_half"], row["responses"]) == (7, 0, 5.25)
+    assert [(b["systems"], b["nuggets"]) for b in found["difficulty"]] == [
+        ("0", 0),
+        ("1", 11),
+        ("2", 2),
+        ("3-4", 1),
+    ]
+
+
+def test_describe_lists_problems_and_fails(called: Called, folder: Path) -> None:
+    (folder / "bad.txt").write_text("q 1 vital a\nq 1 okay b\nq 2 maybe c\n")
+    done = called("nuggets", "describe", "bad.txt", "-f", "json", "-o", "report.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "karat: bad.txt cannot be used: 2 problems, listed in the report\n"
+    problems = json.loads((folder / "report.json").read_text("utf-8"))["problems"]
+    assert [row["problem"][:15] for row in problems] == ["bad.txt, line 2", "bad.txt, line 3"]
+
+
+def test_describe_lists_contradictions(output: Output, files: Path) -> None:
+    (files / "twice.txt").write_text(JUDGED + "q1 other 1 d A LENS.\n")
+    args = ("nuggets", "describe", "key.txt", "--judgements", "twice.txt")
+    found = json.loads(output(*args, "-f", "json"))
+    assert found["contradictions"] == [
+        {
+            "question": "q1",
+            "nugget": "1",
+            "value": 1.0,
+            "place": "twice.txt, line 2",
+            "other_value": 0.0,
+            "other_place": "twice.txt, line 5",
+        }
+    ]
+    assert "twice.txt, line 5" in output(*args)
+
+
+def scored(output: Output, *args: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(output("nuggets", "score", *args, "--format", "json"))
+    return found
+
+
+def test_score_a_run(output: Output, files: Path) -> None:
+    args = ("new.run", "--key", "key.txt", "--judgements", "judged.txt")
+    found = scored(output, *args, "--nuggets")
+    (row,) = found["rows"]
+    assert (row["run"], row["micro"], row["macro"], row["A"], row["V"]) == ("new", 1, 1, 0.75, 1)
+    # "Unseen." was not judged on either nugget of q1, "A lens." on both
+    assert (row["known"], row["guessed"], row["undecided"]) == (0.6, 0, 0.4)
+    assert [row["question"] for row in found["questions"]] == ["q1", "q2"]
+    assert found["questions"][1].get("f") is None
+    assert any("Skipped, not scored 0: q2" in note for note in found["notes"])
+    assert [(r["nugget"], r["support"], r["by"], r["response"]) for r in found["nuggets"]] == [
+        ("1", 1.0, "judgement", 1),
+        ("2", None, "nothing", None),
+        ("1", 1.0, "judgement", 1),
+    ]
+
+
+def test_score_is_what_the_library_says(output: Output) -> None:
+    demo = kt.load_nuggets("demo-nuggets")
+    found = scored(output, "plover", "wren", "-k", "demo-nuggets", "--weights", "pyramid")
+    for row in found["rows"]:
+        run = demo.runs[row["run"]]
+        expected = kt.Official(weights="pyramid").score(
+            run, demo.key, decide_run(run, demo.key, demo.judgements)
+        )
+        assert (row["micro"], row["macro"]) == (expected.micro.f, expected.macro.f)
+    assert list(found["signature"].values()) == [kt.Official(weights="pyramid").signature]
+
+
+def test_beta_and_strictness_matter(output: Output) -> None:
+    base = ("plover", "-k", "demo-nuggets")
+    plain, low = (
+        scored(output, *base, *more)["rows"][0]["macro"] for more in ((), ("--beta", "1"))
+    )
+    assert plain != low
+    pyramid = (*base, "--weights", "pyramid", "--nuggets")
+    partial = [r["support"] for r in scored(output, *pyramid)["nuggets"] if r["nugget"] == "7"]
+    strict = [
+        r["support"] for r in scored(output, *pyramid, "--strict")["nuggets"] if r["nugget"] == "7"
+    ]
+    # strictly nothing carries it, and of one response nobody said so
+    assert (partial, strict) == ([0, 0.5], [0, None])
+
+
+@pytest.mark.parametrize("format", FORMATS[:-1])
+def test_score_in_every_format(output: Output, format: str) -> None:
+    assert "heron" in output(
+        "nuggets", "score", "heron", "-k", "demo-nuggets", "--nuggets", "-f", format
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("new.run", "-k", "key.txt"), "key.txt comes without judgements"),
+        (("gone.run", "-k", "key.txt"), "gone.run: no such file, and key.txt comes without runs"),
+        (("new.run", "gone", "-k", "key.txt"), "gone: no such file"),
+        (("herons", "-k", "demo-nuggets"), "demo-nuggets has no run 'herons'; did you mean heron?"),
+        (("heron", "-k", "demo-nuggets", "--beta", "-1"), "beta=-1.0: expected a number of"),
+        (("new.run", "-k", "nowhere"), "nowhere: no such folder or file, nor a known set"),
+        (
+            ("new.run", "-k", "key.txt", "-j", "judged.txt", "--weights", "pyramid"),
+            "question q1, nugget 1 has no votes",
+        ),
+        (
+            ("new.run", "-k", "demo-nuggets"),
+            "new.run, line 1: a response to question 'q1', which is not in the key (and 2 more: "
+            "karat nuggets describe lists them)",
+        ),
+    ],
+)
+def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+    done = called("nuggets", "score", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"karat: {sentence}")
+
+
+def test_unknown_questions_may_be_left_out(output: Output, files: Path) -> None:
+    found = scored(output, "new.run", "-k", "demo-nuggets", "--skip-unknown")
+    assert found["rows"][0]["A"] == 0
+    assert any(note.startswith("left out: 3 responses") for note in found["notes"])
+
+
+def test_convert_through_all_formats(output: Output, folder: Path) -> None:
+    demo = kt.load_nuggets("demo-nuggets")
+    told = output("nuggets", "convert", "demo-nuggets", "one.jsonl")
+    assert told == f"one.jsonl: {demo!r}\n"
+    output("nuggets", "convert", "one.jsonl", "two", "--format", "trec")
+    output("nuggets", "convert", "two", "three.jl", "--format", "rag")
+    output("nuggets", "convert", "three.jl", "four", "--format", "units")
+    again = kt.load_nuggets(folder / "two")
+    assert (again.key, again.judgements.known) == (demo.key, demo.judgements.known)
+    assert set(kt.load_nuggets(folder / "four").runs) == set(demo.runs)
+
+
+def test_convert_puts_parts_together_and_overwrites_nothing(
+    output: Output, called: Called, files: Path
+) -> None:
+    parts = ("key.txt", "all.jsonl", "--run", "new.run", "--judgements", "judged.txt")
+    output("nuggets", "convert", *parts)
+    found = kt.load_nuggets(files / "all.jsonl")
+    assert (list(found.runs), len(found.judgements.rows)) == (["new"], 3)
+    done = called("nuggets", "convert", *parts)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "all.jsonl exists already" in done.stderr
+    assert not [name for name in os.listdir(files) if name.startswith(".karat")]

@@ -1,0 +1,106 @@
+"""The two real sets: their counts, their scores, and the way through other formats."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+from karat.nuggets.census import census, difficulty, finders, spread
+from karat.nuggets.decisions import decide_run
+from karat.nuggets.modern import score_shares
+from karat.nuggets.runs import normal
+from karat.nuggets.sets import NuggetSet
+
+
+@pytest.fixture(scope="module")
+def rag24(karat_data: Path) -> NuggetSet:
+    return kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+
+
+@pytest.fixture(scope="module")
+def realsumm(karat_data: Path) -> NuggetSet:
+    return kt.load_nuggets(karat_data / "nuggets-realsumm")
+
+
+def test_rag24_has_what_it_is_said_to_have(rag24: NuggetSet) -> None:
+    found = census(rag24)
+    assert (found.questions, found.runs, found.judgements) == (21, 45, 13158)
+    assert sum(len(run.answers) for run in rag24.runs.values()) == 927
+    assert found.judged == 1
+    assert len(rag24.judgements.contradictions) == 64
+
+
+def test_realsumm_has_what_it_is_said_to_have(realsumm: NuggetSet) -> None:
+    found = census(realsumm)
+    assert (found.questions, found.runs, found.judgements) == (100, 25, 26400)
+    assert (found.vital, found.okay) == (1056, 0)
+
+
+def test_shares_are_the_human_scores_of_the_evaluation_set(
+    rag24: NuggetSet, karat_data: Path
+) -> None:
+    humans = kt.load_evalset(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    names = {"A": "all", "V": "vital", "W": "weighted"}
+    compared = 0
+    said_of = {(row.question, row.response, row.run) for row in rag24.judgements.rows}
+    pairs = rag24.judgements.contradictions
+    twice = {(pair.second.question, normal(pair.second.response)) for pair in pairs}
+    human = {(row.system, row.segment, row.dimension): row.value for row in humans.judgements}
+    for tag, run in list(rag24.runs.items())[:10]:
+        decided = decide_run(run, rag24.key, rag24.judgements)
+        for row in score_shares(run, rag24.key, decided):
+            texts = [some.text for some in run.responses(row.question)]
+            if not texts or (row.question, normal(texts[0])) in twice:
+                continue  # nothing to compare, or the most favourable label counts here
+            assert (row.question, texts[0], tag) in said_of
+            for key, name in names.items():
+                for prefix, suffix in (("", ""), ("strict-", "_strict")):
+                    expected = human[tag, row.question, prefix + name]
+                    assert getattr(row, key + suffix) == pytest.approx(expected)
+                    compared += 1
+    assert compared > 1000
+
+
+def test_coverage_is_that_of_the_evaluation_set(realsumm: NuggetSet, karat_data: Path) -> None:
+    humans = kt.load_evalset(karat_data / "nuggets-realsumm").judgements
+    human = {(row.system, row.segment): row.value for row in humans}
+    mine = {key: [0.0, 0.0] for key in human}
+    for row in realsumm.judgements.rows:
+        mine[row.run, row.question][0] += row.value
+        mine[row.run, row.question][1] += 1
+    assert {key: got / of for key, (got, of) in mine.items()} == pytest.approx(human)
+
+
+def test_through_trec_and_units(realsumm: NuggetSet, tmp_path: Path) -> None:
+    some = realsumm.select(*list(realsumm.runs)[:3])
+    kt.save_nuggets(some, tmp_path / "trec", "trec")
+    trec = kt.load_nuggets(tmp_path / "trec")
+    assert (trec.key, trec.runs) == (some.key, some.runs)
+    assert trec.judgements.known == some.judgements.known
+    kt.save_nuggets(trec, tmp_path / "units", "units")
+    units = kt.load_nuggets(tmp_path / "units")
+    assert (units.key, units.runs) == (some.key, some.runs)
+
+
+def test_finders_and_bins_add_up(rag24: NuggetSet) -> None:
+    counts = finders(rag24)
+    bins = difficulty(rag24)
+    assert sum(b.nuggets for b in bins) == len(counts) == 298
+    assert [b.label for b in bins] == ["0", "1", "2", "3-4", "5-8", "9-16", "17-32", "33-45"]
+    assert bins[0].nuggets == sum(count == 0 for count in counts.values())
+    question, nugget = max(counts, key=lambda key: counts[key])
+    carriers = {
+        row.run
+        for row in rag24.judgements.rows
+        if (row.question, row.nugget) == (question, nugget) and row.value
+    }
+    assert counts[question, nugget] >= len(carriers)  # more by identical answers
+
+
+def test_spread_is_a_mean_with_its_standard_error() -> None:
+    assert spread([1, 2, 3, 4]) == (2.5, pytest.approx(1.96 * math.sqrt(5 / 3 / 4)))
+    assert math.isnan(spread([1]).half)
+    assert math.isnan(spread([]).mean)
