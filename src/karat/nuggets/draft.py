@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -69,6 +71,31 @@ class Draft:
             self.reading.problem(place, f"nugget {nugget.id} has no description, expected words")
         else:
             known[nugget.id] = Drafted(nugget, place)
+
+    def add(self, question: str, nugget: Nugget, place: Place) -> None:
+        """Take a nugget that an assessor found missing."""
+        if "judgements" not in self.take:
+            return
+        if question not in self.questions:
+            self.reading.problem(
+                place, f"a nugget of question {question!r}, which is not in the key"
+            )
+            return
+        with self._as_key():
+            self.nugget(question, nugget, place)
+
+    def add_words(self, question: str, id: str, description: str, place: Place) -> None:
+        """Take further words for a nugget that an assessor marked in a response."""
+        if "judgements" in self.take:
+            with self._as_key():
+                self.also(question, id, description, place)
+
+    @contextmanager
+    def _as_key(self) -> Iterator[None]:
+        """What an assessor adds to the key stands among judgements."""
+        taken, self.take = self.take, ("key",)
+        yield
+        self.take = taken
 
     def also(self, question: str, id: str, description: str, place: Place) -> None:
         """Take a further description of a nugget that is there."""

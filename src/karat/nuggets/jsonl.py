@@ -5,6 +5,11 @@
     {"run": "A", "institution": "…"}
     {"run": "A", "question": "q1", "response": "…", "document": "…"}
     {"question": "q1", "nugget": "1", "response": "…", "value": 1, "run": "A", "judge": "…"}
+    {"question": "q1", "nugget": "1", "description": "…"}
+    {"question": "q1", "nugget": {"id": "8", "importance": "okay", "descriptions": ["…"]}}
+
+The last two stand among judgements: what an assessor added to the key while judging, further words
+for a nugget and a nugget that was missing.
 
 `text`, `votes`, `institution`, `document`, and of a judgement `run` and `judge`, may be left out.
 `value` is 1 (the response carries the nugget), 0.5 (in part) or 0. A run's responses stand in the
@@ -29,6 +34,7 @@ QUESTION = ("question", "text", "nuggets")
 NUGGET = ("id", "importance", "votes", "descriptions")
 RUN = ("run", "institution")
 RESPONSE = ("run", "question", "response", "document")
+DESCRIPTION = ("question", "nugget", "description")
 JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge")
 
 _Found = Mapping[str, Any]
@@ -39,6 +45,10 @@ def read_jsonl(path: Path, draft: Draft) -> None:
     for place, found in json_rows(path, draft.reading):
         if "nuggets" in found:
             _question(found, place, draft)
+        elif isinstance(found.get("nugget"), dict):
+            _addition(found, place, draft)
+        elif "nugget" in found and "description" in found:
+            _description(found, place, draft)
         elif "nugget" in found:
             _judgement(found, place, draft)
         elif "run" in found and "question" not in found:
@@ -117,6 +127,19 @@ def _response(found: _Found, place: Place, draft: Draft) -> None:
         draft.response(texts["run"], texts["question"], response, place)
 
 
+def _addition(found: _Found, place: Place, draft: Draft) -> None:
+    question = member(found, "question", str, place, draft.reading)
+    nugget = _nugget(found["nugget"], place, draft.reading)
+    if question is not None and nugget is not None:
+        draft.add(str(question), nugget, place)
+
+
+def _description(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading)
+    if texts is not None:
+        draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
+
+
 def _judgement(found: _Found, place: Place, draft: Draft) -> None:
     texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
     given = found.get("value")
@@ -150,19 +173,30 @@ def judgement_line(row: Judged) -> str:
     return json_line({**found, **_filled(run=row.run, judge=row.judge)})
 
 
+def description_line(question: str, nugget: str, words: str) -> str:
+    """Further words for a nugget as a line."""
+    return json_line({"question": question, "nugget": nugget, "description": words})
+
+
+def addition_line(question: str, nugget: Nugget) -> str:
+    """A nugget that was missing as a line."""
+    return json_line({"question": question, "nugget": _plain_nugget(nugget)})
+
+
+def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
+    return {
+        "id": nugget.id,
+        "importance": nugget.importance,
+        **({} if nugget.votes is None else {"votes": nugget.votes}),
+        "descriptions": list(nugget.descriptions),
+    }
+
+
 def _plain_question(question: Question) -> dict[str, Any]:
     return {
         "question": question.id,
         **_filled(text=question.text),
-        "nuggets": [
-            {
-                "id": nugget.id,
-                "importance": nugget.importance,
-                **({} if nugget.votes is None else {"votes": nugget.votes}),
-                "descriptions": list(nugget.descriptions),
-            }
-            for nugget in question.nuggets
-        ],
+        "nuggets": [_plain_nugget(nugget) for nugget in question.nuggets],
     }
 
 
