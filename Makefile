@@ -24,7 +24,7 @@ test: .venv/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/bench.py $(BENCH)
