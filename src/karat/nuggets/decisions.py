@@ -62,13 +62,12 @@ def decide(
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
     known = np.zeros(shape, dtype=np.bool_)
-    table = {} if judgements is None else judgements.known
+    table = {} if judgements is None else judgements.of_response
+    columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
     for i, response in enumerate(responses):
-        text = response.normal
-        for j, nugget in enumerate(question.nuggets):
-            value = table.get((question.id, nugget.id, text))
-            if value is not None:
-                values[i, j], known[i, j] = value, True
+        said = table.get((question.id, response.normal), {})
+        for nugget in columns.keys() & said.keys():
+            values[i, columns[nugget]], known[i, columns[nugget]] = said[nugget], True
     return Decided(values, known)
 
 

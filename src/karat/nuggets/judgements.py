@@ -57,6 +57,14 @@ class Judgements:
             found[key] = max(row.value, found.get(key, 0.0))
         return found
 
+    @cached_property
+    def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
+        """(question, normalised response) -> nugget -> value: `known` by response."""
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        for (question, nugget, text), value in self.known.items():
+            found.setdefault((question, text), {})[nugget] = value
+        return found
+
     def without(self, runs: Iterable[str]) -> Judgements:
         """The judgements that do not come from some runs: for leaving systems out."""
         out = set(runs)

@@ -129,15 +129,25 @@ class Pourpre:
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
     """Of the texts, the first are descriptions: the others, responses, by descriptions."""
-    bags = [words.row(i) for i in range(descriptions)]
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
-    for i, bag in enumerate(bags):  # a word that stands twice in a description counts twice
+    for i in range(descriptions):  # a word that stands twice in a description counts twice
+        bag = words.row(i)
         own = weigh([words.words[k] for k in bag.tolist()])
         np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), own)
-    rows = range(descriptions, len(words.offsets) - 1)
-    has = np.array([np.isin(used, words.classes[words.row(i)]) for i in rows], dtype=np.float64)
+    shared = _has(words, descriptions, used) @ weight.T
     whole = weight.sum(axis=1)
-    shared = has.reshape(len(rows), len(used)) @ weight.T
     out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
     return out
+
+
+def _has(words: Words, start: int, used: NDArray[np.int32]) -> Floats:
+    """Texts from `start` on by the classes in use: 1 where the text has such a word."""
+    column = np.full(int(words.classes.max(initial=0)) + 1, -1)
+    column[used] = np.arange(len(used))
+    lengths = np.diff(words.offsets[start:])
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    columns = column[words.classes[words.ids[words.offsets[start] :]]]
+    found = np.zeros((len(lengths), len(used)))
+    found[rows[columns >= 0], columns[columns >= 0]] = 1.0
+    return found
