@@ -70,7 +70,7 @@ def command(
 
     \b
     karat nuggets judge my.run --key key.txt --log judged.jsonl
-    karat nuggets judge heron kestrel --key demo-nuggets --log judged.jsonl --likely 0.2
+    karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.nuggets.asking import queue
     from karat.nuggets.likelihood import overlap
