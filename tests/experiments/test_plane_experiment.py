@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import plane_on_data as experiment
 import pytest
 
 import karat as kt
 from karat.evalset.flooding import Flood
 from karat.meta.regions import predicted
+from karat.stats.correlation import pearson
 
 ADEQUACY, FLUENCY = experiment.DEMO
 
@@ -73,6 +75,14 @@ def test_references_and_floods_reach_the_scores() -> None:
     flooded = experiment.outputs("demo", None, Flood("adequacy", correct=3, seed=1), metric)
     assert flooded.evalset.human("adequacy").sum() < one.evalset.human("adequacy").sum()
     assert flooded.rows[metric][:, :, 0].sum() > one.rows[metric][:, :, 0].sum()  # longer
+
+
+def test_length_alone_is_a_correlation_with_the_mean_length() -> None:
+    demo = kt.load_evalset("demo")
+    lengths = [np.diff(kt.tokenize(texts).offsets).mean() for texts in demo.systems.values()]
+    r = pearson(demo.human("adequacy").mean(axis=1), lengths)
+    expected = experiment.percent(np.sign(r) * r**2)
+    assert experiment.length_row(ADEQUACY) == ["demo", "adequacy", expected]
 
 
 def test_the_report_has_all_tables() -> None:

@@ -104,9 +104,19 @@ def test_resampled_differences_are_the_same_every_time(scored: dict[int, list[Sc
     assert all(" to " in cell for row in one for cell in row[4:])
 
 
+def test_being_short_alone_is_the_correlation_with_the_reference_length(
+    scored: dict[int, list[Scored]],
+) -> None:
+    one = scored[1][0].evalset
+    short = -np.diff(kt.tokenize([group[0] for group in one.references]).offsets)
+    expected = pearson(one.human("adequacy"), np.tile(short, (len(one.systems), 1)))
+    row = next(iter(experiment.shortness_rows(STUDY, scored)))
+    assert row[:3] == ["demo", "adequacy", f"{expected:.3f}"]
+
+
 def test_the_report_has_all_tables() -> None:
     small = experiment.Study("demo", ("adequacy",), (1,), 2)
     text = "\n".join(experiment.report(small, 2, 3))
-    assert text.count("###") == len(experiment.STATISTICS)
+    assert text.count("###") == len(experiment.STATISTICS) + 1
     assert "144 of 144 matchings proven" in text
     assert "Wilcoxon p" in text
