@@ -29,8 +29,9 @@ class Narrow {
         taken.clear();
         set(candidate, length, references, first, last);
         maximal_runs();
-        std::make_heap(heap_.begin(), heap_.end());
-        while (!heap_.empty()) take(pop(), taken);
+        few_ = runs_.size() <= 16;
+        if (!few_) std::make_heap(runs_.begin(), runs_.end());
+        while (!runs_.empty()) take(run(pop()), taken);
         singles(taken);
     }
 
@@ -63,14 +64,14 @@ class Narrow {
 
     // All maximal runs of two hits or more: where a hit has one after it and none before it.
     void maximal_runs() {
-        heap_.clear();
+        runs_.clear();
         uint64_t before = 0;
         for (size_t j = 0; j + 1 < hits_.size(); ++j) {
             uint64_t starts = hits_[j] & hits_[j + 1] << 1 & ~(before >> 1);
             before = hits_[j];
             for (; starts; starts &= starts - 1) {
                 const int bit = lowest(starts);
-                heap_.push_back(key(63 - bit, static_cast<int64_t>(j), run_from(bit, j)));
+                runs_.push_back(key(63 - bit, static_cast<int64_t>(j), run_from(bit, j)));
             }
         }
     }
@@ -81,17 +82,32 @@ class Narrow {
         return static_cast<int64_t>(k - j);
     }
 
-    Run pop() {
-        std::pop_heap(heap_.begin(), heap_.end());
-        const Run found = run(heap_.back());
-        heap_.pop_back();
+    // The first of all runs that are left. Few are looked through, which is faster than a heap.
+    Key pop() {
+        if (few_) return pop_of_few();
+        std::pop_heap(runs_.begin(), runs_.end());
+        const Key found = runs_.back();
+        runs_.pop_back();
+        return found;
+    }
+
+    Key pop_of_few() {
+        size_t at = 0;
+        Key found = runs_[0];
+        for (size_t k = 1; k < runs_.size(); ++k) {
+            const bool larger = runs_[k] > found;
+            found = larger ? runs_[k] : found;
+            at = larger ? k : at;
+        }
+        runs_[at] = runs_.back();
+        runs_.pop_back();
         return found;
     }
 
     void push(int32_t row, int32_t column, int32_t length) {
         if (length < 2) return;
-        heap_.push_back(key(row, column, length));
-        std::push_heap(heap_.begin(), heap_.end());
+        runs_.push_back(key(row, column, length));
+        if (!few_) std::push_heap(runs_.begin(), runs_.end());
     }
 
     // A run that is free is taken; otherwise its free pieces take their place further back.
@@ -130,7 +146,8 @@ class Narrow {
 
     std::vector<uint64_t> rows_of_;  // of each id: its rows; empty between two calls
     std::vector<uint64_t> hits_;     // of each column: the rows it has hits in
-    std::vector<Key> heap_;
+    std::vector<Key> runs_;          // still to be looked at; a heap unless there are few
+    bool few_ = true;
     uint64_t rows_free_ = 0;
 };
 

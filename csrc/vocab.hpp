@@ -52,6 +52,14 @@ class Vocab {
 #endif
     }
 
+    // The id of a short word that stands where its hash says, as most do; -1 is no answer.
+    int32_t at_once(const Key& key) const {
+        const Slot& slot = slots_[key.hash & mask_];
+        const bool same = slot.head == key.head && slot.tail == key.tail &&
+                          slot.length == key.length && key.length <= 16;
+        return same ? slot.id : -1;
+    }
+
     int32_t intern(const Key& key) {
         for (size_t at = key.hash & mask_;; at = (at + 1) & mask_) {
             const Slot& slot = slots_[at];
@@ -177,7 +185,10 @@ class Interner {
         const size_t known = ids_.size();
         ids_.resize(known + count_);
         int32_t* const out = ids_.data() + known;
-        for (int i = 0; i < count_; ++i) out[i] = vocab_.intern(pending_[i]);
+        for (int i = 0; i < count_; ++i) {
+            const int32_t id = vocab_.at_once(pending_[i]);
+            out[i] = id >= 0 ? id : vocab_.intern(pending_[i]);
+        }
         count_ = 0;
     }
     // The number of tokens so far.

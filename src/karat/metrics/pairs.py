@@ -161,8 +161,12 @@ class Pairs:
 
     def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> NDArray[np.float64]:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
-        mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self.check)
+
+        def match() -> NDArray[np.float64]:
+            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self.check)
+
+        return self.once(("matching", recipe, e, exact, budget), match)
 
     def _refuse(
         self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str

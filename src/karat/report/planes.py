@@ -44,6 +44,10 @@ _POINTS = (
 )
 
 
+ENOUGH_SYSTEMS = 6
+"""Below this, leaving systems out and resampling them says little."""
+
+
 def layout(key: str, title: str, rows: dict[int, Sequence[float]], best: bool = True) -> Table:
     """Numbers as the paper prints them: N from the highest down, alpha from left to right."""
     from karat.meta.plane import ALPHAS
@@ -179,6 +183,7 @@ def plane_document(study: PlaneStudy, command: str) -> Document:
     notes = [note for fit in fits for note in plane_notes(fit)]
     notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
     notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
+    notes += _few(fits)
     return Document(
         title=f"The plane of {study.evalset.name}",
         blocks=(*blocks, _rows(fits, region)),
@@ -208,6 +213,17 @@ def plane_notes(fit: PlaneFit) -> list[str]:
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
         f"{100 * fit.picking:.1f}% of the variance, BLEU's point {100 * bleu:.1f}%, {words}. "
         f"Intervals: {fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}.",
+    ]
+
+
+def _few(fits: Sequence[PlaneFit]) -> list[str]:
+    """A warning where there are hardly more systems than a line has parameters."""
+    fewest = min(len(fit.systems) for fit in fits)
+    if fewest >= ENOUGH_SYSTEMS:
+        return []
+    return [
+        f"{fewest} systems are too few to tell cells apart: intervals over systems, left-out "
+        f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
     ]
 
 
