@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -23,34 +24,15 @@ if TYPE_CHECKING:
 
 @click.command(name="score")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@click.option(
-    "-k",
-    "--key",
-    required=True,
-    metavar="KEY",
-    shell_complete=nuggets_options.complete_nuggets,
-    help="The key: a file or folder in any format, or the name of a known set.",
-)
-@click.option(
-    "-j",
-    "--judgements",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(),
-    help="Judged responses, in any format; repeat for several (default: those with KEY).",
-)
-@click.option(
-    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
-)
-@click.option(
-    "--weights",
-    type=click.Choice(["vital", "pyramid"]),
-    default="vital",
-    show_default=True,
-    help="Recall of vital nuggets, or weighted by assessors' votes.",
-)
-@click.option("--strict", is_flag=True, help="In F, partial support does not count.")
+@nuggets_options.key
+@nuggets_options.judgements
+@nuggets_options.scoring
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
+@click.option(
+    "--report",
+    type=click.Path(),
+    help="Also write a page: nuggets by runs for each question, with a way to the responses.",
+)
 @nuggets_options.skip_unknown
 @options.output
 def command(
@@ -61,6 +43,7 @@ def command(
     weights: str,
     strict: bool,
     details: bool,
+    report: str | None,
     skip_unknown: bool,
     format: str,
     output: str | None,
@@ -77,6 +60,7 @@ def command(
     from karat.report.nuggets import score_document
 
     check_output(output, (*runs, key, *judgements))
+    check_output(report, (*runs, key, *judgements))
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)
@@ -86,7 +70,13 @@ def command(
                 "which nugget: name some with --judgements"
             )
         scored = [score_run(run, found, how, progress) for run in found.runs.values()]
-    show(score_document(found, scored, how, details, options.command_line()), format, output)
+    document = score_document(found, scored, how, details, options.command_line())
+    if report is not None:
+        from karat.report.nugget_matrix import matrix_figures
+
+        figures = matrix_figures(found, scored, how.strict)
+        show(replace(document, blocks=(*document.blocks, *figures)), "html", report)
+    show(document, format, output)
 
 
 def open_runs(

@@ -1,0 +1,129 @@
+"""The page of `nuggets score`: for each question nuggets by runs, and a way to the responses.
+
+A cell leads to the response that carries the nugget, or to the run's answer where none does; there
+the words that speak for the nugget are marked. The page is complete without its script, which marks
+one nugget's words at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from karat.report.chart_models import HeatMap
+from karat.report.figures import chart_svg
+from karat.report.markup import element, quote
+from karat.report.nuggets import decided_by
+from karat.report.table import Figure
+
+if TYPE_CHECKING:
+    from karat.nuggets.keys import Question
+    from karat.nuggets.sets import NuggetSet
+    from karat.report.nuggets import Scored
+
+SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
+_WORDS = {1.0: "carries", 0.5: "carries in part", 0.0: "does not carry"}
+LEGEND = (
+    "● carried, ◐ in part, · not; in brackets: guessed by a classifier. A sign leads to the "
+    "response, where the words that speak for the nugget are marked."
+)
+MOST_WORDS = 2_000
+"""Words of a response that the page shows; longer ones are cut."""
+
+
+def matrix_figures(nuggets: NuggetSet, scored: Sequence[Scored], strict: bool) -> list[Figure]:
+    """One figure for each question."""
+    return [
+        _figure(question, number, scored, strict)
+        for number, question in enumerate(nuggets.key.questions.values())
+    ]
+
+
+def _figure(question: Question, number: int, scored: Sequence[Scored], strict: bool) -> Figure:
+    title = f"Question {question.id}" + (f": {question.text}" if question.text else "")
+    supports = [one.decided[question.id].support(strict).tolist() for one in scored]
+    chart = HeatMap(
+        title,
+        "nugget",
+        "run",
+        [nugget.id for nugget in question.nuggets],
+        [one.run.tag for one in scored],
+        [[column[j] for column in supports] for j in range(len(question.nuggets))],
+        digits=1,
+        low=0,
+        high=1,
+    )
+    page = [_table(question, number, scored, supports), *_answers(question, number, scored)]
+    return Figure(title, chart_svg(chart), LEGEND, html="".join(page), script="nuggets.js")
+
+
+def _table(
+    question: Question, number: int, scored: Sequence[Scored], supports: Sequence[list[float]]
+) -> str:
+    """Nuggets down, runs across."""
+    tags = [
+        element("th", element("span", quote(one.run.tag)), scope="col", class_="tag")
+        for one in scored
+    ]
+    head = element("tr", element("th", "Nugget", scope="col"), *tags)
+    rows = []
+    for j, nugget in enumerate(question.nuggets):
+        kind = element("em", f" {nugget.importance}")
+        name = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
+        cells = [
+            _cell(question, number, one, run, j, column[j])
+            for run, (one, column) in enumerate(zip(scored, supports, strict=True))
+        ]
+        rows.append(element("tr", name, *cells))
+    return element("table", element("thead", head), element("tbody", *rows), class_="matrix")
+
+
+def _cell(
+    question: Question, number: int, one: Scored, run: int, nugget: int, support: float
+) -> str:
+    """A sign that leads to the response it is about."""
+    decided = one.decided[question.id]
+    credit = decided.credit()[nugget]
+    by = decided_by(decided, nugget, credit)
+    name = question.nuggets[nugget].id
+    told = f"{one.run.tag} {_WORDS[support]} nugget {name} ({by})"
+    sign = SIGNS[support] if by != "guess" else f"({SIGNS[support]})"
+    if by in ("no response", "nothing"):
+        return element("td", "–" if by == "no response" else "?", title=told)
+    place = _anchor(number, run, 0 if credit is None else credit)
+    link = element(
+        "a", sign, href=f"#{place}", aria_label=told, title=told, data_nugget=str(nugget)
+    )
+    return element("td", link)
+
+
+def _anchor(question: int, run: int, response: int) -> str:
+    return f"answer-{question}-{run}-{response}"
+
+
+def _answers(question: Question, number: int, scored: Sequence[Scored]) -> Iterator[str]:
+    """The responses of each run, folded away until they are asked for."""
+    for run, one in enumerate(scored):
+        responses = one.run.responses(question.id)
+        if responses:
+            items = [
+                element("p", _marked(question, response.text), id=_anchor(number, run, i))
+                for i, response in enumerate(responses)
+            ]
+            summary = element("summary", quote(f"{one.run.tag}: {len(responses)} responses"))
+            yield element("details", summary, *items, class_="answer")
+
+
+def _marked(question: Question, text: str) -> str:
+    """A response in which words that speak for a nugget are marked with its number."""
+    from karat.nuggets.likelihood import spoken
+
+    speaks = [spoken(text, nugget) for nugget in question.nuggets]
+    words = text.split()
+    pieces = []
+    for k, word in enumerate(words[:MOST_WORDS]):
+        nuggets = [str(j) for j, found in enumerate(speaks) if found[k][1]]
+        shown = quote(word)
+        pieces.append(element("mark", shown, data_nuggets=" ".join(nuggets)) if nuggets else shown)
+    more = [f"… ({len(words) - MOST_WORDS:,} more words)"] if len(words) > MOST_WORDS else []
+    return " ".join(pieces + more)
