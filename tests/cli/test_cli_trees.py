@@ -48,6 +48,20 @@ def test_a_file_of_trees_serves_all_metrics(output: Callable[..., str]) -> None:
     assert scores == pytest.approx(expected)
 
 
+def test_the_counts_are_read_beside_the_score(output: Callable[..., str]) -> None:
+    names = ("generation_tree_accuracy", "simple_accuracy", "wer", "ter", "quality_accuracy")
+    shown = output("score", "out.txt", *TREES, *(part for name in names for part in ("-m", name)))
+    lines = [line.split(maxsplit=2) for line in shown.splitlines() if line.startswith("  out ")]
+    assert [line[2] if line[2:] else "" for line in lines] == [
+        "unchanged 6 S 0 I 3 D 3 words 9",
+        "unchanged 6 S 0 I 0 D 0 M 3 words 9",
+        "unchanged 6 S 1 I 2 D 2 words 9",
+        "S 1 I 2 D 2 words 9",
+        "edits 2 shifts 2 words 9",
+        "STA 0.333 S 0",
+    ]
+
+
 def test_of_several_trees_the_best_counts(output: Callable[..., str]) -> None:
     def scores(*references: str) -> list[float]:
         named = [part for name in references for part in ("-r", f"{name}.conllu")]

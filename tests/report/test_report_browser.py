@@ -104,6 +104,31 @@ def test_hover_lights_the_row_and_the_column_and_tells_the_run(page: Path) -> No
     assert (found["after"], found["lit"]) == (["hidden", "hidden"], 0)
 
 
+def test_hover_tells_which_two_words_meet(tmp_path: Path) -> None:
+    path = tmp_path / "cells.html"
+    texts = [("a b", ["x a", "y"]), ("a " * 2500 + "b", ["c " * 2500])]
+    shown = [Shown(n, kt.GTM().explain(*pair)) for n, pair in enumerate(texts, 1)]
+    path.write_text(render(grid_document(shown, "x", "gtm", "karat"), "html"), "utf-8")
+    program = """
+      return [[0, 1.5, 0.5], [0, 2.5, 0.5], [0, 3.5, 1.5], [1, 2499.5, 2500.5]]
+        .map(([number, x, y]) => {
+          const grid = document.querySelectorAll("svg.grid")[number];
+          const box = grid.querySelector(".edge").getBoundingClientRect();
+          const [wide, high] = number ? [2500, 2501] : [4, 2];
+          const at = { clientX: box.left + x * box.width / wide,
+            clientY: box.top + y * box.height / high, bubbles: true };
+          grid.dispatchEvent(new PointerEvent("pointermove", at));
+          return grid.closest("figure").querySelector(".told").textContent;
+        })
+    """
+    assert ask(path, program) == [
+        "word 1 of the candidate (a), word 2 of reference 1 (a)",
+        "the barrier after reference 1",
+        "word 2 of the candidate (b), word 1 of reference 2 (y)",
+        "word 2501 of the candidate, word 2500 of the reference",
+    ]
+
+
 def test_a_moved_word_lights_its_other_place(page: Path) -> None:
     program = """
       const moved = [...document.querySelectorAll("[data-move='0']")];
@@ -134,7 +159,9 @@ def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> Non
 def test_it_prints_whole(page: Path) -> None:
     program = """
       const grid = document.querySelectorAll("svg.grid")[1];
-      return grid.getBoundingClientRect().right <= document.documentElement.clientWidth
+      const whole = [grid, ...document.querySelectorAll("table")];
+      const room = document.documentElement.clientWidth;
+      return whole.every((one) => one.getBoundingClientRect().right <= room)
     """
     assert not ask(page, program, "--window-size=800,900")  # on the screen it scrolls
     paper = page.with_name("paper.html")

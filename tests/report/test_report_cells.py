@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from karat.report.cells import DASH, number, show
+from karat.report.cells import DASH, brief, number, several, show
 from karat.report.sections import heading, sections
 from karat.report.table import Cell, Column, Table
 
@@ -34,6 +34,17 @@ from karat.report.table import Cell, Column, Table
 )
 def test_number(value: float, digits: int | None, signed: bool, expected: str) -> None:
     assert number(value, Column("k", "K", digits, signed=signed)) == expected
+
+
+def test_numbers_in_running_text() -> None:
+    assert [brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
+        "0",
+        "2",
+        "20.5",
+        "5.477",
+        "1,234.5",
+    ]
+    assert [several(n, "word") for n in (0, 1, 2000)] == ["0 words", "1 word", "2,000 words"]
 
 
 @pytest.mark.parametrize("cell", [None, math.nan, -math.nan])

@@ -139,7 +139,7 @@ def test_the_drawing_shows_every_run_and_names_it() -> None:
         "G H I J: 4 words, candidate 1-4, words 2-5 of reference 2",
         "C D E: 3 words, candidate 7-9, words 3-5 of reference 1; counts as 1",
         "L M: 2 words, candidate 5-6, words 2-3 of reference 3; counts as 0",
-        "K: 1 word, candidate 10, words 1 of reference 3; counts as 0",
+        "K: 1 word, candidate 10, word 1 of reference 3; counts as 0",
     ]
     dashed = [line for line in root.iter(f"{SVG}line") if line.get("stroke-dasharray")]
     assert len(dashed) == 2  # the barriers between three references
@@ -148,7 +148,9 @@ def test_the_drawing_shows_every_run_and_names_it() -> None:
 def test_a_run_lies_where_its_words_are() -> None:
     found = explained("x a b", "a b y")
     root = ET.fromstring(grid_svg(found, "T"))
-    cell, left, top = (float(root.get(f"data-{name}") or 0) for name in ("cell", "left", "top"))
+    edge = next(rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "edge")
+    left, top, wide = (float(edge.get(name) or 0) for name in ("x", "y", "width"))
+    cell = wide / 3
     (run,) = (group for group in root.iter(f"{SVG}g") if group.get("class") == "run")
     area = run.find(f"{SVG}rect")
     assert area is not None
@@ -175,6 +177,29 @@ def test_every_drawing_is_well_formed(candidate: str, references: list[str]) -> 
         assert ET.fromstring(drawing).findtext(f"{SVG}title") == "<T>"
     document = grid_document([Shown(1, found)], "x", "gtm", "karat")
     ET.fromstring(render(document, "svg"))
+
+
+def test_references_without_room_for_their_names_have_their_numbers() -> None:
+    root = ET.fromstring(grid_svg(explained("a", "a", " ".join("bcdefgh")), "T"))
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts[texts.index("h") + 1 :][:2] == ["1", "reference 2"]
+
+
+def test_words_that_read_like_signs_are_drawn_as_words() -> None:
+    found = kt.alignment("b c d e S", "D b c d e M1 S")
+    texts = ET.fromstring(edits_svg(found, "T")).iter(f"{SVG}text")
+    looks = [(text.text, text.get("font-size"), text.get("text-decoration")) for text in texts]
+    assert looks.count(("D", "12", "line-through")) == 1
+    assert looks.count(("D", "10", None)) == 2
+    assert looks.count(("M1", "12", "line-through")) == 1
+
+
+def test_a_moved_word_is_struck_out_here_and_underlined_there() -> None:
+    texts = ET.fromstring(edits_svg(kt.alignment("b c d a", "a b c d"), "T")).iter(f"{SVG}text")
+    assert [t.get("text-decoration") for t in texts if t.text == "a"] == [
+        "line-through",
+        "underline",
+    ]
 
 
 def test_a_drawing_by_itself_knows_the_dark() -> None:
@@ -228,7 +253,7 @@ def test_steps_are_read_out_as_sentences() -> None:
 
 def test_the_story_tells_what_changes() -> None:
     assert edits_story(kt.alignment("a b", "a b")) == "2 words stay; nothing changes."
-    assert edits_story(kt.alignment("a c", "a b")) == "1 words stay; b becomes c."
+    assert edits_story(kt.alignment("a c", "a b")) == "1 word stays; b becomes c."
 
 
 @pytest.mark.parametrize(
@@ -240,3 +265,7 @@ def test_the_story_tells_what_changes() -> None:
 )
 def test_the_caption_says_how_certain_the_matching_is(search: str, ending: str) -> None:
     assert caption(explained("a b a a", "a a a b", search=search)).endswith(ending)
+
+
+def test_one_word_is_not_words() -> None:
+    assert "size 1; 1 word against 1." in caption(explained("a", "a"))

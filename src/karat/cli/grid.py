@@ -102,7 +102,9 @@ def _matching(name: str) -> GTM:
 def _numbered(segments: tuple[int, ...], lines: Lines) -> list[int]:
     for number in segments:
         if number > len(lines):
-            raise InputError(f"--segment {number}: {lines.name} has {len(lines):,} segments")
+            raise InputError(
+                f"--segment {number}: the last segment of {lines.name} is {len(lines):,}"
+            )
     return [number - 1 for number in dict.fromkeys(segments)]
 
 

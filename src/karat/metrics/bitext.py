@@ -6,6 +6,7 @@ a barrier after each. Positions are counted from 0; a column counts the barriers
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -163,14 +164,6 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     runs, counted, total, size, bound, proven, cap = _kernel.gtm_runs(
         mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e, metric.exact, metric.budget
     )
-    starts = theirs.ids.offsets[:-1] + np.arange(len(texts))  # in columns
-    reference = np.searchsorted(starts, runs[:, 1], side="right") - 1
-    blocks = tuple(
-        Block(row, column, length, kept, number, column - int(starts[number]))
-        for (row, column, length), kept, number in zip(
-            runs.tolist(), counted.tolist(), reference.tolist(), strict=True
-        )
-    )
     # Nothing exceeds the cap, whatever the search: sum length^e <= (sum length)^e <= cap^e.
     proven = proven or size >= cap or not runs.size
     known = metric.exact or metric.e == 1 or proven
@@ -182,7 +175,7 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
         references=theirs.words,
         row_ids=tuple(mine.ids.ids.tolist()),
         column_ids=theirs.with_barriers(),
-        blocks=blocks,
+        blocks=_blocks(runs.tolist(), counted.tolist(), theirs.starts()),
         cap=cap,
         sum=total,
         size=size,
@@ -192,6 +185,15 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
         proven=proven,
         bound=(size if proven else bound) if known else float("inf"),
     )
+
+
+def _blocks(runs: list[list[int]], counted: list[float], starts: list[int]) -> tuple[Block, ...]:
+    """The runs with the references that they lie in, whose first columns are `starts`."""
+    found = []
+    for (row, column, length), kept in zip(runs, counted, strict=True):
+        number = bisect_right(starts, column) - 1
+        found.append(Block(row, column, length, kept, number, column - starts[number]))
+    return tuple(found)
 
 
 class _Side:
@@ -205,6 +207,10 @@ class _Side:
         words = [vocab.words(i, i + 1)[0] for i in surface.ids.tolist()]
         ends = surface.offsets.tolist()
         self.words = tuple(tuple(words[start:end]) for start, end in pairwise(ends))
+
+    def starts(self) -> list[int]:
+        """The columns in which the texts begin, a barrier after each."""
+        return [start + k for k, start in enumerate(self.ids.offsets[:-1].tolist())]
 
     def with_barriers(self) -> tuple[int, ...]:
         """The ids of all texts one after the other, a barrier after each."""

@@ -81,7 +81,7 @@ class Alignment:
 
     @property
     def cost(self) -> int:
-        """3 for each insertion and deletion, 4 for each substitution."""
+        """3 for each insertion and deletion, 4 for each substitution, whatever it was made by."""
         one_sided = self.count("insert") + self.count("delete")
         return 3 * one_sided + 4 * self.count("substitute")
 

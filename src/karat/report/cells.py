@@ -34,6 +34,16 @@ def number(value: float, column: Column) -> str:
     return f"+{digits}" if column.signed and value > 0 else digits
 
 
+def brief(value: float) -> str:
+    """A number in running text: at most three decimals, and none that are zero."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
+def several(count: int, noun: str) -> str:
+    """A count with its noun: 1 word, 2 words."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def _digits_of(value: float, decimals: int | None) -> str:
     if isinstance(value, int):
         return str(value)

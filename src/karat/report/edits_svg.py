@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from karat.metrics.edits import Alignment, Operation
 from karat.report import svg
-from karat.report.edits_text import LEGEND, MOST_STEPS, Step, bands, steps
+from karat.report.cells import several
+from karat.report.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, bands, steps
 from karat.report.markup import Look, element, quote
 
 ADVANCE = 7.25  # of a letter at 12 units, in any common monospaced font
@@ -14,6 +15,7 @@ LINE = 17.0
 BAND = 3 * LINE + 18
 MARGIN = 84.0  # for the names of the two texts
 
+SIGN = Step._fields.index("sign")
 _COLORS = {"S": svg.WARM, "I": svg.ACCENT, "D": svg.MUTED, "M": svg.VIOLET, "": None}
 _SAYS = {
     "keep": "{below} stays",
@@ -27,7 +29,7 @@ def edits_svg(found: Alignment, title: str) -> str:
     """The picture of one alignment, in as many bands as it takes."""
     drawn = steps(found)[:MOST_STEPS]
     if not drawn:
-        return svg.no_data(title)
+        return svg.no_data(title, NOTHING)
     parts: list[str] = []
     lines = bands(drawn, int((svg.WIDTH - MARGIN) / ADVANCE))
     for number, band in enumerate(lines):
@@ -41,7 +43,8 @@ def edits_svg(found: Alignment, title: str) -> str:
 def edits_story(found: Alignment) -> str:
     """The alignment in one sentence."""
     told = [_said(operation, step) for operation, step in _changes(found)]
-    kept = f"{found.count('keep')} words stay"
+    count = found.count("keep")
+    kept = f"{several(count, 'word')} {'stays' if count == 1 else 'stay'}"
     return f"{kept}; {svg.enumeration(told)}." if told else f"{kept}; nothing changes."
 
 
@@ -67,17 +70,19 @@ def _band(band: Sequence[Step], top: float) -> list[str]:
     column = 0
     for step in band:
         x = MARGIN + column * ADVANCE
-        parts += [_word(x, top + k * LINE, word, step) for k, word in enumerate(step) if word]
+        parts += [_part(x, top + k * LINE, step, k) for k in range(3) if step[k]]
         column += step.width + 1
     return parts
 
 
-def _word(x: float, y: float, word: str, step: Step) -> str:
-    kind = step.sign[:1]
-    line = {("D", step.above): "line-through", ("I", step.below): "underline"}.get((kind, word))
-    size = 10.0 if word == step.sign else 12.0
-    look: Look = {"fill": _COLORS[kind], "text_decoration": line, "font_size": size}
-    return element("text", quote(word), x=x, y=y, **look, font_family=svg.MONOSPACE)
+def _part(x: float, y: float, step: Step, part: int) -> str:
+    """One of the three parts of a step; a word without a partner is struck out or underlined."""
+    line = None
+    if part != SIGN and not (step.above and step.below):
+        line = "line-through" if step.above else "underline"
+    size = 10.0 if part == SIGN else 12.0
+    look: Look = {"fill": _COLORS[step.sign[:1]], "text_decoration": line, "font_size": size}
+    return element("text", quote(step[part]), x=x, y=y, **look, font_family=svg.MONOSPACE)
 
 
 def edits_html(found: Alignment) -> str:

@@ -13,6 +13,7 @@ from karat.report.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
+NOTHING = "no words in either text"
 MOST_STEPS = 5_000  # of one alignment drawn with letters
 _INKS = {"S": YELLOW, "I": CYAN, "D": RED, "M": MAGENTA, "": ""}
 _NAMES = ("reference", "", "candidate")
@@ -76,7 +77,7 @@ def _draw(found: Alignment, paper: Paper) -> list[str]:
     fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
     drawn = [_band(band, indent, paper) for band in bands(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
-    return [*lines, *paper.lines(LEGEND, DIM)] if lines else [paper.ink("no words", DIM)]
+    return [*lines, *paper.lines(LEGEND, DIM)] if lines else paper.lines(NOTHING, DIM)
 
 
 def _band(band: Sequence[Step], indent: int, paper: Paper) -> list[str]:

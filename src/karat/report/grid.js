@@ -18,9 +18,12 @@
     told.setAttribute("aria-live", "polite");
     grid.closest("figure").append(told);
 
-    const [cell, left, top] = ["cell", "left", "top"].map((name) => Number(grid.dataset[name]));
-    const frame = grid.querySelector(":scope > rect[fill='none']");
-    const [wide, high] = ["width", "height"].map((name) => Number(frame.getAttribute(name)));
+    const edge = grid.querySelector(".edge");
+    const [left, top, wide, high] = ["x", "y", "width", "height"]
+      .map((name) => Number(edge.getAttribute(name)));
+    const lengths = grid.dataset.references.split(" ").map(Number);
+    // From the whole width: coordinates are rounded, and one word would err for thousands.
+    const cell = wide / lengths.reduce((sum, length) => sum + length + 1, -1);
     const row = band(grid, { x: left, width: wide, height: cell, visibility: "hidden" });
     const column = band(grid, { y: top, height: high, width: cell, visibility: "hidden" });
 
@@ -29,10 +32,20 @@
       for (const text of grid.querySelectorAll("text.lit")) text.classList.remove("lit");
     };
 
+    // The word at the edge, lit, in brackets; large grids have none.
     const word = (kind, index) => {
       const text = grid.querySelector(`text[data-${kind}="${index}"]`);
       if (text) text.classList.add("lit");
-      return text ? text.textContent : "";
+      return text ? ` (${text.textContent})` : "";
+    };
+
+    const pair = (i, j) => {
+      let [number, at] = [0, j];
+      while (at > lengths[number]) { at -= lengths[number] + 1; number += 1; }
+      if (at === lengths[number]) return `the barrier after reference ${number + 1}`;
+      const whose = lengths.length > 1 ? `reference ${number + 1}` : "the reference";
+      return `word ${i + 1} of the candidate${word("row", i)}, ` +
+        `word ${at + 1} of ${whose}${word("column", j)}`;
     };
 
     const point = (event) => {
@@ -48,9 +61,9 @@
       row.setAttribute("y", top + i * cell);
       column.setAttribute("x", left + j * cell);
       for (const rect of [row, column]) rect.setAttribute("visibility", "visible");
+      const here = pair(i, j);
       const run = event.target.closest(".run");
-      const pair = `${word("row", i)} (${i + 1}) and ${word("column", j)}`;
-      told.textContent = run ? run.getAttribute("aria-label") : pair;
+      told.textContent = run ? run.getAttribute("aria-label") : here;
     };
     grid.addEventListener("pointermove", point);
     grid.addEventListener("pointerleave", () => { clear(); told.textContent = ""; });

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from karat.metrics.bitext import Block, Explanation
 from karat.report import svg
+from karat.report.cells import several
+from karat.report.grid_text import NOTHING
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 CELL = 18.0
@@ -49,32 +51,33 @@ class Frame:
 def grid_svg(found: Explanation, title: str) -> str:
     """The picture of one matching; each block is named for screen readers."""
     if not found.candidate or found.columns == len(found.references):
-        return svg.no_data(title)
+        return svg.no_data(title, NOTHING)
     frame = _frame(found)
     parts = [
         *_labels(found, frame),
         *_barriers(found, frame),
         *_others(found, frame),
         *(_block(found, frame, block) for block in found.blocks),
-        shape(
-            "rect", **_place(frame, 0, 0, frame.columns, frame.rows), fill="none", stroke=svg.RULE
-        ),
+        _edge(frame),
     ]
     legend, height = _legend(found, frame)
     wide = max(frame.width, NARROWEST)
-    place = {"data_cell": frame.cell, "data_left": frame.left, "data_top": frame.top}
+    lengths = " ".join(str(len(words)) for words in found.references)
     # A group, not an image: the blocks in it can be visited one by one.
-    look: Look = {"role": "group", "aria_label": title, "class_": "grid", **place}
+    look: Look = {"role": "group", "aria_label": title, "class_": "grid"}
+    look["data_references"] = lengths  # whence the script knows which word a column is
     return svg.chart(title, story(found), height, [*parts, *legend], wide, fluid=False, **look)
 
 
 def story(found: Explanation) -> str:
     """The picture in one sentence."""
     runs = svg.enumeration([block_story(found, block) for block in found.blocks])
-    sizes = f"{len(found.candidate)} candidate words down, " + ", ".join(
-        f"{len(r)} words of reference {n} across" for n, r in enumerate(found.references, 1)
+    sizes = f"{several(len(found.candidate), 'candidate word')} down, " + ", ".join(
+        f"{several(len(r), 'word')} of reference {n} across"
+        for n, r in enumerate(found.references, 1)
     )
-    return f"{sizes}. {found.hit_count:,} hits, {len(found.blocks)} runs chosen. {runs}"
+    counts = f"{several(found.hit_count, 'hit')}, {several(len(found.blocks), 'run')} chosen"
+    return f"{sizes}. {counts}. {runs}".rstrip()
 
 
 def block_story(found: Explanation, block: Block) -> str:
@@ -82,9 +85,9 @@ def block_story(found: Explanation, block: Block) -> str:
     words = svg.shorten(" ".join(found.candidate[block.row : block.row + block.length]), 60)
     of = f" of reference {block.reference + 1}" if len(found.references) > 1 else ""
     place = f"candidate {_range(block.row, block.length)}, "
-    place += f"words {_range(block.position, block.length)}{of}"
+    place += f"word{'s' * (block.length > 1)} {_range(block.position, block.length)}{of}"
     lost = "" if block.counted == block.length else f"; counts as {block.counted:g}"
-    return f"{words}: {block.length} word{'s' * (block.length > 1)}, {place}{lost}"
+    return f"{words}: {several(block.length, 'word')}, {place}{lost}"
 
 
 def _range(start: int, length: int) -> str:
@@ -113,7 +116,7 @@ def _place(frame: Frame, column: float, row: float, wide: float, high: float) ->
 
 def _edge(frame: Frame) -> str:
     place = _place(frame, 0, 0, frame.columns, frame.rows)
-    return shape("rect", **place, fill="none", stroke=svg.RULE)
+    return shape("rect", **place, fill="none", stroke=svg.RULE, class_="edge")
 
 
 def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
@@ -163,7 +166,9 @@ def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:
             yield shape("line", x1=x, y1=frame.top, x2=x, y2=frame.y(frame.rows), **look)
         if len(found.references) > 1:
             middle = frame.x((start + end) / 2)
-            name = svg.shorten(f"reference {number}", max(int((end - start) * frame.cell / 7), 3))
+            name = f"reference {number}"
+            if svg.length(name) > (end - start) * frame.cell:
+                name = f"{number}"  # a short reference has room for its number alone
             yield svg.text(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
 
 

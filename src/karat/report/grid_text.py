@@ -16,6 +16,7 @@ LEGEND = {
     HIT: "a hit that is not chosen",
     BARRIER: "barrier between references",
 }
+NOTHING = "no words on one side: nothing to match"
 _INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 
 CELL = 2  # columns of the terminal: room for one wide letter
@@ -32,7 +33,7 @@ def grid_sketch(found: Explanation) -> Sketch:
 def _draw(found: Explanation, paper: Paper) -> list[str]:
     rows, columns = len(found.candidate), found.columns - 1
     if not rows or not columns:
-        return paper.lines("no words on one side: nothing to match", DIM)
+        return paper.lines(NOTHING, DIM)
     if rows * columns > MOST_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return paper.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from karat.metrics.bitext import Explanation
 from karat.metrics.edits import Alignment
+from karat.report.cells import brief, several
 from karat.report.edits_svg import edits_html, edits_svg
 from karat.report.edits_text import edits_sketch
 from karat.report.grid_svg import grid_svg
@@ -99,9 +100,9 @@ def grid_figures(found: Explanation, name: str) -> list[Figure]:
 def caption(found: Explanation) -> str:
     """The numbers of a matching in one sentence."""
     mean = sum(map(len, found.references)) / len(found.references)
-    words = f"{len(found.candidate):,} words against {_plain(mean)}"
-    sizes = f"size {_plain(found.size)}; {words}"
-    capped = f"; no more than {_plain(found.cap)} hits count" if found.pared else ""
+    words = f"{several(len(found.candidate), 'word')} against {brief(mean)}"
+    sizes = f"size {brief(found.size)}; {words}"
+    capped = f"; no more than {brief(found.cap)} hits count" if found.pared else ""
     return (
         f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
         f"{_certificate(found)}"
@@ -113,12 +114,7 @@ def _certificate(found: Explanation) -> str:
         return "No matching is larger."
     if math.isinf(found.bound):
         return "Found by the greedy search: a larger matching may exist."
-    return f"The largest matching has at most the size {_plain(found.bound)}."
-
-
-def _plain(number: float) -> str:
-    """At most three decimals, and none that are zero."""
-    return f"{number:,.3f}".rstrip("0").rstrip(".")
+    return f"The largest matching has at most the size {brief(found.bound)}."
 
 
 def _counts(edits: Alignment) -> str:

@@ -8,6 +8,7 @@ from typing import overload
 
 from karat.comparison import CompareRow
 from karat.metrics.base import Metric, Score
+from karat.report.cells import brief
 from karat.report.charts import interval_chart
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.scoring import ScoreRow, Scoring
@@ -25,7 +26,25 @@ def decimals(metric: Metric, value: float | None) -> Cell:
     return None if value is None else Decimals(value, 2 if metric.full_scale > 1 else 4)
 
 
-_SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
+_SHORT = {
+    "precision": "P",
+    "recall": "R",
+    "ps": "PS",
+    "rs": "RS",
+    "bp": "BP",
+    "wp": "WP",
+    "simple_tree_accuracy": "STA",
+}
+_COUNTS = {
+    "unchanged": "unchanged",
+    "substitutions": "S",
+    "insertions": "I",
+    "deletions": "D",
+    "moves": "M",
+    "edits": "edits",
+    "shifts": "shifts",
+    "tokens": "words",
+}
 
 
 def parts_text(metric: Metric, score: Score) -> str:
@@ -36,6 +55,8 @@ def parts_text(metric: Metric, score: Score) -> str:
         if name in score.parts:
             places = digits if name in ("precision", "recall") else 3
             words.append(f"{short} {score.parts[name]:.{places}f}")
+    counts = (name for name in _COUNTS if name in score.parts)
+    words += [f"{_COUNTS[name]} {brief(score.parts[name])}" for name in counts]
     if "reference_length" in score.parts:
         lengths = score.parts["length"], score.parts["reference_length"]
         words.append("length {:.0f}/{:.0f}".format(*lengths))

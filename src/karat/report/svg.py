@@ -65,9 +65,9 @@ def size_of(drawing: str) -> tuple[float, float]:
 _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
-def no_data(title: str) -> str:
+def no_data(title: str, why: str = "no data") -> str:
     """What is drawn in place of a chart that has nothing to show."""
-    return chart(title, "no data", 60, [text(WIDTH / 2, 35, "no data", "middle", MUTED)])
+    return chart(title, why, 60, [text(WIDTH / 2, 35, why, "middle", MUTED)])
 
 
 def text(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:

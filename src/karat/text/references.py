@@ -66,11 +66,12 @@ class References:
         views, starts = _kernel.Views.interleave(parts, self._optional)
         missing = np.flatnonzero(starts[1:] == starts[:-1])
         if len(missing):
-            raise InputError(
-                f"segment {start + int(missing[0]) + 1:,} has no reference: its line is empty in "
-                f"{' and '.join(source.name for source in self._sources)}"
-            )
+            raise self._missing(start + int(missing[0]))
         return views, starts
+
+    def _missing(self, segment: int) -> InputError:
+        names = " and ".join(source.name for source in self._sources)
+        return InputError(f"segment {segment + 1:,} has no reference: its line is empty in {names}")
 
     def trees(self, start: int, stop: int) -> TreeRun | None:
         """The dependency trees of a run of segments, if the references have any."""
@@ -80,7 +81,10 @@ class References:
         """The references of a few segments."""
         columns = [source.strings(indices) for source in self._sources]
         rows = zip(*columns, strict=True)
-        return [[text for text in row if text or not self._optional] for row in rows]
+        found = [[text for text in row if text or not self._optional] for row in rows]
+        if [] in found:
+            raise self._missing(indices[found.index([])])
+        return found
 
 
 class VaryingReferences(References):
@@ -180,7 +184,14 @@ def as_references(
 
 def one_or_several(references: str | Sequence[str]) -> list[str]:
     """The references of one segment as a list."""
+    if not isinstance(references, Iterable):
+        kind = type(references).__name__
+        raise InputError(f"references is {kind}, expected a str or a list of str")
     texts = [references] if isinstance(references, str) else list(references)
+    bad = _kernel.first_not_str(texts)
+    if bad >= 0:
+        kind = type(texts[bad]).__name__
+        raise InputError(f"references[{bad}] is {kind}, expected str")
     if not texts:
         raise InputError("no reference was given: at least one is needed")
     return texts
