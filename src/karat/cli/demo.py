@@ -61,9 +61,7 @@ def command(output: str, texts: str | None) -> None:
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
-    click.echo(
-        "More to try: karat meta demo, karat plane fit demo, karat nuggets score heron -k demo-nuggets"
-    )
+    click.echo("More to try: karat meta demo; karat plane fit demo; karat nuggets --help")
 
 
 def _pictures(example: Example) -> list[Figure]:
