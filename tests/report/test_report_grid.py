@@ -269,3 +269,11 @@ def test_the_caption_says_how_certain_the_matching_is(search: str, ending: str) 
 
 def test_one_word_is_not_words() -> None:
     assert "size 1; 1 word against 1." in caption(explained("a", "a"))
+
+
+def test_markdown_holds_the_drawings_in_fences_that_no_word_closes() -> None:
+    found = explained("``` a", "a ``` b")
+    shown = render(grid_document([Shown(1, found)], "x", "gtm", "karat"), "md")
+    assert shown.count("\n````\n") == 4  # two drawings, each opened and closed
+    assert "  a ■\n" in shown
+    assert "## Segment 1: from the reference to the candidate" in shown

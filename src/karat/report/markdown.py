@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from karat.report.cells import show
+from karat.report.paper import Paper
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.table import Column, Document, Row, Table
+from karat.report.table import Column, Document, Figure, Row, Table
 from karat.report.visible import visible
+
+WIDTH = 100  # of drawings, in letters
 
 # An underscore inside a word is no markup, so that snake_case stays readable in the source.
 _INLINE = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -19,8 +22,7 @@ def render_markdown(document: Document) -> str:
     """The document as Markdown, its command and signatures in a code block at the end."""
     blocks = [f"# {_quote(document.title)}"]
     for block in for_people(document):
-        if isinstance(block, Table):
-            blocks += _table(block, document.title)
+        blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
     blocks += _paragraphs(document.notes)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
     return "\n\n".join(blocks) + "\n"
@@ -33,6 +35,15 @@ def _table(table: Table, above: str) -> list[str]:
     rule = _line("---:" if column.align == "right" else "---" for column in columns)
     body = [line for section in sections(table) for line in _section(table, columns, section)]
     return [*title, "\n".join([header, rule, *body]), *_paragraphs(table.notes)]
+
+
+def _figure(figure: Figure) -> list[str]:
+    """The figure drawn with letters, where it can be: a code block keeps their places."""
+    if figure.sketch is None:
+        return []
+    drawn = _code_block(figure.sketch(Paper(WIDTH, color=False)))
+    caption = [figure.caption] if figure.caption else []
+    return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
 
 
 def _section(table: Table, columns: Sequence[Column], section: Section) -> list[str]:
