@@ -743,7 +743,9 @@ Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
 }
 
 // The best tie threshold over groups of points, its accuracy, and the groups and pairs it is of.
-nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets) {
+nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t band,
+                         nb::object check) {
+    if (band < 1) throw nb::value_error("a band holds at least one pair");
     const size_t groups = offsets.shape(0) ? offsets.shape(0) - 1 : 0;
     if (human.shape(0) != metric.shape(0)) throw nb::value_error("scores differ in number");
     for (size_t i = 0; i < human.shape(0); ++i)
@@ -754,19 +756,14 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets) {
             offsets(g + 1) > static_cast<int64_t>(human.shape(0)))
             throw nb::value_error("the groups are not in order");
     Calibrated found;
+    Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        TieCalibration ties;
-        size_t pairs = 0;
-        for (size_t g = 0; g < groups; ++g) {
-            const auto n = static_cast<size_t>(offsets(g + 1) - offsets(g));
-            if (n) pairs += n * (n - 1) / 2;
-        }
-        ties.reserve(pairs);
+        TieCalibration ties(band);
         for (size_t g = 0; g < groups; ++g)
             ties.group(human.data() + offsets(g), metric.data() + offsets(g),
                        offsets(g + 1) - offsets(g));
-        found = ties.best();
+        found = ties.best(poll);
     }
     return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
 }
@@ -847,5 +844,6 @@ NB_MODULE(_kernel, m) {
     m.def("chosen_sums", &py_chosen_sums, "words"_a, "rows"_a);
     m.def("average_ranks", &py_average_ranks, "rows"_a);
     m.def("pair_counts", &pair_counts, "human"_a, "metric"_a, "epsilon"_a);
-    m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a);
+    m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
+          "check"_a.none());
 }

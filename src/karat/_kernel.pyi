@@ -151,5 +151,9 @@ def pair_counts(
     human: NDArray[np.float64], metric: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.int64]: ...
 def calibrate_ties(
-    human: NDArray[np.float64], metric: NDArray[np.float64], offsets: _Offsets
+    human: NDArray[np.float64],
+    metric: NDArray[np.float64],
+    offsets: _Offsets,
+    band: int,
+    check: Callable[[], None] | None,
 ) -> tuple[float, float, int, int]: ...

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from oracles import pair_loops
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, Interrupted
+from karat.progress import Stop
 from karat.stats import correlation as c
-from karat.stats.ties import MOST_PAIRS, calibrate
+from karat.stats import ties
+from karat.stats.ties import calibrate
 
 COARSE = st.integers(-3, 3).map(float)  # many ties
 FINE = st.floats(-100, 100).map(lambda x: round(x, 6))
@@ -187,10 +189,35 @@ def test_calibration_without_pairs_is_undefined() -> None:
     assert found.left_out == 2
 
 
-def test_too_many_pairs_are_refused_before_they_are_made() -> None:
-    n = int((2 * MOST_PAIRS) ** 0.5) + 2
-    with pytest.raises(InputError, match="group the scores by item"):
-        calibrate(np.zeros(n), np.zeros(n))
+def test_bands_do_not_change_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    for digits in (0, 1, 8):
+        human = rng.integers(0, 4, (6, 30)).astype(float)
+        metric = np.round(human + 2 * rng.normal(size=human.shape), digits)
+        human[rng.random(human.shape) < 0.2] = np.nan
+        whole = calibrate(human, metric)
+        for band in (1, 7, 100):
+            monkeypatch.setattr(ties, "BAND", band)
+            assert calibrate(human, metric) == whole
+        monkeypatch.undo()
+
+
+@given(groups=GROUPS, band=st.integers(1, 9))
+def test_bands_of_any_size_find_the_best(
+    groups: list[tuple[list[float], list[float]]], band: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ties, "BAND", band)
+        found = calibrate(*matrices(groups))
+    epsilon, accuracy = pair_loops.calibrate(groups)
+    assert (found.epsilon, found.accuracy) == (epsilon, pytest.approx(accuracy, abs=1e-12))
+
+
+def test_calibration_can_be_stopped() -> None:
+    stop = Stop()
+    stop.request()
+    with pytest.raises(Interrupted):
+        calibrate(np.arange(9.0), np.arange(9.0), stop)
 
 
 def test_infinite_scores_have_ranks_but_no_line() -> None:
@@ -217,12 +244,12 @@ def test_the_kernel_refuses_what_it_cannot_sort() -> None:
     with pytest.raises(ValueError, match="differ in shape"):
         _kernel.pair_counts(np.zeros((2, 3)), x, 0.0)
     with pytest.raises(ValueError, match="not all finite"):
-        _kernel.calibrate_ties(bad[0], x[0], np.array([0, 3], dtype=np.int64))
+        _kernel.calibrate_ties(bad[0], x[0], np.array([0, 3], dtype=np.int64), 9, None)
 
 
 def test_groups_out_of_order_are_refused() -> None:
     x = np.zeros(4)
     with pytest.raises(ValueError, match="not in order"):
-        _kernel.calibrate_ties(x, x, np.array([0, 3, 2], dtype=np.int64))
+        _kernel.calibrate_ties(x, x, np.array([0, 3, 2], dtype=np.int64), 9, None)
     with pytest.raises(ValueError, match="not in order"):
-        _kernel.calibrate_ties(x, x, np.array([0, 5], dtype=np.int64))
+        _kernel.calibrate_ties(x, x, np.array([0, 5], dtype=np.int64), 9, None)

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.progress import Stop
 
 Floats = NDArray[np.float64]
-MOST_PAIRS = 1 << 27  # up to 16 bytes each: 2 GB
+BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
 
 
 class Calibration(NamedTuple):
@@ -29,10 +30,10 @@ class Calibration(NamedTuple):
     pairs: int
 
 
-def calibrate(human: ArrayLike, metric: ArrayLike) -> Calibration:
+def calibrate(human: ArrayLike, metric: ArrayLike, stop: Stop | None = None) -> Calibration:
     """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
 
-    O(p log p) in the number p of pairs within rows.
+    O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
     """
     h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
     if h.shape != m.shape:
@@ -43,17 +44,10 @@ def calibrate(human: ArrayLike, metric: ArrayLike) -> Calibration:
     if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
         raise InputError("tie calibration: there is an infinite score, whose differences are none")
     sizes = both.sum(axis=1)
-    _check_room(int((sizes * (sizes - 1) // 2).sum()))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(h[both], m[both], offsets)
+    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
+        h[both], m[both], offsets, BAND, stop.check if stop else None
+    )
     if not groups:
         epsilon = accuracy = float("nan")
     return Calibration(epsilon, accuracy, groups, len(h) - groups, pairs)
-
-
-def _check_room(pairs: int) -> None:
-    if pairs > MOST_PAIRS:
-        raise InputError(
-            f"tie calibration over {pairs:,} pairs: at most {MOST_PAIRS:,} fit into memory; "
-            "group the scores by item"
-        )
