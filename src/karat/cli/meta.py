@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,8 @@ def command(
     chosen = _experiment(name, experiment, settings)
     check_output(output, [experiment] if experiment else [])
     check_output(save, [experiment] if experiment else [])
+    if save and output and os.path.realpath(save) == os.path.realpath(output):
+        raise InputError(f"--save and --output are both {save}: name two files")
     with Bar() as progress:
         result = meta_evaluate(chosen, threads=threads, progress=progress)
     if save:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,7 +13,11 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.meta.plane import Halves, PlaneFit, Verdict
+    from karat.meta.regions import Region
+    from karat.meta.scored import Scored
     from karat.metrics.ngram import AEv
+    from karat.progress import Progress
 
 _TASK = "A task: mt, paraphrase, qa, viewpoint-summary or summary."
 _GUIDELINE = "What judges were asked: adequacy, coverage, lenient, strict or fluency."
@@ -90,7 +94,6 @@ def fit(
     karat plane fit my-set -o plane.html
     """
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane import fit_plane, judged, split_halves, verdict
     from karat.meta.regions import predicted
     from karat.meta.scored import score_evalset
     from karat.report.planes import plane_document
@@ -103,21 +106,11 @@ def fit(
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)
         evalset = evalset.without(*exclude) if exclude else evalset
-        if not evalset.dimensions:
-            raise InputError(
-                f"{evalset.name} has no human scores: karat plane recommend needs none"
-            )
+        chosen = evalset.chosen_dimensions(dimensions)
         scored = score_evalset(evalset, metric, threads=threads, progress=progress)
-        fits, verdicts, splits = [], [], []
-        for dimension in dimensions or evalset.dimensions:
-            given = judged(scored, metric, dimension, normalise)
-            fits.append(
-                fit_plane(
-                    given, dimension, resamples=resamples, over=over, seed=seed, progress=progress
-                )
-            )
-            verdicts += [verdict(fits[-1], region)] if region else []
-            splits += [split_halves(given, halves, seed)] if halves else []
+        plan = _Plan(normalise, over, resamples, halves, seed, region)
+        found = [_one(scored, metric, dimension, plan, progress) for dimension in chosen]
+    fits, verdicts, splits = zip(*found, strict=True)
     numbers = {len(group) for group in evalset.references}
     signature = metric.signature(numbers.pop() if len(numbers) == 1 else None)
     line = options.command_line()
@@ -125,20 +118,53 @@ def fit(
     show(document, format, output)
 
 
+class _Plan(NamedTuple):
+    """How every dimension is worked on."""
+
+    normalise: str
+    over: str
+    resamples: int
+    halves: int
+    seed: int
+    region: Region | None
+
+
+def _one(
+    scored: Scored, metric: AEv, dimension: str, plan: _Plan, progress: Progress
+) -> tuple[PlaneFit, Verdict | None, Halves | None]:
+    """The plane of one dimension, what becomes of the prediction, and of picks on halves."""
+    from karat.meta.plane import fit_plane, judged, split_halves, verdict
+
+    given = judged(scored, metric, dimension, plan.normalise)
+    fit = fit_plane(
+        given,
+        dimension,
+        resamples=plan.resamples,
+        over=plan.over,
+        seed=plan.seed,
+        progress=progress,
+    )
+    held = verdict(fit, plan.region) if plan.region else None
+    return fit, held, split_halves(given, plan.halves, plan.seed, progress) if plan.halves else None
+
+
 def _family(base: str, stem: str | None, stop: str | None) -> AEv:
+    from karat.meta.plane import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
 
     found = metric(base)
     if not isinstance(found, AEv):
         raise InputError(f"-m {base}: the plane is made of aev; write for example aev:preset=paper")
-    return replace(
+    if (found.alpha, found.n) != (AEv().alpha, AEv().n):
+        raise InputError(f"-m {base}: the plane has all alpha and n; leave them out")
+    chosen = replace(
         found,
-        alpha=AEv().alpha,
-        n=AEv().n,
         stem=found.stem if stem is None else stem,
         stop=found.stop if stop is None else stop,
     )
+    check_family(chosen)
+    return chosen
 
 
 @command.command(name="recommend")
