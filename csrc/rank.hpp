@@ -83,7 +83,8 @@ class FewRankCounter {
     void add(int64_t rank, int64_t number) {
         const int32_t* const step = ramp_ + most + 1 - rank;  // 0 before the rank, all ones from it
         for (int64_t k = 0; k < width_; k += 16)
-            for (int64_t j = k; j < k + 16; ++j) counts_[j] += step[j] & static_cast<int32_t>(number);
+            for (int64_t j = k; j < k + 16; ++j)
+                counts_[j] += step[j] & static_cast<int32_t>(number);
     }
     int64_t up_to(int64_t rank) const { return counts_[rank]; }
 

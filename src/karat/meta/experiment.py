@@ -288,12 +288,13 @@ def _tests(
         return []
     pairs = list(combinations(order, 2))
     found = []
-    for done, (one, other) in enumerate(pairs, 1):
-        a, b = seen.metrics[one], seen.metrics[other]
-        found.append(
-            better(seen.human, a, b, place.by, seen.at, experiment.trials, experiment.seed)
-        )
-        progress(done, len(pairs), "comparing metrics")
+    for number, (one, other) in enumerate(pairs):
+
+        def within(done: int, total: int, what: str, number: int = number) -> None:
+            progress(number * total + done, len(pairs) * total, "comparing metrics")
+
+        how = place.by, seen.at, experiment.trials, experiment.seed, within
+        found.append(better(seen.human, seen.metrics[one], seen.metrics[other], *how))
     p = CORRECTIONS[experiment.correction]([test.p for test in found])
     return [
         Test(*place.names, one, other, test.delta, float(corrected))
