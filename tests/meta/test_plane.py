@@ -265,13 +265,14 @@ def test_bad_settings_are_refused() -> None:
 # ------------------------------------------------------------------------- halves and verdicts
 
 
-def test_halves_are_those_of_loops() -> None:
-    given = judged(6, 6, 12)
+@pytest.mark.parametrize("systems", [4, 6])  # halves of two have R^2 of 1 but for rounding
+def test_halves_are_those_of_loops(systems: int) -> None:
+    given = judged(6, systems, 12)
     found = p.split_halves(given, 15, 3)
     rng = np.random.default_rng(3)
     pairs = []
     for _ in range(15):
-        first = rng.permutation(6) < 3
+        first = rng.permutation(systems) < systems // 2
         half = rng.permutation(12) < 6
         human, cells = given.scores(np.stack([half, ~half]).astype(float))
         for here, mine in ((0, first), (1, ~first)):
@@ -285,6 +286,8 @@ def test_halves_are_those_of_loops() -> None:
                 pairs.append((squared[k], squared[43]))
     assert found.splits == len(pairs)
     assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
+    ties = sum(abs(a - b) < 1e-12 for a, b in pairs) / len(pairs)
+    assert found.ties == pytest.approx(ties)
     assert found.kept == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
     assert found.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
 

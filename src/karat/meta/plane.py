@@ -429,8 +429,8 @@ def split_halves(
     pick, bleu = (np.array(values) for values in zip(*found, strict=True))
     return Halves(
         len(found),
-        float((pick < bleu).mean()),
-        float((pick == bleu).mean()),
+        float((pick < bleu - _SLACK).mean()),
+        float((np.abs(pick - bleu) <= _SLACK).mean()),
         float(pick.mean()),
         float(bleu.mean()),
     )

@@ -255,7 +255,7 @@ def recommendation(task: str, guideline: str, command: str) -> Document:
         for table in tables
     ]
     return Document(
-        title=f"{TASKS[task][2]}; {guideline}: {GUIDELINES[guideline][2]}",
+        title=f"{TASKS[task][2].capitalize()}; {guideline}: {GUIDELINES[guideline][2]}",
         blocks=(Table("rows", "Recommended", _RECOMMENDED, tuple(rows)), *shown),
         command=command,
         signatures={},
