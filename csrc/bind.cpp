@@ -19,6 +19,7 @@
 #include "gtm_narrow.hpp"
 #include "lcs.hpp"
 #include "lines.hpp"
+#include "moments.hpp"
 #include "ngrams.hpp"
 #include "porter.hpp"
 #include "ragged.hpp"
@@ -43,6 +44,7 @@ namespace {
 using Ids = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Draws = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Times = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Words = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -768,6 +770,12 @@ Array<double> py_average_ranks(Table rows) {
     return give(std::move(ranks), {count, n});
 }
 
+void append(const PairCounts& c, std::vector<int64_t>& counts) {
+    for (const int64_t one : {c.concordant, c.discordant, c.human_ties, c.metric_ties, c.both_ties,
+                              c.human_values, c.metric_values})
+        counts.push_back(one);
+}
+
 // Of each row: concordant, discordant, tied in human only, in metric only, in both; and the numbers
 // of distinct values. One row of human scores serves all rows of the metric.
 Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
@@ -783,15 +791,50 @@ Array<int64_t> pair_counts(Table human, Table metric, double epsilon) {
         nb::gil_scoped_release release;
         counts.reserve(count * 7);
         PairCounter counter;
-        for (size_t i = 0; i < count; ++i) {
-            const PairCounts c = counter.count(human.data() + i * stride, metric.data() + i * n,
-                                               static_cast<int64_t>(n), epsilon);
-            for (const int64_t one : {c.concordant, c.discordant, c.human_ties, c.metric_ties,
-                                      c.both_ties, c.human_values, c.metric_values})
-                counts.push_back(one);
-        }
+        for (size_t i = 0; i < count; ++i)
+            append(counter.count(human.data() + i * stride, metric.data() + i * n,
+                                 static_cast<int64_t>(n), epsilon),
+                   counts);
     }
     return give(std::move(counts), {count, 7});
+}
+
+// Draws x points: each number says how often a point is there.
+void check_draws(const Numbers& human, const Numbers& metric, const Times& times) {
+    if (human.size() != times.shape(1) || metric.size() != times.shape(1))
+        throw nb::value_error("human scores, metric scores and draws differ in shape");
+    check_no_nan(human);
+    check_no_nan(metric);
+    const int32_t* const first = times.data();
+    if (std::any_of(first, first + times.size(), [](int32_t t) { return t < 0; }))
+        throw nb::value_error("a point is there a negative number of times");
+}
+
+// The same of each draw, all pairs without a threshold.
+Array<int64_t> drawn_pair_counts(Numbers human, Numbers metric, Times times) {
+    check_draws(human, metric, times);
+    const size_t count = times.shape(0), n = times.shape(1);
+    std::vector<int64_t> counts;
+    {
+        nb::gil_scoped_release release;
+        counts.reserve(count * 7);
+        DrawnPairCounter counter(human.data(), metric.data(), static_cast<int64_t>(n));
+        for (size_t i = 0; i < count; ++i) append(counter.count(times.data() + i * n), counts);
+    }
+    return give(std::move(counts), {count, 7});
+}
+
+Array<double> py_drawn_pearson(Numbers human, Numbers metric, Times times) {
+    check_draws(human, metric, times);
+    const size_t count = times.shape(0), n = times.shape(1);
+    std::vector<double> r(count);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < count; ++i)
+            r[i] = drawn_pearson(human.data(), metric.data(), times.data() + i * n,
+                                 static_cast<int64_t>(n));
+    }
+    return give(std::move(r), {count});
 }
 
 // The best tie threshold over groups of points, its accuracy, and the groups and pairs it is of.
@@ -897,6 +940,8 @@ NB_MODULE(_kernel, m) {
     m.def("chosen_sums", &py_chosen_sums, "words"_a, "rows"_a);
     m.def("average_ranks", &py_average_ranks, "rows"_a);
     m.def("pair_counts", &pair_counts, "human"_a, "metric"_a, "epsilon"_a);
+    m.def("drawn_pair_counts", &drawn_pair_counts, "human"_a, "metric"_a, "times"_a);
+    m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
     m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
           "check"_a.none());
 }

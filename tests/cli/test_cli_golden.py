@@ -26,6 +26,26 @@ COMMANDS = {
     "metrics": ("metrics", "chrf", "rougeLsum"),
     "grid": ("grid", "a.txt", "ref1.txt", "ref2.txt", "--segment", "2", "--segment", "3"),
 }
+FEW = ("--resamples", "40")
+JUDGED = {
+    "meta": ("meta", "demo", "-m", "bleu", "-m", "ter", "-d", "fluency", "--trials", "40", *FEW),
+    "plane-fit": (
+        "plane",
+        "fit",
+        "demo",
+        "-d",
+        "errors",
+        "--task",
+        "mt",
+        "--guideline",
+        "adequacy",
+        "--halves",
+        "10",
+        *FEW,
+    ),
+    "plane-recommend": ("plane", "recommend", "--task", "qa", "--guideline", "strict"),
+    "judges": ("data", "judges", "demo", "--control", "drift"),
+}  # as text and JSON; test_cli_meta.py has the other formats
 DRAWN = ("score", "grid")  # as SVG too
 
 
@@ -55,6 +75,14 @@ def test_output_equals_the_golden_file(output: Callable[..., str], name: str, fo
     check(page_body(text) if format == "html" else text, f"{name}.{format}")
 
 
+@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.parametrize("name", JUDGED)
+def test_judged_sets_give_the_golden_file(
+    output: Callable[..., str], name: str, format: str
+) -> None:
+    check(plain(output(*JUDGED[name], "--format", format)), f"{name}.{format}")
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_drawing_equals_the_golden_file(output: Callable[..., str], name: str) -> None:
     check(plain(output(*COMMANDS[name], "--format", "svg")), f"{name}.svg")
@@ -81,5 +109,6 @@ def test_a_process_of_its_own_prints_the_same(
 
 def test_every_golden_file_belongs_to_a_test() -> None:
     wanted = {f"{name}.{format}" for name in COMMANDS for format in FORMATS}
+    wanted |= {f"{name}.{format}" for name in JUDGED for format in ("text", "json")}
     wanted |= {f"{name}.svg" for name in DRAWN} | {"signature.text"}
     assert {path.name for path in GOLDEN.iterdir()} == wanted

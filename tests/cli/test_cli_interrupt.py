@@ -106,3 +106,33 @@ def test_an_interrupt_keeps_the_old_output(folder: Path, start: Start) -> None:
         process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert (folder / "report.txt").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        'levels = ["item"]\nstatistics = ["tau-b"]\nresamples = 30000000',
+        'levels = ["segment"]\nstatistics = ["spearman"]\nresamples = 30000000',
+        'levels = ["item"]\nstatistics = ["acc-eq"]\nresamples = 30000000',
+        'levels = ["system"]\nstatistics = ["pearson"]\nresamples = 30000000',
+        'levels = ["segment"]\nstatistics = ["tau-b"]\nresamples = 0\ntrials = 1000000000',
+        'levels = ["item"]\nstatistics = ["pearson"]\nresamples = 0\ntrials = 1000000000',
+    ],
+)
+def test_meta_evaluation_is_interrupted(
+    folder: Path, command: list[str], clean_environment: Callable[..., dict[str, str]], work: str
+) -> None:
+    os.mkfifo(folder / "pipe")
+    process = subprocess.Popen(
+        [*command, "meta", "--experiment", "pipe", "--save", "saved.toml", "-o", "report.txt"],
+        cwd=folder,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with killed_in_the_end(process):
+        text = f'evalset = "demo"\nmetrics = ["bleu", "ter"]\ndimensions = ["fluency"]\n{work}\n'
+        (folder / "pipe").write_text(text)  # returns when all of it was read
+        time.sleep(STARTED)
+        interrupt(process, folder)
+    assert not (folder / "saved.toml").exists()

@@ -9,7 +9,7 @@ import karat.meta.bootstrap as module
 from karat.errors import InputError
 from karat.meta.bootstrap import OVER, bootstrap, drawn, percentiles
 from karat.meta.levels import LEVELS
-from karat.stats.correlation import Statistic, pearson_rows
+from karat.stats.correlation import STATISTICS, Statistic, pearson_rows
 
 
 def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.ndarray, ...]:
@@ -21,15 +21,19 @@ def scores(seed: int, shape: tuple[int, int], missing: float = 0.0) -> tuple[np.
     return human, metric
 
 
+@pytest.mark.parametrize("by", STATISTICS)
 @pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("at", LEVELS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_values_are_those_of_the_drawn_matrices(over: str, at: str, missing: float) -> None:
+def test_values_are_those_of_the_drawn_matrices(
+    by: str, over: str, at: str, missing: float
+) -> None:
     human, metric = scores(1, (4, 9), missing)
-    found = bootstrap(human, [metric], at=at, over=over, resamples=40, seed=5)[0]
+    human = np.round(human)  # with ties
+    found = bootstrap(human, [metric], by, at=at, over=over, resamples=40, seed=5)[0]
     ((systems, segments),) = drawn(human.shape, over, 40, 5)
     for value, s, t in zip(found, systems, segments, strict=True):
-        wanted = LEVELS[at](human[s][:, t], metric[s][:, t], "pearson").value
+        wanted = LEVELS[at](human[s][:, t], metric[s][:, t], by).value
         assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 

@@ -31,13 +31,17 @@ def exchanged(first: Matrix, second: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
 
 
 def perm_both(human: Matrix, first: Matrix, second: Matrix, measure: Measure) -> float:
-    """The exact share of exchanges with at least the real difference of agreement."""
+    """The exact share of exchanges with at least the real difference of agreement, of those that
+    have one."""
     missing = np.isnan(human + first + second)
     h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
     a, b = z_scores(a), z_scores(b)
     real = measure(h, a) - measure(h, b)
     gaps = [measure(h, x) - measure(h, y) for x, y in exchanged(a, b)]
-    return sum(gap >= real - 1e-9 for gap in gaps) / len(gaps)
+    known = [gap for gap in gaps if not np.isnan(gap)]
+    if np.isnan(real):
+        return float("nan")
+    return sum(gap >= real - 1e-9 for gap in known) / len(known)
 
 
 def p_better(first: Matrix, second: Matrix) -> float:

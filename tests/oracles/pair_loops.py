@@ -59,3 +59,17 @@ def calibrate(groups: Iterable[tuple[Vector, Vector]]) -> tuple[float, float]:
     ]
     best = max(value for value, _ in tried)
     return next(epsilon for value, epsilon in tried if value >= best - 1e-12), best
+
+
+def repeated(values: Vector, times: Iterable[int]) -> list[float]:
+    """Every value as often as it is there."""
+    return [value for value, number in zip(values, times, strict=True) for _ in range(number)]
+
+
+def pearson(x: Vector, y: Vector) -> float:
+    """sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)."""
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return float("nan")
+    dx, dy = ([v - sum(z) / len(z) for v in z] for z in (x, y))
+    products = sum(a * b for a, b in zip(dx, dy, strict=True))
+    return products / sqrt(sum(a * a for a in dx) * sum(b * b for b in dy))

@@ -16,7 +16,7 @@ from karat.meta.better import better
 from karat.meta.levels import LEVELS
 from karat.stats import permutation as p
 from karat.stats.correlation import pearson
-from karat.stats.exchanges import chosen_sums, chosen_system_sums, drawn_words, masks
+from karat.stats.exchanges import chosen_sums, chosen_system_sums, drawn_words, every_word, masks
 from karat.stats.soft_pairwise import (
     agreement_of_p_values,
     pairwise_p_values,
@@ -83,17 +83,54 @@ def test_more_rows_than_bits_are_refused() -> None:
 
 
 @pytest.mark.parametrize("level", MEASURES)
-@pytest.mark.parametrize(("shape", "missing"), [((3, 3), 0.0), ((3, 4), 0.2)])
-def test_p_is_that_of_all_exchanges_within_chance(
-    level: str, shape: tuple[int, int], missing: float
-) -> None:
-    human, first, second = scores(11, *shape, missing)
+@pytest.mark.parametrize("missing", [False, True])
+def test_p_is_that_of_all_exchanges_within_chance(level: str, missing: bool) -> None:
+    human, first, second = scores(13, 3, 5) if missing else scores(12, 2, 7)
+    if missing:
+        human[0, 1], second[1, 4] = np.nan, np.nan
     exact = exchange_loops.perm_both(human, first, second, MEASURES[level])
-    assert 0.01 < exact < 0.99
+    assert 0.005 < exact < 0.995
     trials = 20000
     found = Fast[level](human, first, second, trials)
     assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / trials)
     assert found.p == (1 + found.beyond) / (1 + trials)
+
+
+@pytest.mark.parametrize("by", ["pearson", "spearman", "tau-b", "tau-c", "r2", "accuracy"])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("shape", "missing"), [((4, 1), 0.0), ((2, 3), 0.0), ((3, 4), 0.25)])
+def test_few_cells_have_an_exact_p(
+    by: str, level: str, shape: tuple[int, int], missing: float
+) -> None:
+    made = scores(13, *shape, missing)
+
+    def measure(h: np.ndarray, m: np.ndarray) -> float:
+        return LEVELS[level](h, m, by).value
+
+    found = better(*made, by, level, trials=3, seed=1)
+    assert found.exact
+    exact = exchange_loops.perm_both(*made, measure)
+    assert found.p == pytest.approx(exact, abs=1e-12, nan_ok=True)
+    assert found.p == pytest.approx(found.share, nan_ok=True)
+    again = better(*made, by, level, trials=1000, seed=2)
+    assert again == found or (np.isnan(found.p) and again[2:] == found[2:])
+
+
+def test_more_cells_than_twelve_are_sampled() -> None:
+    assert better(*scores(1, 3, 4), trials=50).exact
+    found = better(*scores(1, 13, 1), trials=50)
+    assert (found.exact, found.trials) == (False, 50)
+
+
+def test_every_word_is_there_once() -> None:
+    known = np.zeros((3, 70), dtype=bool)
+    for cell in ((0, 0), (0, 63), (0, 64), (1, 69), (2, 5)):
+        known[cell] = True
+    chosen = np.concatenate([masks(w, known.shape) for w in every_word(known)])
+    assert chosen.shape == (32, 3, 70)
+    assert not chosen[:, ~known].any()
+    assert not chosen[0].any()
+    assert len(np.unique(chosen[:, known], axis=0)) == 32
 
 
 @pytest.mark.parametrize("level", MEASURES)
@@ -182,15 +219,18 @@ def test_progress_and_bad_input() -> None:
 # ------------------------------------------------------------------------------ paired, soft
 
 
-def test_paired_permutation_is_that_of_all_exchanges_within_chance() -> None:
+def test_paired_permutation_is_that_of_all_exchanges() -> None:
     rng = np.random.default_rng(2)
-    first, second = rng.integers(0, 5, (2, 11)).astype(float)
+    first, second = rng.integers(0, 5, (2, 13)).astype(float)
     first += 0.5
     exact = exchange_loops.p_better(first, second)
     found = p.paired_permutation(np.append(first, np.nan), np.append(second, 1), 20000)
     assert 0.01 < exact < 0.99
     assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / 20000)
     assert found.delta == pytest.approx((first - second).mean())
+    few = p.paired_permutation(first[:9], second[:9], 10)
+    assert (few.exact, few.trials) == (True, 512)
+    assert few.p == exchange_loops.p_better(first[:9], second[:9])
     assert p.paired_permutation(first, first).p == 1
     assert np.isnan(p.paired_permutation(np.empty(0), np.empty(0)).p)
 

@@ -174,8 +174,6 @@ def judges(
     check_output(output)
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)
-        if not evalset.dimensions:
-            raise InputError(f"{evalset.name} has no human scores")
         document = judges_document(evalset, dimensions, controls, options.command_line())
     show(document, format, output)
 
@@ -209,7 +207,7 @@ def judges(
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
-    help="What the ratings of flooded answers are multiplied by.",
+    help="What flooded answers keep of their rating above the lower end of its scale.",
 )
 @options.seed
 def flood(name: str, folder: str, **settings: Any) -> None:
@@ -219,19 +217,20 @@ def flood(name: str, folder: str, **settings: Any) -> None:
     of question answering of Soricut and Brill (2004). Writes the new set to FOLDER.
 
     \b
-    karat data flood demo flooded --dimension adequacy --correct 60
+    karat data flood demo flooded --dimension adequacy --correct 4
     karat data flood rag24 flooded --dimension all
     """
     from karat.evalset.flooding import Flood
     from karat.evalset.flooding import flood as flooded
     from karat.evalset.loading import load_evalset
-    from karat.evalset.saving import save_evalset
+    from karat.evalset.saving import check_free, save_evalset
 
+    check_free(Path(folder))
     how = Flood(**{**settings, "systems": tuple(settings["systems"])})
     with Bar() as progress:
         found = flooded(load_evalset(name, progress=progress), how)
         save_evalset(found.evalset, folder)
     click.echo(
-        f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded, their "
-        f"{how.dimension} multiplied by {how.downgrade:g}"
+        f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded; they "
+        f"keep {how.downgrade:g} of their {how.dimension}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,8 @@ def command(
     check_output(save, [experiment] if experiment else [])
     check_output(report)
     check_charts(charts)
+    if save and output and os.path.realpath(save) == os.path.realpath(output):
+        raise InputError(f"--save and --output are both {save}: name two files")
     line = options.command_line()
     with Bar() as progress:
         result = meta_evaluate(chosen, threads=threads, progress=progress)

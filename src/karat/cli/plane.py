@@ -130,19 +130,22 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
 
 
 def _family(base: str, stem: str | None, stop: str | None) -> AEv:
+    from karat.meta.plane import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
 
     found = metric(base)
     if not isinstance(found, AEv):
         raise InputError(f"-m {base}: the plane is made of aev; write for example aev:preset=paper")
-    return replace(
+    if (found.alpha, found.n) != (AEv().alpha, AEv().n):
+        raise InputError(f"-m {base}: the plane has all alpha and n; leave them out")
+    chosen = replace(
         found,
-        alpha=AEv().alpha,
-        n=AEv().n,
         stem=found.stem if stem is None else stem,
         stop=found.stop if stop is None else stop,
     )
+    check_family(chosen)
+    return chosen
 
 
 @command.command(name="recommend")

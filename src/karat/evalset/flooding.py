@@ -6,6 +6,7 @@ guideline that punishes what does not belong there is simulated on judgements th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ class Flood:
     share: float = 2 / 3
     """Of the correct answers that are flooded."""
     downgrade: float = 0.5
-    """What the ratings of flooded answers are multiplied by."""
+    """What flooded answers keep of their rating above the lower end of its scale."""
     sentences: int = 2
     seed: int = 12345
 
@@ -47,6 +48,8 @@ class Flood:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
         if self.sentences < 1:
             raise InputError(f"sentences={self.sentences}: expected at least 1")
+        if math.isnan(self.correct):
+            raise InputError("correct=nan: expected a number, the least value of a correct answer")
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ def flood(evalset: EvalSet, how: Flood) -> Flooded:
         raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")
     chosen = how.systems or _ranked(evalset, human)
     check_known("system", chosen, evalset.systems, evalset.name)
+    if not chosen:
+        raise InputError(f"{evalset.name}: nobody judged {how.dimension}, so no answer is correct")
     rng = np.random.default_rng(how.seed)
     names = list(evalset.systems)
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}
@@ -75,7 +80,8 @@ def flood(evalset: EvalSet, how: Flood) -> Flooded:
     pool = _sentences(evalset)
     for name in chosen:
         row = names.index(name)
-        right = np.flatnonzero(np.nan_to_num(human[row], nan=-np.inf) >= how.correct)
+        there = np.array([text is not None for text in outputs[name]])
+        right = np.flatnonzero(there & (human[row] >= how.correct))
         count = round(how.share * len(right))
         for place in sorted(rng.permutation(right)[:count].tolist()):
             hit[row, place] = True
@@ -94,9 +100,9 @@ def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:
 
     known = (~np.isnan(human)).sum(axis=1)
     means = np.where(known > 0, np.nansum(human, axis=1) / np.maximum(known, 1), -np.inf)
-    order = np.argsort(-means, kind="stable")
+    order = np.argsort(-means, kind="stable")[: int((known > 0).sum())]
     names = list(evalset.systems)
-    return tuple(names[order[place - 1]] for place in PLACES if place <= len(names))
+    return tuple(names[order[place - 1]] for place in PLACES if place <= len(order))
 
 
 def _sentences(evalset: EvalSet) -> list[tuple[int, str]]:
@@ -141,7 +147,13 @@ def _with(
     rows = evalset.judgements
     asked = rows.dimension == rows.dimensions.index(how.dimension)
     lowered = asked & hit[rows.system, rows.segment]
-    values = np.where(lowered, rows.value * how.downgrade, rows.value)
+    low = evalset.dimensions[how.dimension].low or 0.0
+    if (rows.value[lowered] < low).any():
+        raise InputError(
+            f"{how.dimension}: a rating below {low:g} cannot be lowered: give the dimension the "
+            "lower end of its scale"
+        )
+    values = np.where(lowered, low + how.downgrade * (rows.value - low), rows.value)
     return replace(
         evalset,
         name=f"{evalset.name}-flooded",

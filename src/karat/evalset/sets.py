@@ -71,6 +71,15 @@ class EvalSet:
         turned: NDArray[np.float64] = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
+    def chosen_dimensions(self, names: Sequence[str] = ()) -> tuple[str, ...]:
+        """Some dimensions, or all if none is named; each must be there and be named once."""
+        if not self.dimensions:
+            raise InputError(f"{self.name} has no human scores")
+        for name in names:
+            self.check_dimension(name)
+        check_known("dimension", names, self.dimensions, self.name)
+        return tuple(names) or tuple(self.dimensions)
+
     def check_dimension(self, dimension: str) -> None:
         """Refuse a dimension that the set does not have."""
         if dimension not in self.dimensions:
@@ -168,6 +177,14 @@ def _some(group: tuple[str, ...], places: Sequence[int] | None) -> tuple[str, ..
     return tuple(group[i] for i in places if 0 <= i < len(group))
 
 
+_MOST_SHOWN = 30
+
+
+def _all_of(known: Mapping[str, None]) -> str:
+    """The names there are, unless they are too many to be read."""
+    return f" (it has {', '.join(known)})" if len(known) <= _MOST_SHOWN else ""
+
+
 def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
     """Every name must be known, and stand once."""
     from difflib import get_close_matches
@@ -176,7 +193,7 @@ def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: st
     for name in names:
         if name not in have:
             close = get_close_matches(str(name), have, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = f"; did you mean {close[0]}?" if close else _all_of(have)
             raise InputError(f"{where} has no {kind} {name!r}{hint}")
         if name in seen:
             raise InputError(f"{where}: {kind} {name!r} is named twice")

@@ -122,25 +122,25 @@ def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
 
 def settings_text(settings: Settings) -> Iterable[str]:
     """The lines of a `karat.toml` that reads back as these settings."""
-    yield f"name = {_string(settings.name)}\n"
+    yield f"name = {toml_string(settings.name)}\n"
     for key in ("description", "licence"):
         if text := getattr(settings, key):
-            yield f"{key} = {_string(text)}\n"
+            yield f"{key} = {toml_string(text)}\n"
     for key in ("optional-references", "optional-outputs", "escapes"):
         if getattr(settings, key.replace("-", "_")):
             yield f"{key} = true\n"
     if settings.systems is not None:
-        yield f"systems = [{', '.join(map(_string, settings.systems))}]\n"
+        yield f"systems = [{', '.join(map(toml_string, settings.systems))}]\n"
     for dimension in settings.dimensions:
-        yield f"\n[[dimension]]\nname = {_string(dimension.name)}\n"
-        yield f"better = {_string(dimension.better)}\n"
+        yield f"\n[[dimension]]\nname = {toml_string(dimension.name)}\n"
+        yield f"better = {toml_string(dimension.better)}\n"
         for key in ("low", "high"):
             if (end := getattr(dimension, key)) is not None:
                 yield f"{key} = {end!r}\n"
         if dimension.guideline:
-            yield f"guideline = {_string(dimension.guideline)}\n"
+            yield f"guideline = {toml_string(dimension.guideline)}\n"
 
 
-def _string(text: str) -> str:
+def toml_string(text: str) -> str:
     """A TOML string: JSON's spelling, but for DEL, which TOML wants escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.meta.exchanging import measures
 from karat.meta.levels import Agreement, level
 from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, statistic
 from karat.stats.multiple import CORRECTIONS, clusters
 from karat.stats.permutation import (
     Permutation,
-    perm_both,
+    perm_both_many,
     perm_both_pearson,
     perm_both_system_pearson,
 )
@@ -40,7 +41,8 @@ def better(
     progress: Progress = silent,
 ) -> Permutation:
     """PERM-BOTH of "the first metric agrees better with humans than the second"."""
-    chosen, measure = statistic(by), level(at)
+    chosen = statistic(by)
+    level(at)  # refuses what is none
     if trials < 1:
         raise InputError(f"trials={trials}: expected at least 1")
     if chosen.sign < 0:
@@ -51,11 +53,7 @@ def better(
     fast = FAST.get((chosen.name, at))
     if fast:
         return fast(human, first, second, trials, seed, progress)
-
-    def value(h: Floats, m: Floats) -> float:
-        return measure(h, m, chosen).value
-
-    return perm_both(human, first, second, value, trials, seed, progress)
+    return perm_both_many(human, first, second, measures(chosen, at), trials, seed, progress)
 
 
 class Ranked(NamedTuple):

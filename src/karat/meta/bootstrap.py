@@ -1,22 +1,24 @@
 """Bootstrap of agreement: systems, segments or both are drawn anew, the same for all metrics.
 
 Since all metrics see the same draws, differences between them are paired. Pearson's r over cells
-and over systems comes from weighted sums, everything else from the drawn matrices themselves.
+comes from weighted sums, statistics of pairs from counts of how often each point was drawn,
+everything else from the drawn matrices themselves. A group that was drawn twice is worked out once
+and counts twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.meta.levels import level, shared
+from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
 from karat.progress import Progress, silent
-from karat.stats.correlation import Statistic, statistic
+from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
 
 Floats = NDArray[np.float64]
@@ -26,7 +28,9 @@ OVER = {
     "systems": "other systems on the same segments",
     "both": "other systems on other segments",
 }
-_CELLS = 1 << 20  # drawn at a time
+_CELLS = 1 << 17  # drawn at a time: few enough that progress is seen to move
+_WORK = 1 << 18  # cells of drawn matrices at a time: they stay in the cache
+_COUNTED = 1 << 21  # cells of counts at a time: points are sorted once for all
 
 
 def bootstrap(
@@ -51,8 +55,8 @@ def bootstrap(
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
             found[k, batch] = _values(h, m, statistic(by), at, systems, segments)
+            progress(done + len(systems) * (k + 1) // len(pairs), resamples, "resampling")
         done += len(systems)
-        progress(done, resamples, "resampling")
     return found
 
 
@@ -96,10 +100,32 @@ def percentiles(values: Floats, share: float = 0.95) -> Interval:
 def _values(
     h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
 ) -> Floats:
-    if by.name in {"pearson", "r2"} and at in {"system", "segment"}:
-        weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
-        r = (_segment_pearson if at == "segment" else _system_pearson)(h, m, *weights)
+    if at == "segment":
+        return _of_cells(h, m, by, systems, segments)
+    if at == "system":
+        means = _system_means(h, m, _kernel.tally(segments, h.shape[1]))
+        return each_row(by.rows, *(np.take_along_axis(x, systems, axis=1) for x in means))
+    if by.together:
+        return _one_by_one(h, m, by, at, systems, segments)
+    if at == "item":
+        return _grouped(h.T, m.T, by, segments, systems)
+    return _grouped(h, m, by, systems, segments)
+
+
+def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Draws) -> Floats:
+    weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
+    if by.name in {"pearson", "r2"}:
+        r = _segment_pearson(h, m, *weights)
         return r if by.name == "pearson" else r * r
+    if by.drawn:
+        return _pooled(h, m, by.drawn, *weights)
+    return _stacked(h, m, by, systems, segments)
+
+
+def _one_by_one(
+    h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
+) -> Floats:
+    """Where groups share something, each draw is a case of its own."""
     measure = level(at)
     return np.array(
         [
@@ -109,6 +135,72 @@ def _values(
     )
 
 
+def _grouped(h: Floats, m: Floats, by: Statistic, groups: Draws, points: Draws) -> Floats:
+    """The mean over drawn groups (rows) of the statistic over drawn points (columns)."""
+    counts = _kernel.tally(groups, len(h))
+    if (points == points[0]).all():  # not drawn anew: every draw has the same groups
+        points = points[:1]
+    if by.drawn:
+        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
+        known = ~np.isnan(h)
+        values = np.stack(
+            [
+                by.drawn(x[k], y[k], np.ascontiguousarray(times[:, k]))
+                for x, y, k in zip(h, m, known, strict=True)
+            ],
+            axis=1,
+        )
+    else:
+        values = np.concatenate([_group_values(h, m, by, p) for p in _parts(points, h.size)])
+    return mean_of_defined(np.broadcast_to(values, counts.shape), counts)
+
+
+def _group_values(h: Floats, m: Floats, by: Statistic, points: Draws) -> Floats:
+    """Draws x groups."""
+    return each_group(h[:, points].swapaxes(0, 1), m[:, points].swapaxes(0, 1), by)
+
+
+def _pooled(h: Floats, m: Floats, of: Drawn, systems: Floats, segments: Floats) -> Floats:
+    """A statistic over all cells, from how often each was drawn."""
+    rows, columns = np.nonzero(~np.isnan(h))
+    x, y = h[rows, columns], m[rows, columns]
+    size = max(1, _COUNTED // max(1, len(x)))
+    found = [
+        of(x, y, (s[:, rows] * t[:, columns]).astype(np.int32))
+        for s, t in zip(_cut(systems, size), _cut(segments, size), strict=True)
+    ]
+    return np.concatenate(found)
+
+
+def _stacked(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Draws) -> Floats:
+    """The statistic over all cells of each drawn matrix."""
+    found = []
+    for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
+        drawn = s[:, :, None], t[:, None, :]
+        human, metric = (arranged(x[drawn], "segment") for x in (h, m))
+        found.append(each_group(human, metric, by)[:, 0])
+    return np.concatenate(found)
+
+
+def _parts(draws: Draws, cells: int) -> list[Draws]:
+    return _cut(draws, max(1, _WORK // max(1, cells)))
+
+
+def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _system_means(h: Floats, m: Floats, segments: Floats) -> tuple[Floats, Floats]:
+    """Draws x systems: means over drawn segments, NaN for a system without any."""
+    counts = segments @ (~np.isnan(h)).T.astype(float)
+    means = []
+    for scores in (h, m):
+        found = np.full(counts.shape, np.nan)
+        np.divide(segments @ np.nan_to_num(scores).T, counts, out=found, where=counts > 0)
+        means.append(found)
+    return means[0], means[1]
+
+
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
     """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
     h, m = _centred(h), _centred(m)
@@ -116,20 +208,6 @@ def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) ->
     by_segment = systems @ np.nan_to_num(np.hstack(moments))
     sums = np.einsum("rcn,rn->cr", by_segment.reshape(len(systems), 6, -1), segments)
     return _r(*sums)
-
-
-def _system_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
-    """r of systems' means over drawn segments, each system weighted by how often it was drawn."""
-    counts = segments @ (~np.isnan(h)).T.astype(float)
-    weights = np.where(counts > 0, systems, 0.0)
-    bottom = np.maximum(counts, 1)
-    x, y = (segments @ np.nan_to_num(_centred(s)).T / bottom for s in (h, m))
-    n = weights.sum(axis=1)
-    first = np.maximum(n, 1)
-    x = x - ((weights * x).sum(axis=1) / first)[:, None]
-    y = y - ((weights * y).sum(axis=1) / first)[:, None]
-    sums = ((weights * z).sum(axis=1) for z in (x, y, x * x, y * y, x * y))
-    return _r(n, *sums)
 
 
 def _centred(scores: Floats) -> Floats:

@@ -5,7 +5,6 @@ An `Experiment` holds every setting, prints itself whole, and can be saved as TO
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -18,11 +17,12 @@ from numpy.typing import NDArray
 from karat.errors import InputError
 from karat.evalset.loading import load_evalset
 from karat.evalset.sets import EvalSet
+from karat.evalset.settings_file import toml_parser, toml_string
 from karat.meta.better import better
 from karat.meta.bootstrap import OVER, percentiles
 from karat.meta.levels import Agreement
 from karat.meta.scored import Scored, score_evalset
-from karat.meta.views import VIEWS, View, view
+from karat.meta.views import VIEWS, View, check_level, view
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import STATISTICS, Statistic, statistic
@@ -65,13 +65,17 @@ class Experiment:
         _check_names("over", (self.over,), OVER)
         _check_names("normalise", (self.normalise,), ("none", "z"))
         _check_names("correction", (self.correction,), CORRECTIONS)
-        for name, value in (("resamples", self.resamples), ("trials", self.trials)):
-            if value < 0:
-                raise InputError(f"{name}={value}: expected 0 or more")
+        for name in ("resamples", "trials", "seed"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}={getattr(self, name)}: expected 0 or more")
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
         if any(number < 1 for number in self.references):
             raise InputError("references are numbered from 1")
+        if not 0 < self.level < 1:
+            raise InputError(f"level={self.level}: expected a number between 0 and 1")
+        for name in ("dimensions", "levels", "statistics", "exclude", "references"):
+            _check_once(name, getattr(self, name))
 
     def __str__(self) -> str:
         return "".join(self.toml())
@@ -80,8 +84,12 @@ class Experiment:
         """The lines of a TOML file that reads back as this experiment."""
         for field in fields(self):
             value = getattr(self, field.name)
-            shown = list(value) if isinstance(value, tuple) else value
-            yield f"{field.name} = {json.dumps(shown, ensure_ascii=False)}\n"
+            items = ", ".join(map(_toml, value)) if isinstance(value, tuple) else ""
+            yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"
+
+
+def _toml(value: str | float) -> str:
+    return toml_string(value) if isinstance(value, str) else repr(value)
 
 
 def _check_names(what: str, names: tuple[str, ...], known: Any) -> None:
@@ -90,13 +98,17 @@ def _check_names(what: str, names: tuple[str, ...], known: Any) -> None:
             raise InputError(f"{what} {name!r}: expected one of {', '.join(known)}")
 
 
+def _check_once(what: str, names: tuple[Any, ...]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{what}: {name!r} is named twice")
+
+
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
     """An experiment from TOML; every mistake is named."""
-    from karat.evalset.settings_file import toml_parser
-
     try:
         found: dict[str, Any] = toml_parser().loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: not valid TOML: {error}") from error
     known = {field.name: field for field in fields(Experiment)}
     for key, value in found.items():
@@ -106,7 +118,10 @@ def read_experiment(text: str, name: str = "experiment") -> Experiment:
     missing = [key for key in ("evalset", "metrics") if key not in found]
     if missing:
         raise InputError(f"{name}: {missing[0]} is missing: an experiment needs it")
-    return Experiment(**found)
+    try:
+        return Experiment(**found)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -181,15 +196,16 @@ def prepare(experiment: Experiment, progress: Progress = silent) -> EvalSet:
 
 
 def narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
-    """The systems and references that an experiment uses."""
+    """The systems and references that an experiment uses; what it asks for must be there."""
     chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     if experiment.references:
         chosen = chosen.select(references=[number - 1 for number in experiment.references])
         for segment, group in zip(chosen.segments, chosen.references, strict=True):
             if not group:
                 raise InputError(f"segment {segment} has none of the references that were chosen")
-    if not chosen.dimensions:
-        raise InputError(f"{evalset.name} has no human scores to compare metrics with")
+    chosen.chosen_dimensions(experiment.dimensions)
+    for level in experiment.levels:
+        check_level(level, chosen)
     return chosen
 
 
@@ -203,7 +219,7 @@ def meta_evaluate(
     """Run an experiment; the set is loaded by its name if it is not given."""
     given = prepare(experiment, progress) if evalset is None else narrowed(evalset, experiment)
     scored = score_evalset(given, experiment.metrics, threads=threads, progress=progress)
-    named = replace(experiment, dimensions=experiment.dimensions or tuple(given.dimensions))
+    named = replace(experiment, dimensions=given.chosen_dimensions(experiment.dimensions))
     rows: list[MetaRow] = []
     tests: list[Test] = []
     for dimension in named.dimensions:
@@ -267,12 +283,13 @@ def _tests(
         return []
     pairs = list(combinations(order, 2))
     found = []
-    for done, (one, other) in enumerate(pairs, 1):
-        a, b = seen.metrics[one], seen.metrics[other]
-        found.append(
-            better(seen.human, a, b, place.by, seen.at, experiment.trials, experiment.seed)
-        )
-        progress(done, len(pairs), "comparing metrics")
+    for number, (one, other) in enumerate(pairs):
+
+        def within(done: int, total: int, what: str, number: int = number) -> None:
+            progress(number * total + done, len(pairs) * total, "comparing metrics")
+
+        how = place.by, seen.at, experiment.trials, experiment.seed, within
+        found.append(better(seen.human, seen.metrics[one], seen.metrics[other], *how))
     p = CORRECTIONS[experiment.correction]([test.p for test in found])
     return [
         Test(*place.names, one, other, test.delta, float(corrected))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.stats.correlation import Statistic, statistic, why_undefined
+from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
 
 Floats = NDArray[np.float64]
 
@@ -75,6 +75,34 @@ def level(name: str) -> Level:
     if name not in LEVELS:
         raise InputError(f"level {name!r}: expected one of {', '.join(LEVELS)}")
     return LEVELS[name]
+
+
+# --------------------------------------------------------------------- many matrices at once
+
+
+def arranged(stack: NDArray[Any], at: str) -> NDArray[Any]:
+    """Draws x systems x segments as draws x groups x points, as the level compares them."""
+    if at == "system":
+        return row_means(stack.reshape(-1, stack.shape[2])).reshape(len(stack), 1, -1)
+    if at == "segment":
+        return stack.reshape(len(stack), 1, -1)
+    return stack.swapaxes(1, 2) if at == "item" else stack
+
+
+def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
+    """Draws x groups: the statistic of every group of two arranged stacks, NaN if undefined."""
+    flat = human.shape[0] * human.shape[1], human.shape[2]
+    return each_row(by.rows, human.reshape(flat), metric.reshape(flat)).reshape(human.shape[:2])
+
+
+def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
+    """The mean of each row without NaN; with `times`, each value counts so often."""
+    known = (~np.isnan(values)).astype(np.float64)
+    weights = known if times is None else known * times
+    number = weights.sum(axis=1)
+    found: Floats = np.full(len(values), np.nan)
+    np.divide((np.nan_to_num(values) * weights).sum(axis=1), number, out=found, where=number > 0)
+    return found
 
 
 # ---------------------------------------------------------------------------------- cells

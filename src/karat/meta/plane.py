@@ -8,16 +8,20 @@ longest order; every cell, resample and split is a sum of their rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations as every_order
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _kernel
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
+from karat.meta.bootstrap import OVER, drawn, percentiles
 from karat.meta.regions import Region
 from karat.meta.scored import Scored, score_evalset
 from karat.metrics.ngram import AEv
@@ -30,8 +34,10 @@ ALPHAS = tuple(k / 10 for k in range(11))
 ORDERS = (1, 2, 3, 4)
 BLEU_CELL = (1.0, 4)
 FEWEST_SYSTEMS = 3
-OVER = ("both", "segments", "systems")
-_BATCH = 200  # resamples worked on at a time
+FEWEST_FOR_HALVES = 4
+MOST_DEALT = 7
+"""Systems whose human scores are dealt in all ways: 5,040 of them."""
+_SLACK = 1e-12  # correlations that only rounding tells apart are equal
 
 
 class Cell(NamedTuple):
@@ -82,11 +88,7 @@ class Judged:
 
 def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
     """What the plane of a dimension is made from: the outputs that somebody judged."""
-    if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
-        raise InputError(
-            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
-            "that every cell comes from the same statistics"
-        )
+    check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
     return Judged(
@@ -96,6 +98,15 @@ def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none")
         np.where(known, human, 0.0),
         known.astype(np.float64),
     )
+
+
+def check_family(metric: AEv) -> None:
+    """Refuse what has no plane."""
+    if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
+        raise InputError(
+            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
+            "that every cell comes from the same statistics"
+        )
 
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
@@ -132,17 +143,18 @@ def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
     h = h - _ratio((w * h).sum(axis=1, keepdims=True), total)
     m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
     hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
-    flat = _spread(cells, w) <= 0
+    # Equal scores are constant, whatever their mean rounds to.
+    flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
     r = np.full(mm.shape, np.nan)
     np.divide((w * h * m).sum(axis=2), np.sqrt(hh * mm), out=r, where=(hh * mm > 0) & ~flat)
     found: Floats = np.clip(r, -1, 1)
     return found
 
 
-def _spread(cells: Floats, weights: Floats) -> Floats:
+def _spread(scores: Floats, weights: Floats) -> Floats:
     """The largest minus the smallest score among systems that count."""
-    high: Floats = np.where(weights > 0, cells, -np.inf).max(axis=2)
-    low: Floats = np.where(weights > 0, cells, np.inf).min(axis=2)
+    high: Floats = np.where(weights > 0, scores, -np.inf).max(axis=-1)
+    low: Floats = np.where(weights > 0, scores, np.inf).min(axis=-1)
     return high - low
 
 
@@ -152,7 +164,9 @@ def best(r: Floats) -> NDArray[np.int64]:
     For each column of cells x draws; -1 where no cell has r > 0.
     """
     kept = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
-    return np.where(kept.max(axis=0) > 0, kept.argmax(axis=0), -1)
+    top = kept.max(axis=0)
+    first = (kept >= top - _SLACK).argmax(axis=0)  # rounding must not choose between equals
+    return np.where(top > 0, first, -1)
 
 
 # ------------------------------------------------------------------------------------ the fit
@@ -181,6 +195,7 @@ class PlaneFit:
     p: float
     """How often a maximum over all cells this large comes from permuted human scores."""
     permutations: int
+    """All there are if systems are few, else random ones."""
 
     @property
     def r2(self) -> Floats:
@@ -202,11 +217,13 @@ class PlaneFit:
     def wins(self) -> Floats:
         """The share of resamples in which each cell is the best; they may sum to less than 1.
 
-        In the other resamples no cell has a correlation above 0.
+        In the other resamples no cell has a correlation above 0. Without resamples it is NaN.
         """
+        if not self.resamples:
+            return np.full(len(CELLS), np.nan)
         winners = best(self.draws)
-        won = np.bincount(winners[winners >= 0], minlength=len(CELLS))
-        return won / max(self.resamples, 1)
+        won: Floats = np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
+        return won
 
     @property
     def maximum(self) -> Cell | None:
@@ -216,8 +233,8 @@ class PlaneFit:
     @property
     def pick(self) -> Cell | None:
         """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
-        q2 = np.where(self.r > 0, self.q2, -np.inf)
-        return _cell(int(np.nanargmax(q2))) if np.isfinite(q2).any() else None
+        good = (self.r > 0) & ~np.isnan(self.q2)
+        return _cell(int(np.where(good, self.q2, -np.inf).argmax())) if good.any() else None
 
     def at(self, cell: tuple[float, int], of: Floats) -> float:
         """What an array says of a cell."""
@@ -243,8 +260,9 @@ def fit_plane(
     progress: Progress = silent,
 ) -> PlaneFit:
     """The plane of one dimension, with intervals, the cross-validated pick and its test."""
-    _check(judged, over)
     human, cells = judged.whole()
+    _check(human, dimension, over)
+    p, dealt = maximum_test(human, cells, permutations, seed)
     one = np.ones((1, len(human)))
     r = correlations(human[None], cells[:, None], one)[:, 0]
     return PlaneFit(
@@ -259,59 +277,46 @@ def fit_plane(
         draws=resampled(judged, resamples, over, seed, progress),
         q2=left_out(human, cells),
         picking=picking(human, cells),
-        p=maximum_test(human, cells, permutations, seed),
-        permutations=permutations,
+        p=p,
+        permutations=dealt,
     )
 
 
-def _check(judged: Judged, over: str) -> None:
+def _check(human: Floats, dimension: str, over: str) -> None:
     if over not in OVER:
         raise InputError(f"over={over!r}: expected one of {', '.join(OVER)}")
-    human = judged.whole()[0]
     known = int((~np.isnan(human)).sum())
     if known < FEWEST_SYSTEMS:
         raise InputError(
-            f"{known} systems with human scores: a plane needs at least {FEWEST_SYSTEMS}"
+            f"{dimension}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
+            f"least {FEWEST_SYSTEMS}"
         )
     if np.nanmin(human) == np.nanmax(human):
-        raise InputError("all systems have the same human score: no metric can agree with that")
+        raise InputError(
+            f"{dimension}: all systems have the same human score, and no metric can agree with that"
+        )
 
 
 def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
     """Pearson's r of each cell in each bootstrap resample: cells x resamples.
 
-    Segments are drawn the same way for all systems, and human and metric scores together.
+    Segments are drawn the same way for all systems, and human and metric scores together. The
+    draws are those of `bootstrap`.
     """
-    rng = np.random.default_rng(seed)
-    systems, segments = judged.human.shape
-    parts = []
-    for done in range(0, resamples, _BATCH):
-        draws = min(_BATCH, resamples - done)
-        counts = _drawn(rng, draws, segments, over != "systems")
-        weights = _drawn(rng, draws, systems, over != "segments")
+    shape = judged.human.shape
+    parts, done = [np.empty((len(CELLS), 0))], 0
+    for systems, segments in drawn(shape, over, resamples, seed):
+        counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
         parts.append(correlations(*judged.scores(counts), weights))
-        progress(done + draws, resamples, "resampling")
-    return np.concatenate(parts, axis=1) if parts else np.empty((len(CELLS), 0))
+        done += len(systems)
+        progress(done, resamples, "resampling")
+    return np.concatenate(parts, axis=1)
 
 
-def _drawn(rng: np.random.Generator, draws: int, n: int, really: bool) -> Floats:
-    """How often each of n is drawn, n times with replacement; once each if it is not resampled."""
-    if not really:
-        return np.ones((draws, n))
-    places = rng.integers(0, n, size=(draws, n)) + n * np.arange(draws)[:, None]
-    found = np.bincount(places.ravel(), minlength=draws * n).reshape(draws, n)
-    return found.astype(np.float64)
-
-
-def _intervals(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The central part of each row's defined values; NaN where there is none."""
-    cut = (1 - level) / 2
-    ends = np.full((2, len(values)), np.nan)
-    for number, row in enumerate(values):
-        known = row[~np.isnan(row)]
-        if len(known):
-            ends[:, number] = np.quantile(known, [cut, 1 - cut], method="inverted_cdf")
-    return ends[0], ends[1]
+def _intervals(values: Floats) -> tuple[Floats, Floats]:
+    """The central 95% of each row's defined values; NaN where there is none."""
+    ends = np.array([percentiles(row)[:2] for row in values])
+    return ends[:, 0], ends[:, 1]
 
 
 # ------------------------------------------------------------------- systems that are left out
@@ -321,19 +326,27 @@ def left_out(human: Floats, cells: Floats) -> Floats:
     """1 - PRESS / SST of every cell, each system predicted by a line through the others.
 
     PRESS is the sum of squared errors e / (1 - leverage), SST that of predicting the mean of the
-    others; so 0 is as good as no metric, and it may be negative. NaN for constant scores.
+    others; so 0 is as good as no metric, and it may be negative. Where all the others have one
+    score there is no line, and their mean is what is predicted. NaN for constant scores.
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
     n = len(h)
     dh, dm = h - h.mean(), m - m.mean(axis=1, keepdims=True)
-    mm = (dm * dm).sum(axis=1, keepdims=True)
-    some = mm[:, 0] > 0
-    mm = np.where(mm > 0, mm, 1.0)
-    error = dh - (dm @ dh)[:, None] / mm * dm
-    press = ((error / np.maximum(1 - 1 / n - dm**2 / mm, 1e-12)) ** 2).sum(axis=1)
-    sst = ((dh * n / (n - 1)) ** 2).sum()
-    return np.where(some, 1 - press / sst, np.nan)
+    constant = m.max(axis=1) == m.min(axis=1)
+    mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
+    from_mean = dh * n / (n - 1)
+    alone = _others_equal(m)
+    rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
+    error = np.where(alone, from_mean, (dh - (dm @ dh)[:, None] / mm * dm) / rest)
+    found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
+    return np.where(constant, np.nan, found)
+
+
+def _others_equal(cells: Floats) -> NDArray[np.bool_]:
+    """Cells x systems: whether all systems but this one have the same score."""
+    rests = [np.delete(cells, i, axis=1) for i in range(cells.shape[1])]
+    return np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
 
 
 def picking(human: Floats, cells: Floats) -> float:
@@ -358,50 +371,71 @@ def _line(x: Floats, y: Floats, at: float) -> float:
     return float(y.mean()) + slope * (at - float(x.mean()))
 
 
-def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> float:
-    """p of the largest R^2 of all cells (r > 0): human scores are dealt to systems at random."""
+def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> tuple[float, int]:
+    """p of the largest R^2 of all cells (r > 0), and the permutations it is from.
+
+    Human scores are dealt to systems at random, p = (1 + as large) / (1 + permutations); in all
+    ways if there are at most 7 systems, p = share as large, which is exact.
+    """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
+    if len(h) <= MOST_DEALT:
+        top = _largest(np.array(list(every_order(h))), m)  # the first is the real one
+        return float((top >= top[0] - _SLACK).mean()), len(top)
     rng = np.random.default_rng(seed)
-    dealt = rng.permuted(np.tile(h, (permutations, 1)), axis=1)
-    everyone = np.vstack([h, dealt])
-    same = np.broadcast_to(m[:, None], (len(m), *everyone.shape))
-    r = correlations(everyone, same, np.ones_like(everyone))
-    top = np.nanmax(np.where(r > 0, r, 0.0), axis=0)
-    return float((1 + (top[1:] >= top[0] - 1e-12).sum()) / (1 + permutations))
+    top = _largest(np.vstack([h, rng.permuted(np.tile(h, (permutations, 1)), axis=1)]), m)
+    return float((top >= top[0] - _SLACK).sum() / len(top)), permutations
+
+
+def _largest(dealt: Floats, cells: Floats) -> Floats:
+    """The largest r over cells of each way of dealing human scores; 0 if none is above 0."""
+    same = np.broadcast_to(cells[:, None], (len(cells), *dealt.shape))
+    r = correlations(dealt, same, np.ones_like(dealt))
+    top: Floats = np.where(r > 0, r, 0.0).max(axis=0)
+    return top
 
 
 # -------------------------------------------------------------------------- does it hold up?
 
 
 class Halves(NamedTuple):
-    """What becomes of a pick made on half of the systems and segments, on the other half."""
+    """What becomes of a pick made on half of the systems and segments, on the other half.
+
+    A cell that correlates negatively there, or not at all, has R^2 = 0. All is NaN if no half can
+    be used: there are too few systems, or their human scores do not differ.
+    """
 
     splits: int
+    """Picks that were tried, two for each split where both halves can be used."""
     loses: float
     """The share in which BLEU's point has the larger R^2 on the other half."""
     ties: float
     kept: float
-    """The pick's mean R^2 on the other half; a negative correlation counts as 0."""
+    """The pick's mean R^2 on the other half."""
     bleu: float
     """The mean R^2 of BLEU's point on the other half."""
 
 
-def split_halves(judged: Judged, splits: int = 500, seed: int = SEED) -> Halves:
+def split_halves(
+    judged: Judged, splits: int = 500, seed: int = SEED, progress: Progress = silent
+) -> Halves:
     """Pick on a random half of systems and segments, look at the pick on the other half.
 
     Halves without a pick, or without two different systems to try it on, do not count; there may
     be none that does.
     """
     rng = np.random.default_rng(seed)
-    found = [pair for _ in range(splits) for pair in _halves(judged, rng)]
+    found: list[tuple[float, float]] = []
+    for done in range(1, splits + 1 if len(judged.systems) >= FEWEST_FOR_HALVES else 1):
+        found += _halves(judged, rng)
+        progress(done, splits, "splitting into halves")
     if not found:
-        return Halves(0, *[float("nan")] * 4)
+        return Halves(0, math.nan, math.nan, math.nan, math.nan)
     pick, bleu = (np.array(values) for values in zip(*found, strict=True))
     return Halves(
         len(found),
-        float((pick < bleu).mean()),
-        float((pick == bleu).mean()),
+        float((pick < bleu - _SLACK).mean()),
+        float((np.abs(pick - bleu) <= _SLACK).mean()),
         float(pick.mean()),
         float(bleu.mean()),
     )
@@ -483,16 +517,15 @@ def study_plane(
     progress: Progress = silent,
 ) -> PlaneStudy:
     """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
-    if not evalset.dimensions:
-        raise InputError(f"{evalset.name} has no human scores to fit a plane to")
-    for dimension in dimensions:
-        evalset.check_dimension(dimension)
+    chosen = evalset.chosen_dimensions(dimensions)
     scored = score_evalset(evalset, metric, threads=threads, progress=progress)
-    given = {d: judged(scored, metric, d, normalise) for d in dimensions or evalset.dimensions}
+    given = {d: judged(scored, metric, d, normalise) for d in chosen}
     fits = tuple(
         fit_plane(of, d, resamples=resamples, over=over, seed=seed, progress=progress)
         for d, of in given.items()
     )
     verdicts = tuple(verdict(fit, region) for fit in fits) if region else ()
-    halves = tuple(split_halves(of, splits, seed) for of in given.values()) if splits else ()
+    halves = (
+        tuple(split_halves(of, splits, seed, progress) for of in given.values()) if splits else ()
+    )
     return PlaneStudy(evalset, metric, region, fits, verdicts, halves)

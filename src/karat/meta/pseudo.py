@@ -66,6 +66,8 @@ def reliability(
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
     most = len(scored.evalset)
+    if repeats < 1:
+        raise InputError(f"repeats={repeats}: expected at least 1")
     for length in lengths:
         if not 1 <= length <= most:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
@@ -138,4 +140,7 @@ def signed_ranks(found: Sequence[Reliability], first: Metric, second: Metric, by
         np.array([r.mean for r in found if r.metric == m and r.statistic == by])
         for m in (first, second)
     )
+    for m, values in ((first, a), (second, b)):
+        if not len(values):
+            raise InputError(f"there is no reliability of {m} by {by} to compare")
     return Signed(first, second, by, int((a > b).sum()), len(a), wilcoxon(a, b).p)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from karat.scoring import Wanted, as_metrics, as_systems, collect
 from karat.text.references import as_references
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Scored:
 
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
-    present: NDArray[np.bool_]
+    present: Bools
     """Which cells have an output."""
 
     def signature(self, metric: Metric) -> str:
@@ -45,7 +48,11 @@ class Scored:
         values = metric.measure(rows.reshape(-1, rows.shape[2]))["value"]
         return np.where(self.present, metric.sign * values.reshape(self.present.shape), np.nan)
 
-    def corpus(self, metric: Metric, counts: Floats, known: NDArray[np.bool_]) -> Floats:
+    def judged(self, human: Floats) -> Floats:
+        """Human scores of the outputs that are there."""
+        return np.where(self.present, human, np.nan)
+
+    def corpus(self, metric: Metric, counts: Floats, known: Bools) -> Floats:
         """Draws x systems: the score of the segments drawn together, NaN where none is known.
 
         `counts` (draws x segments) says how often each segment counts; of each system only the
@@ -53,9 +60,21 @@ class Scored:
         """
         good = known & self.present
         sums = np.einsum("dg,sgk->dsk", counts, self.rows[metric] * good[:, :, None], optimize=True)
-        values = metric.measure(sums.reshape(-1, sums.shape[2]))["value"].reshape(sums.shape[:2])
-        some = counts @ good.T.astype(float) > 0
-        return np.where(some, metric.sign * values, np.nan)
+        return _together(metric, sums, counts @ good.T.astype(float))
+
+    def documents(self, metric: Metric, members: Sequence[Ints], known: Bools) -> Floats:
+        """Systems x documents: the score of each document's known segments together."""
+        good = known & self.present
+        rows = self.rows[metric] * good[:, :, None]
+        sums = np.stack([rows[:, places].sum(axis=1) for places in members], axis=1)
+        number = np.stack([good[:, places].sum(axis=1) for places in members], axis=1)
+        return _together(metric, sums, number)
+
+
+def _together(metric: Metric, sums: Floats, number: NDArray[Any]) -> Floats:
+    """The scores of sums of statistics, more being better; NaN where they are of nothing."""
+    values = metric.measure(sums.reshape(-1, sums.shape[2]))["value"].reshape(sums.shape[:2])
+    return np.where(number > 0, metric.sign * values, np.nan)
 
 
 def score_evalset(

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
-from karat.meta.levels import Agreement, level
+from karat.meta.levels import Agreement, document_means, level
 from karat.meta.scored import Scored, human_means
 from karat.metrics.base import Metric
 from karat.progress import Progress
@@ -41,10 +42,17 @@ class View:
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
-    """The scores of an evaluation set at a level."""
+    """The scores of an evaluation set at a level; outputs that are missing have neither score."""
+    check_level(name, scored.evalset)
+    return VIEWS[name][0](scored, scored.judged(human))
+
+
+def check_level(name: str, evalset: EvalSet) -> None:
+    """Refuse a level that there is not, or not in this set."""
     if name not in VIEWS:
         raise InputError(f"level {name!r}: expected one of {', '.join(VIEWS)}")
-    return VIEWS[name][0](scored, human)
+    if name == "document" and evalset.groups is None:
+        raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
 
 def _of_systems(scored: Scored, human: Floats) -> View:
@@ -83,14 +91,13 @@ def _corpus_draws(
 
 
 def _of_documents(scored: Scored, human: Floats) -> View:
-    groups = scored.evalset.groups
-    if groups is None:
-        raise InputError(f"{scored.evalset.name} has no documents: its segments have no groups")
-    names = list(dict.fromkeys(groups))
-    inside = np.array([[group == name for group in groups] for name in names], dtype=float)
+    members: dict[str, list[int]] = {}
+    for place, name in enumerate(scored.evalset.groups or ()):
+        members.setdefault(name, []).append(place)
+    places = [np.array(inside) for inside in members.values()]
     known = ~np.isnan(human)
-    metrics = {m: scored.corpus(m, inside, known).T for m in scored.metrics}
-    return _matrices(human_means(human, inside).T, metrics, "segment")
+    metrics = {m: scored.documents(m, places, known) for m in scored.metrics}
+    return _matrices(document_means(human, scored.evalset.groups or ()), metrics, "segment")
 
 
 def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:

@@ -43,12 +43,12 @@ def judges_document(
     out = tuple(controls)
     given = evalset.without(*out) if out else evalset
     rows, judges = [], []
-    for name in dimensions or tuple(evalset.dimensions):
-        evalset.check_dimension(name)
+    for name in evalset.chosen_dimensions(dimensions):
         overall, each = _dimension(given, name)
         rows.append(overall)
         judges += each
     flagged = sum(bool(row["flagged"]) for row in judges)
+    who = len({row["judge"] for row in judges})
     return Document(
         title=f"The judges of {evalset.name}",
         blocks=(
@@ -58,8 +58,8 @@ def judges_document(
         command=command,
         signatures={},
         notes=(
-            f"{flagged} of {len(judges)} judges are flagged; nobody was left out."
-            + (f" Left out as controls: {', '.join(out)}." if out else ""),
+            f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows; no judge "
+            "was left out." + (f" Left out as controls: {', '.join(out)}." if out else ""),
         ),
     )
 

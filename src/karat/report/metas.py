@@ -18,7 +18,9 @@ _ROWS = (
     Column("statistic", "Statistic", readers="programs"),
     Column("rank", "Rank", align="right", help="Metrics of one rank cannot be told apart."),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column("value", "Value", 3, align="right", help="The statistic; more is better."),
+    Column(
+        "value", "Value", 3, align="right", help="The statistic; more is better (less for rmse)."
+    ),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
     Column("points", "Points", align="right", readers="programs"),
@@ -113,6 +115,8 @@ def _tests(result: MetaEvaluation) -> Table:
 
 def notes(result: MetaEvaluation) -> tuple[str, ...]:
     """How intervals and ranks were made, and what the reader should know of the data."""
+    from karat.stats.exchanges import MOST_EXACT
+
     asked, evalset = result.experiment, result.evalset
     found = []
     if asked.resamples:
@@ -125,7 +129,8 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
         corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
         found.append(
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
-            f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected})."
+            f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
+            f"{MOST_EXACT} points or fewer are compared, all exchanges)."
         )
     if len(evalset.systems) < 10 and any(level.startswith("system") for level in asked.levels):
         found.append(

@@ -48,7 +48,7 @@ ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
 
 
-def layout(key: str, title: str, rows: dict[int, Sequence[float]], best: bool = True) -> Table:
+def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
     """Numbers as the paper prints them: N from the highest down, alpha from left to right."""
     from karat.meta.plane import ALPHAS
 
@@ -58,12 +58,13 @@ def layout(key: str, title: str, rows: dict[int, Sequence[float]], best: bool = 
     ]
     ordered = sorted(rows, reverse=True)
     cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
-    known = [x for row in rows.values() for x in row if not math.isnan(x)]
+    known = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
+    largest = max(known, default=math.nan)
     top = {
         (i, f"alpha{k}")
         for i, n in enumerate(ordered)
         for k, x in enumerate(rows[n])
-        if best and x == max(known)
+        if x == largest
     }
     return Table(
         key, title, tuple(columns), tuple(cells), emphasis=frozenset(top), readers="people"
@@ -121,9 +122,9 @@ def _points(fit: PlaneFit) -> Table:
     from karat.meta.plane import BLEU_CELL, CELLS
     from karat.meta.plane import Cell as Point
 
-    order = sorted(range(len(CELLS)), key=lambda k: -fit.wins[k])
+    winner = CELLS[int(fit.wins.argmax())] if fit.wins.max() > 0 else None
     named = [("cross-validated pick", fit.pick), ("maximum", fit.maximum)]
-    named += [("most wins", CELLS[order[0]]), ("BLEU's point", Point(*BLEU_CELL))]
+    named += [("most wins", winner), ("BLEU's point", Point(*BLEU_CELL))]
     named += [("ROUGE's point", Point(0.0, 1)), ("AEv's default", Point(0.5, 4))]
     rows = [_point(fit, what, cell) for what, cell in named if cell is not None]
     return Table(
@@ -198,21 +199,18 @@ def plane_notes(fit: PlaneFit) -> list[str]:
     from karat.meta.plane import BLEU_CELL
 
     bleu = fit.at(BLEU_CELL, fit.q2)
-    better = fit.picking > bleu
     words = (
         "so picking pays here, as far as these systems tell"
-        if better
+        if fit.picking > bleu or math.isnan(bleu)
         else "so picking does not pay here: stay with BLEU's point or the paper's prediction"
     )
-    pick = f"the cross-validated pick is {fit.pick}" if fit.pick else "no cell can be picked"
+    drawn = f"{fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}"
     return [
         f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
-        f"{fit.judgements:,} judged outputs. {pick[0].upper()}{pick[1:]}. The largest of 44 R^2 is "
-        f"over-fitted: permuted human scores reach it with p = {fit.p:.3f} "
-        f"({fit.permutations:,} permutations).",
+        f"{fit.judgements:,} judged outputs. {_picked(fit)}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
-        f"{100 * fit.picking:.1f}% of the variance, BLEU's point {100 * bleu:.1f}%, {words}. "
-        f"Intervals: {fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}.",
+        f"{_percent(fit.picking)} of the variance, BLEU's point {_percent(bleu)}, {words}."
+        + (f" Intervals: {drawn}." if fit.resamples else ""),
     ]
 
 
@@ -227,28 +225,46 @@ def _few(fits: Sequence[PlaneFit]) -> list[str]:
     ]
 
 
+def _picked(fit: PlaneFit) -> str:
+    if fit.maximum is None:
+        return "No cell can be picked: none has a correlation above 0."
+    return (
+        f"The cross-validated pick is {fit.pick}. The largest of 44 R^2 is over-fitted: permuted "
+        f"human scores reach it with p = {fit.p:.3f} ({fit.permutations:,} permutations)."
+    )
+
+
+def _percent(share: float) -> str:
+    return "undefined" if math.isnan(share) else f"{100 * share:.1f}%"
+
+
 def _over(over: str) -> str:
     return "systems and segments" if over == "both" else over
 
 
 def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
+    means = f"Mean R^2 there {_percent(found.inside)}, elsewhere {_percent(found.outside)}"
+    if math.isnan(found.low):
+        return (
+            f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
+            "be said of the difference."
+        )
     words = {
         "holds": "the prediction holds",
         "fails": "the prediction fails",
         "undecidable": "that is undecidable here",
     }[found.words]
     return (
-        f"{fit.dimension}: the paper predicts {region}. Mean R^2 there {100 * found.inside:.1f}%, "
-        f"elsewhere {100 * found.outside:.1f}%, difference between {100 * found.low:.1f} and "
-        f"{100 * found.high:.1f} points: {words}."
+        f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
+        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: {words}."
     )
 
 
 def _split(fit: PlaneFit, found: Halves) -> str:
     if not found.splits:
         return (
-            f"{fit.dimension}: no pick could be tried on another half of systems and segments: "
-            "there are too few systems, or none of the cells agrees with the human scores."
+            f"{fit.dimension}: systems are too few, or too much alike, to try a pick on the other "
+            "half of them."
         )
     return (
         f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
@@ -295,7 +311,7 @@ def recommendation(task: str, guideline: str, command: str) -> Document:
         for table in tables
     ]
     return Document(
-        title=f"{TASKS[task][2]}; {guideline}: {GUIDELINES[guideline][2]}",
+        title=f"{TASKS[task][2].capitalize()}; {guideline}: {GUIDELINES[guideline][2]}",
         blocks=(Table("rows", "Recommended", _RECOMMENDED, tuple(rows)), *shown),
         command=command,
         signatures={},

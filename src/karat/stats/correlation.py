@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.progress import Stop
 from karat.stats.ties import calibrate
 
 Floats = NDArray[np.float64]
 Rows = Callable[[Floats, Floats], Floats]
+Times = NDArray[np.int32]  # draws x points: how often each point is there
+Drawn = Callable[[Floats, Floats, Times], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 
 
@@ -82,6 +85,11 @@ def pearson_rows(human: Floats, metric: Floats) -> Floats:
     return _clipped(_divide((h * m).sum(axis=1), norms))
 
 
+def pearson_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
+    """Pearson's r of each draw."""
+    return _kernel.drawn_pearson(human, metric, times)
+
+
 def spearman_rows(human: Floats, metric: Floats) -> Floats:
     """Pearson's r of average ranks."""
     return pearson_rows(_kernel.average_ranks(human), _kernel.average_ranks(metric))
@@ -93,35 +101,80 @@ def r_squared_rows(human: Floats, metric: Floats) -> Floats:
     return found
 
 
+def r_squared_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
+    """The square of Pearson's r of each draw."""
+    found: Floats = pearson_drawn(human, metric, times) ** 2
+    return found
+
+
 def rmse_rows(human: Floats, metric: Floats) -> Floats:
     """Root of the mean squared difference."""
     gaps = ((human - metric) ** 2).sum(axis=1)
     return np.sqrt(_divide(gaps, np.full(len(gaps), float(human.shape[1]))))
 
 
-def _counts(human: Floats, metric: Floats, epsilon: float = 0.0) -> list[Floats]:
-    found = _kernel.pair_counts(human, metric, epsilon).astype(np.float64)
+# Pairs of each row or draw: concordant, discordant, tied in human, in metric, in both, and the
+# numbers of distinct values.
+Pairs = list[Floats]
+
+
+def _pairs(human: Floats, metric: Floats, epsilon: float = 0.0) -> Pairs:
+    return _columns(_kernel.pair_counts(human, metric, epsilon))
+
+
+def _drawn_pairs(human: Floats, metric: Floats, times: Times) -> Pairs:
+    return _columns(_kernel.drawn_pair_counts(human, metric, times))
+
+
+def _columns(counts: NDArray[np.int64]) -> Pairs:
+    found = counts.astype(np.float64)
     return [found[:, k] for k in range(found.shape[1])]
 
 
 def tau_b_rows(human: Floats, metric: Floats) -> Floats:
     """Kendall's tau-b."""
-    con, dis, h_ties, m_ties, _, *_ = _counts(human, metric)
+    return _tau_b(_pairs(human, metric))
+
+
+def tau_b_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
+    """Kendall's tau-b of each draw."""
+    return _tau_b(_drawn_pairs(human, metric, times))
+
+
+def _tau_b(pairs: Pairs) -> Floats:
+    con, dis, h_ties, m_ties, _, *_ = pairs
     untied_h, untied_m = con + dis + m_ties, con + dis + h_ties
     return _clipped(_divide(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)))
 
 
 def tau_c_rows(human: Floats, metric: Floats) -> Floats:
     """Kendall's tau-c (Stuart)."""
-    con, dis, _, _, _, h_values, m_values = _counts(human, metric)
+    return _tau_c(_pairs(human, metric), float(human.shape[1]))
+
+
+def tau_c_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
+    """Kendall's tau-c of each draw."""
+    return _tau_c(_drawn_pairs(human, metric, times), times.sum(axis=1, dtype=np.float64))
+
+
+def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
+    con, dis, _, _, _, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
-    n = human.shape[1]
     return _divide(2 * (con - dis), n**2 * (classes - 1) / np.maximum(classes, 1))
 
 
 def pairwise_accuracy_rows(human: Floats, metric: Floats, epsilon: float = 0.0) -> Floats:
     """The share of pairs that the metric orders, or ties, as humans do."""
-    con, dis, h_ties, m_ties, both, *_ = _counts(human, metric, epsilon)
+    return _accuracy(_pairs(human, metric, epsilon))
+
+
+def pairwise_accuracy_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
+    """The same of each draw."""
+    return _accuracy(_drawn_pairs(human, metric, times))
+
+
+def _accuracy(pairs: Pairs) -> Floats:
+    con, dis, h_ties, m_ties, both, *_ = pairs
     return _divide(con + both, con + dis + h_ties + m_ties + both)
 
 
@@ -192,6 +245,8 @@ def mean_of_groups(rows: Rows, human: Floats, metric: Floats) -> Groups:
 def each_row(rows: Rows, human: Floats, metric: Floats) -> Floats:
     """A statistic of each row of two matrices, NaN left out: rows of one length go together."""
     both = ~(np.isnan(human) | np.isnan(metric))
+    if both.all() and both.shape[1]:
+        return rows(human, metric)
     sizes = both.sum(axis=1)
     found = np.full(len(human), np.nan)
     for size in np.unique(sizes[sizes > 0]):
@@ -203,11 +258,11 @@ def each_row(rows: Rows, human: Floats, metric: Floats) -> Floats:
 
 
 def _calibrated_rows(human: Floats, metric: Floats) -> Floats:
-    return np.array([calibrate(h, m).accuracy for h, m in zip(human, metric, strict=True)])
+    return np.array([calibrate(h, m, Stop()).accuracy for h, m in zip(human, metric, strict=True)])
 
 
 def _calibrated_groups(human: Floats, metric: Floats) -> Groups:
-    found = calibrate(human, metric)
+    found = calibrate(human, metric, Stop())  # nobody asks it to stop, but Ctrl-C gets a word in
     return found.accuracy, found.groups, found.left_out
 
 
@@ -223,6 +278,7 @@ class Statistic:
     help: str
     sign: int = 1  # -1 where lower is better
     together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
+    drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
         """The statistic of two vectors; points with a NaN are left out."""
@@ -238,13 +294,38 @@ class Statistic:
 STATISTICS = {
     s.name: s
     for s in (
-        Statistic("pearson", pearson_rows, "Pearson's r: how close to a rising straight line"),
+        Statistic(
+            "pearson",
+            pearson_rows,
+            "Pearson's r: how close to a rising straight line",
+            drawn=pearson_drawn,
+        ),
         Statistic("spearman", spearman_rows, "Spearman's rho: Pearson's r of ranks"),
-        Statistic("tau-b", tau_b_rows, "Kendall's tau-b: pairs in order, ties taken out"),
-        Statistic("tau-c", tau_c_rows, "Kendall's tau-c: for scales with few distinct values"),
-        Statistic("r2", r_squared_rows, "R^2: share of the variance explained by a line"),
+        Statistic(
+            "tau-b",
+            tau_b_rows,
+            "Kendall's tau-b: pairs in order, ties taken out",
+            drawn=tau_b_drawn,
+        ),
+        Statistic(
+            "tau-c",
+            tau_c_rows,
+            "Kendall's tau-c: for scales with few distinct values",
+            drawn=tau_c_drawn,
+        ),
+        Statistic(
+            "r2",
+            r_squared_rows,
+            "R^2: share of the variance explained by a line",
+            drawn=r_squared_drawn,
+        ),
         Statistic("rmse", rmse_rows, "root mean squared difference, on one scale", -1),
-        Statistic("accuracy", pairwise_accuracy_rows, "share of pairs ordered as humans do"),
+        Statistic(
+            "accuracy",
+            pairwise_accuracy_rows,
+            "share of pairs ordered as humans do",
+            drawn=pairwise_accuracy_drawn,
+        ),
         Statistic(
             "acc-eq",
             _calibrated_rows,

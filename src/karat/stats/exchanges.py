@@ -1,4 +1,4 @@
-"""Random exchanges of cells between two matrices: systems x segments, each cell by a fair coin.
+"""Exchanges of cells between two matrices, systems x segments: each cell by a fair coin, or all.
 
 Bits are drawn 64 at a time and summed in the kernel by looking up bytes; the same bits as a mask
 serve any statistic. Each system starts with a new word, so its own sums are as easy as the total.
@@ -16,6 +16,7 @@ from karat.stats.resampling import SEED
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
+MOST_EXACT = 12  # cells whose exchanges are all gone through
 TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
 
 
@@ -27,6 +28,28 @@ def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterat
     for start in range(0, trials, TRIALS_AT_A_TIME):
         size = count, min(TRIALS_AT_A_TIME, trials - start)
         yield rng.integers(0, 2**64, size=size, dtype=np.uint64)
+
+
+def exchanges(known: NDArray[np.bool_], trials: int, seed: int = SEED) -> Iterator[Words]:
+    """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
+    return every_word(known) if is_exact(known) else drawn_words(known.shape, trials, seed)
+
+
+def is_exact(known: NDArray[np.bool_]) -> bool:
+    """Whether all exchanges are gone through: with 12 cells there are 4,096 of them."""
+    return int(known.sum()) <= MOST_EXACT
+
+
+def every_word(known: NDArray[np.bool_]) -> Iterator[Words]:
+    """Every choice of known cells once, none of them first, in batches as `drawn_words`."""
+    systems, segments = known.shape
+    choices = np.arange(1 << int(known.sum()), dtype=np.uint64)
+    words = np.zeros((systems * _words(segments), len(choices)), dtype=np.uint64)
+    for number, (system, segment) in enumerate(np.argwhere(known).tolist()):
+        bits = (choices >> np.uint64(number)) & np.uint64(1)
+        words[system * _words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
+    for start in range(0, len(choices), TRIALS_AT_A_TIME):
+        yield np.ascontiguousarray(words[:, start : start + TRIALS_AT_A_TIME])
 
 
 def masks(words: Words, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -1,0 +1,267 @@
+"""`karat meta`, `plane`, `data judges` and `data flood`: what they show, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.cli.meta import command
+from karat.meta.experiment import Experiment, read_experiment
+from karat.meta.plane import CELLS
+
+Called = Callable[..., Any]
+Output = Callable[..., str]
+FORMATS = ("text", "json", "tsv", "md", "latex", "html")
+FEW = ("--resamples", "20")
+META = ("meta", "demo", "-m", "bleu", "-m", "ter", "--trials", "20", *FEW)
+FIT = ("plane", "fit", "demo", "--halves", "4", *FEW)
+SHOWN = {
+    "meta": META,
+    "fit": (*FIT, "--task", "mt", "--guideline", "fluency"),
+    "recommend": ("plane", "recommend", "--task", "paraphrase", "--guideline", "fluency"),
+    "judges": ("data", "judges", "demo"),
+}
+
+
+def left_behind(folder: Path) -> list[str]:
+    return [name for name in os.listdir(folder) if name.startswith(".karat")]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_format_is_rendered(output: Output, name: str, format: str) -> None:
+    text = output(*SHOWN[name], "--format", format)
+    assert {"meta": "bleu", "fit": "AEv", "recommend": "aev", "judges": "anna"}[name] in text or (
+        name == "fit" and format == "tsv" and "alpha" in text
+    )
+    assert "nan" not in text.lower().replace("finance", "")
+    assert "Traceback" not in text
+
+
+def test_rows_of_meta_for_programs(output: Output) -> None:
+    found = json.loads(output(*META, "-d", "errors", "-l", "system", "-s", "r2", "-f", "json"))
+    assert [row["metric"] for row in found["rows"]] == ["bleu", "ter"]
+    assert {row["points"] for row in found["rows"]} == {4}
+    (test,) = found["tests"]
+    assert 16 * test["p"] == round(16 * test["p"])  # all exchanges of four systems
+
+
+def test_rows_of_a_plane_for_programs(output: Output) -> None:
+    found = json.loads(output(*SHOWN["fit"], "-d", "fluency", "-f", "json"))
+    assert [(row["alpha"], row["n"]) for row in found["rows"]] == list(CELLS)
+    assert sum(row["predicted"] for row in found["rows"]) == 8
+    assert {row["dimension"] for row in found["rows"]} == {"fluency"}
+
+
+def test_a_recommended_metric_can_be_used(output: Output) -> None:
+    for task in ("mt", "paraphrase", "qa", "viewpoint-summary", "summary"):
+        for guideline in ("adequacy", "coverage", "lenient", "strict", "fluency"):
+            asked = ("plane", "recommend", "--task", task, "--guideline", guideline, "-f", "json")
+            for row in json.loads(output(*asked))["rows"]:
+                metric = kt.metric(row["metric"])
+                assert isinstance(metric, kt.AEv)
+                assert (metric.alpha, metric.n) == (row["alpha"], row["n"])
+
+
+def test_the_command_s_defaults_are_those_of_an_experiment() -> None:
+    shown = {p.name: p.default for p in command.params}
+    own = {f.name: f.default for f in fields(Experiment)}
+    for name in ("normalise", "over", "resamples", "trials", "correction", "seed"):
+        assert shown[name] == own[name]
+
+
+# -------------------------------------------------------------------------- experiments as files
+
+
+def test_an_experiment_is_saved_and_run_again(output: Output, folder: Path) -> None:
+    first = output(*META, "-d", "fluency", "--save", "x.toml", "-f", "tsv")
+    assert output("meta", "--experiment", "x.toml", "-f", "tsv") == first
+    saved = read_experiment((folder / "x.toml").read_text("utf-8"))
+    assert saved.metrics == ("bleu", "ter")
+    assert (saved.dimensions, saved.resamples, saved.trials) == (("fluency",), 20, 20)
+    output("meta", "--experiment", "x.toml", "--save", "y.toml", "-o", "y.json")
+    assert (folder / "y.toml").read_bytes() == (folder / "x.toml").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--experiment", "x.toml", "demo"), "--experiment x.toml holds all settings"),
+        (("--experiment", "x.toml", "--seed", "12345"), "--experiment x.toml holds all settings"),
+        (("--experiment", "x.toml", "--save", "x.toml"), "x.toml is one of the inputs"),
+        (("--experiment", "none.toml"), "none.toml: No such file or directory"),
+        (("--experiment", "."), "Is a directory"),
+        (("--experiment", "bad.toml"), "bad.toml: found metrics = 'bleu', expected an array"),
+        (("--experiment", "latin.toml"), "latin.toml, line 1: not valid UTF-8"),
+        (("demo", "--save", "new/x.toml"), "there is no directory"),
+        (("demo", "--save", "both", "-o", "both"), "--save and --output are both both"),
+        ((), "no evaluation set was named"),
+    ],
+)
+def test_experiments_that_cannot_be_run(
+    called: Called, folder: Path, args: tuple[str, ...], message: str
+) -> None:
+    (folder / "x.toml").write_text('evalset = "demo"\nmetrics = ["bleu"]\n')
+    (folder / "bad.toml").write_text('evalset = "demo"\nmetrics = "bleu"\n')
+    (folder / "latin.toml").write_bytes(b'evalset = "caf\xe9"\n')
+    before = sorted(os.listdir(folder))
+    done = called("meta", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir(folder)) == before
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+HOSTILE = [
+    (("meta", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy, fluency, e"),
+    (("meta", "demo", "-d", "fluency", "-d", "fluency"), "dimensions: 'fluency' is named twice"),
+    (("meta", "demo", "-l", "word"), "level 'word': expected one of system, system-mean, segment,"),
+    (("meta", "demo", "-s", "tau"), "statistic 'tau': expected one of pearson, spearman, tau-b"),
+    (("meta", "demo", "--exclude", "x"), "demo has no system 'x' (it has atlas, beacon, cinder, d"),
+    (("meta", "demo", "--exclude", "atals"), "demo has no system 'atals'; did you mean atlas?"),
+    (("meta", "demo", "--reference", "9"), "segment 1 has none of the references that were chosen"),
+    (("meta", "demo", "-m", "blue"), "unknown metric 'blue'; did you mean bleu?"),
+    (("meta", "nowhere"), "nowhere"),
+    (("meta", "demo", "--resamples", "-1"), "-1"),
+    (("meta", "demo", "--seed", "x"), "x"),
+    (("plane", "fit", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy, f"),
+    (("plane", "fit", "demo", "-d", "errors", "-d", "errors"), "'errors' is named twice"),
+    (("plane", "fit", "demo", "--task", "mt"), "--task and --guideline go together"),
+    (("plane", "fit", "demo", "-m", "bleu"), "-m bleu: the plane is made of aev"),
+    (("plane", "fit", "demo", "-m", "aev:n=2"), "the plane has all alpha and n; leave them out"),
+    (("plane", "fit", "demo", "-m", "aev:refs=best"), "a plane needs n=4, equal weights and refs="),
+    (("plane", "fit", "demo", "--stem=x"), "x"),
+    (("plane", "fit", "demo", "--exclude", "atlas", "--exclude", "drift"), "2 systems with human"),
+    (
+        ("plane", "recommend", "--task", "poem", "--guideline", "fluency"),
+        "task 'poem': expected one of mt, paraphrase, qa, viewpoint-summary, summary",
+    ),
+    (
+        ("plane", "recommend", "--task", "mt", "--guideline", "beauty"),
+        "guideline 'beauty': expected one of adequacy, coverage, lenient, strict, fluency",
+    ),
+    (("data", "judges", "demo", "-d", "taste"), "demo has no dimension 'taste' (it has adequacy"),
+    (("data", "judges", "demo", "--control", "x"), "demo has no system 'x' (it has atlas, beacon"),
+    (("data", "flood", "demo", "new", "-d", "taste"), "demo has no dimension 'taste'"),
+    (("data", "flood", "demo", "new", "-d", "errors"), "errors: flooding needs a dimension in wh"),
+    (("data", "flood", "demo", "new", "-d", "fluency", "--system", "x"), "demo has no system 'x'"),
+    (("data", "flood", "demo", "new", "-d", "fluency", "--share", "nan"), "share=nan: expected 0"),
+    (("data", "flood", "demo", "new", "-d", "fluency", "--correct", "nan"), "correct=nan: expect"),
+    (("data", "flood", "demo", "a.txt", "-d", "fluency"), "a.txt exists already: name a place wh"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), HOSTILE)
+def test_what_cannot_be_done_is_one_sentence(
+    called: Called, folder: Path, args: tuple[str, ...], message: str
+) -> None:
+    before = sorted(os.listdir(folder))
+    done = called(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir(folder)) == before
+
+
+def made(folder: Path, values: dict[str, tuple[float, ...]], text: str = "one two three") -> str:
+    """A set with one judge, written to the folder `set`."""
+    outputs = {name: [f"{text} {name}"] * len(v) for name, v in values.items()}
+    rows = [(s, str(j), "me", "d", x) for s, v in values.items() for j, x in enumerate(v, 1)]
+    count = len(next(iter(values.values())))
+    kt.save_evalset(
+        kt.make_evalset(
+            "odd", outputs, references=[text] * count, judgements=rows, dimensions=["d", "never"]
+        ),
+        folder / "set",
+    )
+    return "set"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "html"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"a": (1.0, 2.0, 3.0)},
+        {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)},
+        {"a": (1.0,), "b": (2.0,), "c": (3.0,), "d": (4.0,)},
+    ],
+)
+def test_odd_sets_have_no_correlation_and_no_traceback(
+    output: Output, called: Called, folder: Path, values: dict[str, Any], format: str
+) -> None:
+    name = made(folder, values)
+    text = output("meta", name, "-m", "bleu", "-m", "ter", *FEW, "--trials", "9", "-f", format)
+    assert "undefined: " in text
+    assert "undefined: " in output("meta", name, "-m", "bleu", "-d", "never", *FEW, "-f", format)
+    assert "never" in output("data", "judges", name, "-f", format)
+    done = called("plane", "fit", name, *FEW, "-f", format)
+    assert done.returncode == 2
+    assert done.stderr.startswith("karat: ")
+
+
+def test_systems_that_are_all_alike_have_an_empty_plane(output: Output, folder: Path) -> None:
+    outputs = {name: ["one two three four"] * 3 for name in "abcde"}
+    rows = [(s, str(j), "me", "d", k * j) for k, s in enumerate("abcde") for j in (1, 2, 3)]
+    evalset = kt.make_evalset(
+        "same", outputs, references=["one two three four"] * 3, judgements=rows, dimensions=["d"]
+    )
+    kt.save_evalset(evalset, folder / "set")
+    text = output("plane", "fit", "set", *FEW, "--task", "mt", "--guideline", "fluency")
+    assert "No cell can be picked: none has a correlation above 0." in text
+    assert "nan" not in text
+    text = output("plane", "fit", "set", "--resamples", "0", "--halves", "3")
+    assert "too few, or too much alike" in text
+
+
+def test_without_resamples_no_number_is_made_up(output: Output) -> None:
+    args = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "0", "--task", "mt")
+    text = output(*args, "--guideline", "fluency")
+    assert "without resamples nothing can be said" in " ".join(text.split())
+    assert "most wins" not in text
+    assert "nan" not in text
+    rows = json.loads(output(*args, "--guideline", "fluency", "-f", "json"))["rows"]
+    assert {row["wins"] for row in rows} == {None}
+    assert {row["low"] for row in rows} == {None}
+
+
+# ------------------------------------------------------------------------------------ the others
+
+
+def test_flooding_writes_a_set_that_is_read_again(output: Output, folder: Path) -> None:
+    args = ("-d", "adequacy", "--correct", "4", "--system", "atlas", "--system", "drift")
+    text = output("data", "flood", "demo", "new", *args)
+    found = kt.load_evalset(folder / "new")
+    before = kt.load_evalset("demo")
+    changed = [
+        name
+        for name, texts in found.systems.items()
+        for old, new in zip(before.systems[name], texts, strict=True)
+        if old != new
+    ]
+    assert text == (
+        f"new: {len(changed)} answers of atlas, drift flooded; they keep 0.5 of their adequacy\n"
+    )
+    assert set(changed) <= {"atlas", "drift"}
+    assert changed
+    assert not left_behind(folder)
+    lowest = {d.name: d.low for d in found.dimensions.values()}
+    for row in found.judgements:
+        assert row.value >= (lowest[row.dimension] or 0)
+
+
+def test_controls_are_left_out_of_the_agreement(output: Output) -> None:
+    every, fewer = (
+        json.loads(output("data", "judges", "demo", "-d", "fluency", *more, "-f", "json"))
+        for more in ((), ("--control", "drift"))
+    )
+    assert (every["rows"][0]["outputs"], fewer["rows"][0]["outputs"]) == (48, 36)
+    assert "Left out as controls: drift." in " ".join(fewer["notes"])

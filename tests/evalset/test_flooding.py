@@ -1,0 +1,120 @@
+"""Flooded answers: which, how many, with what, and what becomes of their ratings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import karat as kt
+from karat.errors import InputError
+from karat.evalset.flooding import Flood, flood
+
+LONG = "This is a sentence about topic {} that has quite enough words in it ."
+
+
+def answers(low: float | None = 0.0, systems: int = 7, segments: int = 9) -> kt.EvalSet:
+    """The k-th system is right on all but k segments; its second judge is half as kind."""
+    outputs = {
+        f"s{k}": [LONG.format(j) + " Short one ." for j in range(segments)] for k in range(systems)
+    }
+    rows = [
+        (f"s{k}", str(j + 1), judge, "right", float(j >= k) * share)
+        for k in range(systems)
+        for j in range(segments)
+        for judge, share in (("a", 1.0), ("b", 0.5))
+    ]
+    return kt.make_evalset(
+        "answers",
+        outputs,
+        references=["x"] * segments,
+        judgements=rows,
+        dimensions=[kt.Dimension("right", low=low), kt.Dimension("other")],
+    )
+
+
+def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -> None:
+    evalset = answers()
+    found = flood(evalset, Flood("right"))
+    assert found.systems == ("s0", "s1", "s2", "s5")
+    counts = {name: sum(system == name for system, _ in found.answers) for name in evalset.systems}
+    assert counts == {"s0": 6, "s1": 5, "s2": 5, "s3": 0, "s4": 0, "s5": 3, "s6": 0}
+    flooded = set(found.answers)
+    for name, texts in evalset.systems.items():
+        for j, text in enumerate(texts):
+            new = found.evalset.systems[name][j] or ""
+            if (name, str(j + 1)) not in flooded:
+                assert new == text
+                continue
+            assert new.startswith(f"{text} ")
+            added = new.removeprefix(f"{text} ")
+            assert added.count("This is a sentence") == 2
+            assert f"topic {j} " not in added
+            assert j >= int(name[1:])  # it was correct
+    for old, row in zip(evalset.judgements, found.evalset.judgements, strict=True):
+        share = 0.5 if (row.system, row.segment) in flooded else 1.0
+        assert row == old._replace(value=share * old.value)
+    assert found.evalset.name == "answers-flooded"
+
+
+def test_ratings_fall_towards_the_lower_end_of_their_scale() -> None:
+    evalset = answers(low=-1.0)
+    found = flood(evalset, Flood("right", systems=("s0",), share=1, downgrade=0.25))
+    assert len(found.answers) == 9
+    values = {row.judge: row.value for row in found.evalset.judgements if row.system == "s0"}
+    assert values == {"a": -1 + 0.25 * 2, "b": -1 + 0.25 * 1.5}
+
+
+def test_a_seed_chooses_and_repeats() -> None:
+    one, same, other = (flood(answers(), Flood("right", seed=s)) for s in (1, 1, 2))
+    assert one.evalset == same.evalset
+    assert one.answers != other.answers
+
+
+def test_an_answer_that_is_not_there_is_not_flooded() -> None:
+    evalset = answers()
+    outputs = {name: list(texts) for name, texts in evalset.systems.items()}
+    outputs["s0"][4] = None
+    gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
+    found = flood(gone, Flood("right", systems=("s0",), share=1))
+    assert found.evalset.systems["s0"][4] is None
+    assert ("s0", "5") not in found.answers
+    assert len(found.answers) == 8
+
+
+def test_sentences_come_from_other_groups() -> None:
+    evalset = replace(answers(), groups=("g", "g", "g", *"abcdef"))
+    found = flood(evalset, Flood("right", systems=("s0",), share=1))
+    for j in range(3):
+        added = (found.evalset.systems["s0"][j] or "").removeprefix(evalset.systems["s0"][j] or "")
+        assert not any(f"topic {k} " in added for k in range(3))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dimension": "wrong"}, "answers has no dimension 'wrong'"),
+        ({"systems": ("x",)}, r"answers has no system 'x' \(it has s0"),
+        ({"systems": ("s1", "s1")}, "system 's1' is named twice"),
+        ({"share": 1.5}, "share=1.5: expected 0 to 1"),
+        ({"downgrade": float("nan")}, "downgrade=nan: expected 0 to 1"),
+        ({"correct": float("nan")}, "correct=nan: expected a number"),
+        ({"sentences": 0}, "sentences=0: expected at least 1"),
+        ({"sentences": 100}, "sentences of 12 words or more outside segment"),
+        ({"dimension": "other"}, "nobody judged other, so no answer is correct"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        flood(answers(), Flood(**{"dimension": "right", **settings}))  # type: ignore[arg-type]
+
+
+def test_a_dimension_must_rise_and_have_a_lower_end() -> None:
+    evalset = answers()
+    turned = replace(evalset, dimensions={"right": kt.Dimension("right", better="lower")})
+    with pytest.raises(InputError, match="right: flooding needs a dimension in which more is"):
+        flood(turned, Flood("right"))
+    rows = replace(evalset.judgements, value=evalset.judgements.value - 3)
+    below = replace(answers(low=None), judgements=rows)
+    with pytest.raises(InputError, match="right: a rating below 0 cannot be lowered"):
+        flood(below, Flood("right", correct=-5))

@@ -1,0 +1,264 @@
+"""Experiments: saved and read back, run on small sets with known answers, and refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.pair_loops import pearson
+from oracles.small_sets import small_set
+
+import karat as kt
+from karat.errors import InputError
+from karat.meta.experiment import Experiment, MetaEvaluation, meta_evaluate, read_experiment
+from karat.meta.levels import LEVELS
+from karat.meta.views import VIEWS
+from karat.stats.correlation import STATISTICS
+
+BASE = Experiment("small", ("bleu", "ter"), ("quality",), resamples=20, trials=20)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+def run(evalset: kt.EvalSet | None = None, **settings: object) -> MetaEvaluation:
+    changed = replace(BASE, **settings)  # type: ignore[arg-type]
+    return meta_evaluate(changed, small_set(1) if evalset is None else evalset)
+
+
+def values(result: MetaEvaluation) -> dict[tuple[str, str, str], float]:
+    return {(r.level, r.statistic, str(r.metric)): r.agreement.value for r in result.rows}
+
+
+# ------------------------------------------------------------------------------------- as TOML
+
+
+@given(
+    st.builds(
+        Experiment,
+        NAMES,
+        st.lists(NAMES, min_size=1, max_size=3).map(tuple),
+        st.lists(NAMES, unique=True, max_size=3).map(tuple),
+        st.lists(st.sampled_from(list(VIEWS)), min_size=1, unique=True).map(tuple),
+        st.lists(st.sampled_from(list(STATISTICS)), min_size=1, unique=True).map(tuple),
+        normalise=st.sampled_from(["none", "z"]),
+        references=st.lists(st.integers(1, 9), unique=True, max_size=3).map(tuple),
+        level=st.floats(1e-300, 0.999),
+        seed=st.integers(0, 2**62),
+    )
+)
+def test_an_experiment_reads_back(experiment: Experiment) -> None:
+    assert read_experiment(str(experiment)) == experiment
+
+
+def test_an_experiment_prints_every_field() -> None:
+    lines = str(BASE).splitlines()
+    assert [line.split(" = ")[0] for line in lines] == [field.name for field in fields(Experiment)]
+    assert 'metrics = ["bleu", "ter"]' in lines
+    assert "level = 0.05" in lines
+
+
+GOOD = 'evalset = "demo"\nmetrics = ["bleu"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metrics = [", "x.toml: not valid TOML"),
+        ("a = " + "[" * 100_000, "x.toml: not valid TOML"),
+        ('metrics = ["bleu"]', "x.toml: evalset is missing: an experiment needs it"),
+        ('evalset = "demo"', "x.toml: metrics is missing"),
+        (GOOD + "colour = 1", "x.toml: found the key 'colour', expected evalset, metrics, dim"),
+        ('evalset = 3\nmetrics = ["bleu"]', "x.toml: found evalset = 3, expected a string"),
+        ('evalset = "d"\nmetrics = "bleu"', "found metrics = 'bleu', expected an array, each of"),
+        ('evalset = "d"\nmetrics = [1]', r"found metrics = \[1\], expected an array, each of its"),
+        ('evalset = "d"\nmetrics = []', "x.toml: an experiment needs at least one metric"),
+        (GOOD + "resamples = 1.5", "found resamples = 1.5, expected a whole number"),
+        (GOOD + "resamples = true", "found resamples = True, expected a whole number"),
+        (GOOD + "trials = -1", "x.toml: trials=-1: expected 0 or more"),
+        (GOOD + "seed = -1", "x.toml: seed=-1: expected 0 or more"),
+        (GOOD + "level = nan", "x.toml: level=nan: expected a number between 0 and 1"),
+        (GOOD + "level = '5%'", "found level = '5%', expected a number"),
+        (GOOD + "references = [0]", "x.toml: references are numbered from 1"),
+        (GOOD + "references = [1, 1]", "x.toml: references: 1 is named twice"),
+        (GOOD + "levels = ['word']", "x.toml: level 'word': expected one of system, system-mean"),
+        (GOOD + "levels = []", "x.toml: an experiment needs at least one metric, level and"),
+        (GOOD + "statistics = ['tau']", "x.toml: statistic 'tau': expected one of pearson"),
+        (GOOD + "statistics = ['r2', 'r2']", "x.toml: statistics: 'r2' is named twice"),
+        (GOOD + "over = 'words'", "x.toml: over 'words': expected one of segments"),
+        (GOOD + "normalise = 'Z'", "x.toml: normalise 'Z': expected one of none, z"),
+        (GOOD + "correction = 'x'", "x.toml: correction 'x': expected one of none, holm, bh"),
+        (GOOD + "[levels]\na = 1", "expected an array"),
+    ],
+)
+def test_mistakes_in_a_file_are_named(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_experiment(text, "x.toml")
+
+
+# ------------------------------------------------------------------------------------ results
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_values_are_those_of_the_level(level: str) -> None:
+    named = "system-mean" if level == "system" else level
+    evalset = small_set(1)
+    found = run(evalset, levels=(named,), statistics=tuple(STATISTICS), metrics=("bleu",))
+    metric = kt.metric("bleu")
+    human, scores = evalset.human("quality"), found.scored.segments(metric)
+    for row in found.rows:
+        assert row.agreement == LEVELS[level](human, scores, row.statistic)
+
+
+def test_human_scores_are_normalised_by_judge() -> None:
+    evalset = small_set(2, missing=0)
+    found = values(run(evalset, normalise="z", levels=("segment",), statistics=("pearson",)))
+    human, means = evalset.human("quality"), []
+    for judge in ("ann", "ben"):
+        own = [row for row in evalset.judgements if row.judge == judge]
+        given = np.array([row.value for row in own])
+        table = np.full(human.shape, np.nan)
+        for row, z in zip(own, (given - given.mean()) / given.std(ddof=1), strict=True):
+            table[int(row.system[1:]), int(row.segment) - 1] = z
+        means.append(table)
+    with np.errstate(invalid="ignore"):
+        both = np.where(np.isnan(means[0]), means[1], means[0])
+        both = np.where(np.isnan(means[1]), both, (both + means[1]) / 2)
+    bleu = run(evalset).scored.segments(kt.metric("bleu"))
+    known = ~np.isnan(both)
+    wanted = pearson(both[known].tolist(), bleu[known].tolist())
+    assert found["segment", "pearson", "bleu"] == pytest.approx(wanted)
+
+
+def bleu_of(name: str, place: int, text: str) -> float:
+    """A judge who gives BLEU itself."""
+    references = small_set(1).references[place]
+    return kt.metric("bleu").corpus([text], [list(references)]).value
+
+
+def test_a_perfect_metric_is_found_and_told_from_another() -> None:
+    evalset = small_set(1, value=bleu_of)
+    found = run(evalset, levels=("segment", "system-mean", "item"), statistics=("r2", "pearson"))
+    best = [row for row in found.rows if str(row.metric) == "bleu"]
+    assert [row.agreement.value for row in best] == pytest.approx([1] * 6)
+    assert all(row.rank == 1 for row in best)
+    p = {test.level: test.p for test in found.tests if test.statistic == "pearson"}
+    assert p["segment"] < 0.05
+    assert {str(test.better) for test in found.tests} == {"bleu"}
+
+
+def test_a_metric_where_lower_is_better_is_turned() -> None:
+    evalset = small_set(1, missing=0)
+    human = evalset.human("quality")
+    ter = kt.metric("ter")
+    segments = np.array(
+        [
+            ter.segments(list(texts), [list(group) for group in evalset.references])
+            for texts in evalset.systems.values()
+        ]
+    )
+    known = ~np.isnan(human)
+    wanted = -pearson(human[known].tolist(), segments[known].tolist())
+    found = values(run(evalset, levels=("segment",), statistics=("pearson",)))
+    assert found["segment", "pearson", "ter"] == pytest.approx(wanted)
+
+
+def test_the_order_of_systems_does_not_matter() -> None:
+    evalset = small_set(3)
+    turned = evalset.select(systems=list(evalset.systems)[::-1])
+    levels = tuple(VIEWS)
+    one, other = (values(run(e, levels=levels, resamples=0)) for e in (evalset, turned))
+    assert one == pytest.approx(other)
+
+
+def test_the_same_seed_gives_the_same_numbers_with_any_threads() -> None:
+    one, other = (
+        meta_evaluate(replace(BASE, levels=tuple(VIEWS)), small_set(1), threads=threads)
+        for threads in (1, 3)
+    )
+    assert repr(one.rows) == repr(other.rows)  # NaN is not equal to itself
+    assert repr(one.tests) == repr(other.tests)
+    moved = run(levels=tuple(VIEWS), seed=7)
+    assert [r.low for r in moved.rows] != [r.low for r in one.rows]
+
+
+def test_four_systems_have_an_exact_p_that_no_seed_changes() -> None:
+    evalset = small_set(4, systems=4)
+    found = [
+        run(evalset, levels=("system",), seed=seed, trials=trials).tests
+        for seed, trials in ((1, 5), (2, 900))
+    ]
+    assert found[0] == found[1]
+    assert all(16 * test.p == round(16 * test.p) for test in found[0])
+
+
+def test_experiments_choose_references_and_systems() -> None:
+    evalset = small_set(5)
+    found = run(evalset, references=(2,), exclude=("s0", "s3"))
+    assert list(found.evalset.systems) == ["s1", "s2", "s4"]
+    assert found.evalset.references == tuple((group[1],) for group in evalset.references)
+    assert "|nrefs=1|" in found.signature(kt.metric("bleu"))
+    with pytest.raises(InputError, match="segment 1 has none of the references that were chosen"):
+        run(evalset, references=(3,))
+
+
+def test_no_resamples_and_no_trials_give_values_alone() -> None:
+    found = run(resamples=0, trials=0)
+    assert found.tests == ()
+    assert all(math.isnan(row.low) and row.rank is None for row in found.rows)
+    assert [row.rank for row in run(metrics=("bleu",), trials=0).rows] == [1] * 6
+
+
+def test_rmse_is_best_when_least_and_is_not_tested() -> None:
+    found = run(levels=("segment",), statistics=("rmse",))
+    low, high = (row.agreement.value for row in found.rows)
+    assert low < high
+    assert found.tests == ()
+
+
+# ---------------------------------------------------------------------------- what is undefined
+
+
+@pytest.mark.parametrize(
+    ("evalset", "dimension", "why"),
+    [
+        (small_set(1, value=lambda *_: 2.0), "quality", "the human scores are constant"),
+        (small_set(1), "unjudged", "0 points, at least 2 are needed"),
+        (small_set(1, systems=1), "quality", "1 point, at least 2 are needed"),
+    ],
+)
+def test_what_has_no_correlation_says_why(evalset: kt.EvalSet, dimension: str, why: str) -> None:
+    found = run(evalset, dimensions=(dimension,), levels=("system", "system-mean", "item"))
+    for row in found.rows:
+        assert math.isnan(row.agreement.value)
+        assert math.isnan(row.low)
+        assert row.undefined == 20
+        assert row.rank is None
+        assert row.agreement.why == (
+            "no segment has scores that differ" if row.level == "item" else why
+        )
+    assert found.tests == ()
+
+
+def test_what_is_not_there_is_refused_before_anything_is_scored() -> None:
+    seen: list[object] = []
+    for settings, message in (
+        (
+            {"dimensions": ("taste",)},
+            r"small has no dimension 'taste' \(it has quality, unjudged\)",
+        ),
+        ({"exclude": ("x",)}, r"small has no system 'x' \(it has s0, s1, s2, s3, s4\)"),
+        ({"metrics": ("blue",)}, "blue"),
+    ):
+        changed = replace(BASE, **settings)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=message):
+            meta_evaluate(changed, small_set(1), progress=lambda *x: seen.append(x))
+    flat = replace(small_set(1), groups=None)
+    with pytest.raises(InputError, match="small has no documents"):
+        meta_evaluate(replace(BASE, levels=("document",)), flat)
+    bare = kt.make_evalset("bare", {"a": ["x"]}, references=["x"])
+    with pytest.raises(InputError, match="bare has no human scores"):
+        meta_evaluate(replace(BASE, dimensions=()), bare)
+    assert seen == []

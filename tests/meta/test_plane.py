@@ -1,0 +1,325 @@
+"""The plane, against cells scored from text, lines really refitted and all ways of dealing."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import count
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import plane_loops
+from oracles.pair_loops import pearson
+from oracles.small_sets import small_set
+
+import karat as kt
+from karat.errors import InputError
+from karat.meta import plane as p
+from karat.meta.bootstrap import drawn
+from karat.meta.regions import Region, predicted
+from karat.meta.scored import score_evalset
+
+SEEDS = st.integers(0, 2**32)
+SOME = [0, 3, 10, 14, 27, 33, 43]  # cells
+FAMILY = kt.AEv()
+
+
+@cache
+def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.Judged:
+    evalset = small_set(seed, systems, segments)
+    return p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
+
+
+def scores(seed: int, systems: int, values: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Human scores and seven cells, coarse, so that there are ties; one cell is constant."""
+    rng = np.random.default_rng(seed)
+    human = rng.permutation(np.arange(systems) // 2 + rng.integers(0, values, systems)) / 3
+    human[0] += 1 / 7
+    cells = rng.integers(0, values, (7, systems)) / 10
+    cells[3] = 0.1
+    cells[4, 1:] = 0.2  # all but one are equal
+    return human, cells
+
+
+# ------------------------------------------------------------------------------------- cells
+
+
+@pytest.mark.parametrize("over", p.OVER)
+def test_cells_are_scored_as_the_drawn_text_is(over: str) -> None:
+    evalset = small_set(1)
+    human = evalset.human("quality")
+    found = p.resampled(judged(), 4, over, 9, lambda *_: None)
+    ((systems, segments),) = drawn(human.shape, over, 4, 9)
+    for d, (s, t) in enumerate(zip(systems.tolist(), segments.tolist(), strict=True)):
+        for k in SOME:
+            wanted = plane_loops.cell_r(evalset, human, s, t, *p.CELLS[k])
+            assert found[k, d] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+def test_the_whole_plane_is_scored_as_the_text_is() -> None:
+    evalset = small_set(1)
+    human = evalset.human("quality")
+    fit = p.fit_plane(judged(), "quality", resamples=0)
+    assert tuple(plane_loops.CELLS) == p.CELLS
+    for k, cell in enumerate(p.CELLS):
+        wanted = plane_loops.cell_r(evalset, human, range(5), range(9), *cell)
+        assert fit.r[k] == pytest.approx(wanted, abs=1e-9)
+        assert fit.at(cell, fit.r2) == pytest.approx(wanted**2, abs=1e-9)
+    assert fit.table(fit.r)[0].tolist() == fit.r[33:].tolist()
+
+
+@pytest.mark.parametrize(
+    "setting", [{"stem": "porter", "stop": "en"}, {"refs": "average"}, {"stop_scope": "unigrams"}]
+)
+def test_shorter_orders_come_from_longer_ones(setting: dict[str, str]) -> None:
+    evalset = small_set(2, missing=0)
+    metric = kt.AEv(**setting)
+    rows = score_evalset(evalset, metric).rows[metric].sum(axis=1)
+    found = p.cell_scores(metric, rows)
+    references = [list(group) for group in evalset.references]
+    for k in SOME:
+        alpha, n = p.CELLS[k]
+        for s, texts in enumerate(evalset.systems.values()):
+            wanted = kt.AEv(alpha=alpha, n=n, **setting).corpus(list(texts), references).value
+            assert found[k, s] == pytest.approx(wanted)
+
+
+@given(seed=SEEDS)
+def test_weights_count_systems_several_times(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    human, cells = scores(seed, 6)
+    human[5] = np.nan
+    weights = rng.integers(0, 3, (4, 6))
+    found = p.correlations(
+        np.tile(human, (4, 1)), np.repeat(cells[:, None], 4, axis=1), weights.astype(float)
+    )
+    for k, metric in enumerate(cells.tolist()):
+        for d, times in enumerate(weights[:, :5].tolist()):
+            wanted = plane_loops.weighted_r(human[:5].tolist(), metric[:5], times)
+            assert found[k, d] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+def test_equal_human_scores_have_no_correlation_whatever_their_mean_rounds_to() -> None:
+    human = np.array([[0.1, 0.1, 0.1, 0.7]])
+    cells = np.arange(4.0).reshape(1, 1, 4)
+    assert np.isnan(p.correlations(human, cells, np.array([[1.0, 1, 1, 0]]))).all()
+    assert not np.isnan(p.correlations(human, cells, np.array([[1.0, 1, 1, 1]]))).any()
+
+
+# ------------------------------------------------------------------------------ left-out systems
+
+
+@given(seed=SEEDS, systems=st.integers(3, 8))
+def test_press_is_that_of_refitting_without_each_system(seed: int, systems: int) -> None:
+    human, cells = scores(seed, systems)
+    if len(set(human.tolist())) < 2:
+        return
+    found = p.left_out(np.append(human, np.nan), np.hstack([cells, np.ones((7, 1))]))
+    for value, metric in zip(found, cells.tolist(), strict=True):
+        wanted = plane_loops.left_out(human.tolist(), metric)
+        assert value == pytest.approx(wanted, abs=1e-6, rel=1e-6, nan_ok=True)
+
+
+def test_a_system_that_makes_the_line_alone_is_not_predicted_by_it() -> None:
+    human, metric = np.array([1.0, 2.0, 9.0]), np.array([[0.0, 0.0, 0.5]])
+    found = p.left_out(human, metric)[0]
+    assert found == pytest.approx(plane_loops.left_out(human.tolist(), metric[0].tolist()))
+    assert found < 0.5  # that system adds 0 to PRESS if its own line may predict it
+
+
+@given(seed=SEEDS, systems=st.integers(3, 7))
+def test_nested_picking_is_that_of_loops(seed: int, systems: int) -> None:
+    human, cells = scores(seed, systems)
+    if len(set(human.tolist())) < 2:
+        return
+    wanted = plane_loops.picking(human.tolist(), cells.tolist())
+    assert p.picking(human, cells) == pytest.approx(wanted, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_test_of_the_maximum_deals_in_all_ways(seed: int) -> None:
+    human, cells = scores(seed, 5)
+    found = p.maximum_test(human, cells, 10, seed)
+    assert found == (pytest.approx(plane_loops.maximum_test(human.tolist(), cells.tolist())), 120)
+
+
+def test_many_systems_are_dealt_at_random() -> None:
+    human, cells = scores(3, 8)
+    exact = plane_loops.maximum_test(human[:6].tolist(), cells[:, :6].tolist())
+    share, number = p.maximum_test(human, cells, 2000, 1)
+    assert number == 2000
+    assert (share, number) == p.maximum_test(human, cells, 2000, 1)
+    assert 0 < share <= 1
+    assert 0 < exact <= 1
+    perfect = np.vstack([cells, human])
+    assert p.maximum_test(human, perfect, 2000, 1)[0] < 0.01
+
+
+# -------------------------------------------------------------------------------------- the fit
+
+
+def test_a_perfect_metric_explains_everything() -> None:
+    human, cells = scores(1, 7)
+    cells[2] = 3 * human + 1
+    one = np.ones((1, 7))
+    r = p.correlations(human[None], cells[:, None], one)[:, 0]
+    assert r[2] == pytest.approx(1)
+    assert p.best(r[:, None])[0] == 2
+    assert p.left_out(human, cells)[2] == pytest.approx(1)
+    assert p.maximum_test(human, cells, 0, 0)[0] <= 2 * 2 / 5040 * 24
+
+
+def test_the_order_of_systems_does_not_matter() -> None:
+    evalset = small_set(4)
+    turned = evalset.select(systems=list(evalset.systems)[::-1])
+    one, other = (
+        p.fit_plane(p.judged(score_evalset(e, FAMILY), FAMILY, "quality"), "quality", resamples=0)
+        for e in (evalset, turned)
+    )
+    assert other.systems == one.systems[::-1]
+    for a, b in ((one.r, other.r), (one.q2, other.q2)):
+        assert np.allclose(a, b, atol=1e-9, equal_nan=True)
+    assert one.picking == pytest.approx(other.picking)
+    assert (one.p, one.pick, one.maximum) == (pytest.approx(other.p), other.pick, other.maximum)
+
+
+def test_the_same_seed_gives_the_same_plane() -> None:
+    fits = [p.fit_plane(judged(), "quality", resamples=30, seed=s) for s in (1, 1, 2)]
+    assert np.array_equal(fits[0].draws, fits[1].draws, equal_nan=True)
+    assert not np.array_equal(fits[0].draws, fits[2].draws, equal_nan=True)
+    halves = [p.split_halves(judged(), 20, s) for s in (1, 1, 2)]
+    assert halves[0] == halves[1] != halves[2]
+
+
+def test_wins_and_intervals_are_those_of_the_draws() -> None:
+    fit = p.fit_plane(judged(), "quality", resamples=41)
+    won = np.zeros(44)
+    for draw in fit.draws.T:
+        known = [(r, -k) for k, r in enumerate(draw) if r > 0]
+        if known:
+            won[-max(known)[1]] += 1
+    assert fit.wins.tolist() == (won / 41).tolist()
+    low, high = fit.intervals
+    values = sorted(x for x in (fit.draws[7] ** 2).tolist() if x == x)  # noqa: PLR0124
+    cut = int(len(values) * 0.025)
+    assert (low[7], high[7]) == (values[cut], values[-cut - 1])
+    assert fit.pick is not None
+    good = np.where(fit.r > 0, np.nan_to_num(fit.q2, nan=-np.inf), -np.inf)
+    assert fit.at(fit.pick, fit.q2) == good.max()
+
+
+def test_without_resamples_nothing_is_said_of_them() -> None:
+    fit = p.fit_plane(judged(), "quality", resamples=0)
+    assert np.isnan(fit.wins).all()
+    assert np.isnan(fit.intervals).all()
+    found = p.verdict(fit, predicted("mt", "fluency"))
+    assert found.words == "undecidable"
+    assert np.isnan(found.low)
+
+
+def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
+    evalset = kt.make_evalset(
+        "same",
+        {name: ["a b c d e"] * 3 for name in "xyz"},
+        references=["a b c d e"] * 3,
+        dimensions=["q"],
+        judgements=[(s, str(j), "me", "q", v) for s, v in zip("xyz", count()) for j in (1, 2, 3)],
+    )
+    given = p.judged(score_evalset(evalset, FAMILY), FAMILY, "q")
+    fit = p.fit_plane(given, "q", resamples=5)
+    assert np.isnan(fit.r).all()
+    assert (fit.pick, fit.maximum, fit.p) == (None, None, 1)
+    assert np.isnan(fit.q2).all()
+
+
+@pytest.mark.parametrize(
+    ("systems", "value", "message"),
+    [
+        (2, None, "quality: 2 systems with human scores: a plane needs at least 3"),
+        (1, None, "quality: 1 system with human scores: a plane needs at least 3"),
+        (4, lambda *_: 3.0, "quality: all systems have the same human score"),
+    ],
+)
+def test_what_has_no_plane_says_so(systems: int, value: object, message: str) -> None:
+    evalset = small_set(1, systems, value=value)  # type: ignore[arg-type]
+    given = p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
+    with pytest.raises(InputError, match=message):
+        p.fit_plane(given, "quality")
+
+
+def test_bad_settings_are_refused() -> None:
+    scored = score_evalset(small_set(1), FAMILY)
+    with pytest.raises(InputError, match="small has no dimension 'taste'"):
+        p.judged(scored, FAMILY, "taste")
+    empty = p.judged(scored, FAMILY, "unjudged")
+    with pytest.raises(InputError, match="unjudged: 0 systems with human scores"):
+        p.fit_plane(empty, "unjudged")
+    with pytest.raises(InputError, match="over='words': expected one of segments, systems, both"):
+        p.fit_plane(judged(), "quality", over="words")
+    for metric in (kt.AEv(n=2), kt.AEv(refs="best"), kt.AEv(weights=(1, 0, 0, 0))):
+        with pytest.raises(InputError, match="a plane needs n=4, equal weights and refs=all"):
+            p.check_family(metric)
+
+
+# ------------------------------------------------------------------------- halves and verdicts
+
+
+@pytest.mark.parametrize("systems", [4, 6])  # halves of two have R^2 of 1 but for rounding
+def test_halves_are_those_of_loops(systems: int) -> None:
+    given = judged(6, systems, 12)
+    found = p.split_halves(given, 15, 3)
+    rng = np.random.default_rng(3)
+    pairs = []
+    for _ in range(15):
+        first = rng.permutation(systems) < systems // 2
+        half = rng.permutation(12) < 6
+        human, cells = given.scores(np.stack([half, ~half]).astype(float))
+        for here, mine in ((0, first), (1, ~first)):
+            k = plane_loops.best(human[here][mine].tolist(), cells[:, here, mine].tolist())
+            other = [
+                pearson(human[1 - here][~mine].tolist(), cells[c, 1 - here, ~mine].tolist())
+                for c in range(44)
+            ]
+            if k is not None and not np.isnan(other).all():
+                squared = [max(r, 0) ** 2 if r == r else 0.0 for r in other]  # noqa: PLR0124
+                pairs.append((squared[k], squared[43]))
+    assert found.splits == len(pairs)
+    assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
+    ties = sum(abs(a - b) < 1e-12 for a, b in pairs) / len(pairs)
+    assert found.ties == pytest.approx(ties)
+    assert found.kept == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
+    assert found.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
+
+
+def test_three_systems_have_no_halves() -> None:
+    found = p.split_halves(judged(1, 3), 10)
+    assert found.splits == 0
+    assert np.isnan(found[1:]).all()
+
+
+def test_a_verdict_compares_the_region_with_the_rest() -> None:
+    fit = p.fit_plane(judged(), "quality", resamples=25)
+    region = Region(0.0, 0.3, 3, 4)
+    found = p.verdict(fit, region)
+    inside = [k for k, (a, n) in enumerate(p.CELLS) if a < 0.35 and n >= 3]
+    assert len(inside) == 8
+    outside = [k for k in range(44) if k not in inside]
+
+    def mean(r: np.ndarray, cells: list[int]) -> float:
+        return float(np.mean([max(r[k], 0) ** 2 if r[k] == r[k] else 0.0 for k in cells]))
+
+    assert found.inside == pytest.approx(mean(fit.r, inside))
+    assert found.outside == pytest.approx(mean(fit.r, outside))
+    gaps = sorted(mean(d, inside) - mean(d, outside) for d in fit.draws.T)
+    assert (found.low, found.high) == (pytest.approx(gaps[0]), pytest.approx(gaps[-1]))
+    for low, high, words in ((0.1, 0.2, "holds"), (-0.2, -0.1, "fails"), (-1, 1, "undecidable")):
+        assert found._replace(low=low, high=high).words == words
+
+
+def test_progress_is_told() -> None:
+    seen: list[tuple[int, int, str]] = []
+    p.fit_plane(judged(), "quality", resamples=7, progress=lambda *x: seen.append(x))
+    p.split_halves(judged(), 3, progress=lambda *x: seen.append(x))
+    assert seen[0] == (7, 7, "resampling")
+    assert seen[-1] == (3, 3, "splitting into halves")

@@ -1,0 +1,118 @@
+"""What is compared at each level, against scores of concatenated selections of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles.pair_loops import pearson
+from oracles.small_sets import small_set
+
+import karat as kt
+from karat.errors import InputError
+from karat.meta.bootstrap import drawn
+from karat.meta.scored import score_evalset
+from karat.meta.views import VIEWS, view
+from karat.progress import silent
+from karat.stats.correlation import STATISTICS
+
+METRICS = ("bleu", "ter", "chrf", "rouge1", "aev:alpha=0.3,n=2")
+
+
+def chosen_score(
+    evalset: kt.EvalSet, human: np.ndarray, k: int, metric: kt.Metric, places: Sequence[int]
+) -> tuple[float, float]:
+    """The mean human score and the corpus score of the judged outputs among some places."""
+    texts = list(evalset.systems.values())[k]
+    good = [j for j in places if texts[j] is not None and not np.isnan(human[k, j])]
+    if not good:
+        return float("nan"), float("nan")
+    references = [list(evalset.references[j]) for j in good]
+    found = metric.corpus([texts[j] or "" for j in good], references).value
+    return float(np.mean([human[k, j] for j in good])), metric.sign * found
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_systems_and_documents_are_scored_together(name: str, seed: int) -> None:
+    evalset = small_set(seed)
+    scored = score_evalset(evalset, name)
+    metric, human = kt.metric(name), evalset.human("quality")
+    systems, documents = (view(level, scored, human) for level in ("system", "document"))
+    assert systems.human.shape == (5, 1)
+    assert documents.human.shape == (5, 3)
+    for k in range(5):
+        wanted = chosen_score(evalset, human, k, metric, range(9))
+        assert (systems.human[k, 0], systems.metrics[metric][k, 0]) == pytest.approx(wanted)
+        for d in range(3):
+            wanted = chosen_score(evalset, human, k, metric, range(d, 9, 3))
+            found = documents.human[k, d], documents.metrics[metric][k, d]
+            assert found == pytest.approx(wanted, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_segments_are_scored_one_by_one(name: str) -> None:
+    evalset = small_set(3)
+    found = view("segment", score_evalset(evalset, name), evalset.human("quality"))
+    metric = kt.metric(name)
+    for k, texts in enumerate(evalset.systems.values()):
+        for j, text in enumerate(texts):
+            value = found.metrics[metric][k, j]
+            if text is None:
+                assert np.isnan(value)
+            else:
+                wanted = metric.corpus([text], [list(evalset.references[j])]).value
+                assert value == pytest.approx(metric.sign * wanted)
+
+
+@pytest.mark.parametrize("over", ["both", "segments", "systems"])
+def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
+    evalset = small_set(4)
+    human, metric = evalset.human("quality"), kt.metric("bleu")
+    seen = view("system", score_evalset(evalset, "bleu"), human)
+    found = seen.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
+    ((systems, segments),) = drawn(human.shape, over, 12, 7)
+    for value, s, t in zip(found, systems.tolist(), segments.tolist(), strict=True):
+        points = [chosen_score(evalset, human, k, metric, t) for k in s]
+        known = [p for p in points if not np.isnan(p[0])]
+        wanted = pearson([h for h, _ in known], [m for _, m in known])
+        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("level", VIEWS)
+def test_a_missing_output_is_left_out_on_both_sides(level: str) -> None:
+    evalset = small_set(5, missing=0, unjudged=0)
+    outputs = {name: list(texts) for name, texts in evalset.systems.items()}
+    outputs["s1"][2] = None
+    # Readers refuse such a judgement; a set that was made by hand may have it.
+    gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
+    never = replace(gone, judgements=evalset.judgements.where(unless(evalset, "s1", 2)))
+    found, wanted = (
+        view(level, score_evalset(given, "bleu"), given.human("quality")) for given in (gone, never)
+    )
+    assert np.array_equal(found.human, wanted.human, equal_nan=True)
+    for metric, scores in found.metrics.items():
+        assert np.array_equal(scores, wanted.metrics[metric], equal_nan=True)
+
+
+def unless(evalset: kt.EvalSet, system: str, place: int) -> np.ndarray:
+    rows = evalset.judgements
+    return ~((rows.system == list(evalset.systems).index(system)) & (rows.segment == place))
+
+
+def test_scores_do_not_depend_on_threads() -> None:
+    evalset = small_set(6)
+    one, four = (score_evalset(evalset, METRICS, threads=threads) for threads in (1, 4))
+    for metric in one.metrics:
+        assert np.array_equal(one.rows[metric], four.rows[metric])
+
+
+def test_levels_that_are_not_there_are_refused() -> None:
+    evalset = replace(small_set(7), groups=None)
+    scored = score_evalset(evalset, "bleu")
+    with pytest.raises(InputError, match="small has no documents: its segments have no groups"):
+        view("document", scored, evalset.human("quality"))
+    with pytest.raises(InputError, match="level 'word': expected one of system, system-mean"):
+        view("word", scored, evalset.human("quality"))
