@@ -199,7 +199,7 @@ def test_experiments_choose_references_and_systems() -> None:
     found = run(evalset, references=(2,), exclude=("s0", "s3"))
     assert list(found.evalset.systems) == ["s1", "s2", "s4"]
     assert found.evalset.references == tuple((group[1],) for group in evalset.references)
-    assert "|nrefs=1|" in found.signature(kt.metric("bleu"))
+    assert "|nrefs=1|" in found.scored.signature(kt.metric("bleu"))
     with pytest.raises(InputError, match="segment 1 has none of the references that were chosen"):
         run(evalset, references=(3,))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from karat.report.cells import several
 from karat.report.table import Cell, Column, Document, Table
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _note(row: MetaRow) -> str:
     if math.isnan(row.agreement.value):
         return f"undefined: {row.agreement.why}"
     if row.undefined:
-        return f"undefined in {row.undefined:,} resamples"
+        return f"undefined in {several(row.undefined, 'resample')}"
     return ""
 
 
