@@ -61,6 +61,9 @@ class TieCalibration {
     }
 
   private:
+    // Thresholds that are equally good may differ by the rounding of their sums over size classes.
+    static constexpr double kRounding = 1e-12;
+
     struct Group {
         int64_t begin, end;
         int64_t pairs;  // of this group and all before
@@ -72,8 +75,8 @@ class TieCalibration {
         int64_t change;  // of the pairs that are right, once epsilon reaches the gap
     };
 
-    // Groups of one size share a count: whole numbers are added up, so no order of pairs and no
-    // rounding decides between thresholds that are equally good.
+    // Groups of one size share a count: whole numbers are added up, so the order of
+    // pairs does not matter.
     int32_t size_class(int64_t pairs) {
         const auto [at, is_new] = classes_.emplace(pairs, static_cast<int32_t>(right_.size()));
         if (is_new) {
@@ -161,7 +164,7 @@ class TieCalibration {
             for (; i < steps_.size() && steps_[i].gap == gap; ++i)
                 right_[steps_[i].size] += steps_[i].change;
             const double now = accuracy();
-            if (now <= found_.accuracy) continue;
+            if (now <= found_.accuracy + kRounding) continue;
             found_.accuracy = now;
             found_.epsilon = gap;
         }

@@ -116,3 +116,21 @@ def test_levels_that_are_not_there_are_refused() -> None:
         view("document", scored, evalset.human("quality"))
     with pytest.raises(InputError, match="level 'word': expected one of system, system-mean"):
         view("word", scored, evalset.human("quality"))
+
+
+def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
+    from karat.evalset.loading import load_evalset
+    from karat.meta.scored import score_evalset
+    from karat.meta.views import view
+    from karat.stats.correlation import statistic
+    from karat.stats.soft_pairwise import soft_pairwise_accuracy
+
+    scored = score_evalset(load_evalset("demo"), ["bleu", "chrf"])
+    human = scored.evalset.human("adequacy")
+    for name in ("system", "system-mean"):
+        seen = view(name, scored, human)
+        for metric in scored.metrics:
+            expected = soft_pairwise_accuracy(human, scored.segments(metric)).value
+            assert seen.agreement(metric, statistic("spa")).value == expected
+    with pytest.raises(kt.InputError, match="choose the level system"):
+        view("segment", scored, human).agreement(scored.metrics[0], statistic("spa"))

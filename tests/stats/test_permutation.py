@@ -208,7 +208,7 @@ def test_progress_and_bad_input() -> None:
     assert seen == [(512, 1100, "permuting"), (1024, 1100, "permuting"), (1100, 1100, "permuting")]
     with pytest.raises(InputError, match="expected one shape, systems x segments"):
         better(made[0], made[1], made[2][:, :4])
-    with pytest.raises(InputError, match="rmse depends on the scale"):
+    with pytest.raises(InputError, match="rmse has no such test"):
         better(*made, by="rmse")
     with pytest.raises(InputError, match="level 'word': expected one of system"):
         better(*made, at="word")

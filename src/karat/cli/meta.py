@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--statistic",
     "statistics",
     multiple=True,
-    help="pearson, spearman, tau-b, tau-c, r2, rmse, accuracy or acc-eq; repeat for several. "
+    help="pearson, spearman, tau-b, tau-c, r2, rmse, accuracy, acc-eq or spa; repeat for several. "
     "Default: pearson tau-b.",
 )
 @options.exclude

@@ -45,9 +45,9 @@ def better(
     level(at)  # refuses what is none
     if trials < 1:
         raise InputError(f"trials={trials}: expected at least 1")
-    if chosen.sign < 0:
+    if not chosen.tested:
         raise InputError(
-            f"{chosen.name} depends on the scale, and this test standardises the metrics: "
+            f"{chosen.name} has no such test, which exchanges standardised scores: "
             "choose another statistic"
         )
     fast = FAST.get((chosen.name, at))

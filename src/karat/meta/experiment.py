@@ -25,7 +25,7 @@ from karat.meta.scored import Scored, score_evalset
 from karat.meta.views import VIEWS, View, check_level, view
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.stats.correlation import STATISTICS, Statistic, statistic
+from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
 from karat.stats.multiple import CORRECTIONS, clusters
 from karat.stats.resampling import SEED
 
@@ -61,7 +61,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         _check_names("level", self.levels, VIEWS)
-        _check_names("statistic", self.statistics, STATISTICS)
+        _check_names("statistic", self.statistics, ALL_STATISTICS)
         _check_names("over", (self.over,), OVER)
         _check_names("normalise", (self.normalise,), ("none", "z"))
         _check_names("correction", (self.correction,), CORRECTIONS)
@@ -270,16 +270,14 @@ def _draws(
     if not experiment.resamples:
         return {}
     n, seed = experiment.resamples, experiment.seed
-    return dict(
-        zip(seen.metrics, seen.resample(by, experiment.over, n, seed, progress), strict=True)
-    )
+    return dict(zip(seen.metrics, seen.draws(by, experiment.over, n, seed, progress), strict=True))
 
 
 def _tests(
     experiment: Experiment, seen: View, place: _Place, order: list[Metric], progress: Progress
 ) -> list[Test]:
     """PERM-BOTH between all pairs, better against worse; none for what depends on the scale."""
-    if not experiment.trials or place.by.sign < 0:
+    if not experiment.trials or not place.by.tested:
         return []
     pairs = list(combinations(order, 2))
     found = []

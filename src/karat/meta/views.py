@@ -6,6 +6,7 @@ as a corpus score is; its human score is the mean of its segments' scores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -35,10 +36,38 @@ class View:
     """A level of `levels`: how the matrices are correlated."""
     resample: Callable[[Statistic, str, int, int, Progress], Floats]
     """Statistic, over what, resamples, seed -> metrics x resamples."""
+    behind: tuple[Floats, Mapping[Metric, Floats]] | None = None
+    """Where points are systems: human and metric scores of the segments behind them."""
 
     def agreement(self, metric: Metric, by: Statistic) -> Agreement:
         """The statistic of one metric."""
-        return level(self.at)(self.human, self.metrics[metric], by)
+        if by.behind is None:
+            return level(self.at)(self.human, self.metrics[metric], by)
+        human, metrics = self._behind(by)
+        value = by.behind(human, metrics[metric])
+        why = "no two systems have all scores of some segment" if math.isnan(value) else ""
+        return Agreement(value, len(human), why=why)
+
+    def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        """The statistic of all metrics in each resample: metrics x resamples."""
+        if by.behind is None:
+            return self.resample(by, over, n, seed, progress)
+        human, metrics = self._behind(by)
+        found = np.empty((len(metrics), n))
+        done = 0
+        # Segments alone: a system that is drawn twice would always be as good as itself.
+        for _, segments in drawn(human.shape, "segments", n, seed):
+            for places in segments:
+                for k, metric in enumerate(metrics.values()):
+                    found[k, done] = by.behind(human[:, places], metric[:, places])
+                done += 1
+                progress(done, n, "resampling")
+        return found
+
+    def _behind(self, by: Statistic) -> tuple[Floats, Mapping[Metric, Floats]]:
+        if self.behind is None:
+            raise InputError(f"{by.name} compares systems: choose the level system or system-mean")
+        return self.behind
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
@@ -63,7 +92,8 @@ def _of_systems(scored: Scored, human: Floats) -> View:
     def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         return _corpus_draws(scored, human, by, over, n, seed, progress)
 
-    return View(human_means(human, everything).T, metrics, "segment", resample)
+    behind = human, {m: scored.segments(m) for m in scored.metrics}
+    return View(human_means(human, everything).T, metrics, "segment", resample, behind)
 
 
 def _corpus_draws(
@@ -104,7 +134,7 @@ def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
     def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
 
-    return View(human, metrics, at, resample)
+    return View(human, metrics, at, resample, (human, metrics) if at == "system" else None)
 
 
 def _of_segments(at: str) -> Callable[[Scored, Floats], View]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Stop
+from karat.stats.soft_pairwise import soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
 Floats = NDArray[np.float64]
@@ -279,6 +280,13 @@ class Statistic:
     sign: int = 1  # -1 where lower is better
     together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
     drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
+    behind: Callable[[Floats, Floats], float] | None = None
+    """Of systems x segments, where the segments behind systems' scores tell how sure they are."""
+
+    @property
+    def tested(self) -> bool:
+        """Whether metrics can be compared by exchanging their standardised scores."""
+        return self.sign > 0 and self.behind is None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
         """The statistic of two vectors; points with a NaN are left out."""
@@ -336,10 +344,20 @@ STATISTICS = {
 }
 
 
+SPA = Statistic(
+    "spa",
+    pairwise_accuracy_rows,
+    "soft pairwise accuracy: pairs of systems, as sure as humans are",
+    behind=lambda human, metric: soft_pairwise_accuracy(human, metric).value,
+)
+ALL_STATISTICS = {**STATISTICS, SPA.name: SPA}
+"""With those that need the segments behind systems' scores."""
+
+
 def statistic(name: str | Statistic) -> Statistic:
     """A statistic by its name."""
     if isinstance(name, Statistic):
         return name
-    if name not in STATISTICS:
-        raise InputError(f"statistic {name!r}: expected one of {', '.join(STATISTICS)}")
-    return STATISTICS[name]
+    if name not in ALL_STATISTICS:
+        raise InputError(f"statistic {name!r}: expected one of {', '.join(ALL_STATISTICS)}")
+    return ALL_STATISTICS[name]
