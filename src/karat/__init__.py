@@ -24,6 +24,7 @@ _EXPORTS = {
     "Comparison": "karat.comparison",
     "Dimension": "karat.evalset.judgements",
     "EvalSet": "karat.evalset.sets",
+    "Experiment": "karat.meta.experiment",
     "GTM": "karat.metrics.matching",
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
@@ -32,10 +33,12 @@ _EXPORTS = {
     "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
     "Lines": "karat.text.segments",
+    "MetaEvaluation": "karat.meta.experiment",
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
     "MissingExtra": "karat.errors",
     "OutputError": "karat.errors",
+    "PlaneFit": "karat.meta.plane",
     "QualityAccuracy": "karat.metrics.tree",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
@@ -54,11 +57,15 @@ _EXPORTS = {
     "alignment": "karat.metrics.edits",
     "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
+    "fit_plane": "karat.meta.plane",
     "load_evalset": "karat.evalset.loading",
     "make_evalset": "karat.evalset.draft",
+    "meta_evaluate": "karat.meta.experiment",
     "metric": "karat.metrics.names",
     "parse_references": "karat.evalset.parsing",
+    "predicted": "karat.meta.regions",
     "read_conllu": "karat.evalset.conllu",
+    "read_experiment": "karat.meta.experiment",
     "save_evalset": "karat.evalset.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
@@ -81,6 +88,9 @@ if TYPE_CHECKING:
     from karat.evalset.parsing import parse_references
     from karat.evalset.saving import save_evalset
     from karat.evalset.sets import EvalSet
+    from karat.meta.experiment import Experiment, MetaEvaluation, meta_evaluate, read_experiment
+    from karat.meta.plane import PlaneFit, fit_plane
+    from karat.meta.regions import predicted
     from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
@@ -113,6 +123,7 @@ __all__ = [
     "Comparison",
     "Dimension",
     "EvalSet",
+    "Experiment",
     "GenerationAccuracy",
     "GenerationTreeAccuracy",
     "InputError",
@@ -120,10 +131,12 @@ __all__ = [
     "Judgement",
     "KaratError",
     "Lines",
+    "MetaEvaluation",
     "Metric",
     "MetricError",
     "MissingExtra",
     "OutputError",
+    "PlaneFit",
     "QualityAccuracy",
     "References",
     "RougeL",
@@ -140,11 +153,15 @@ __all__ = [
     "alignment",
     "alignments",
     "compare",
+    "fit_plane",
     "load_evalset",
     "make_evalset",
+    "meta_evaluate",
     "metric",
     "parse_references",
+    "predicted",
     "read_conllu",
+    "read_experiment",
     "save_evalset",
     "score",
     "tokenize",
