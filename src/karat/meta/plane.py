@@ -250,31 +250,43 @@ def _cell(number: int) -> Cell | None:
 
 
 def fit_plane(
-    judged: Judged,
+    given: EvalSet | Judged,
     dimension: str,
     *,
+    metric: AEv | None = None,
+    normalise: str = "none",
     resamples: int = 1000,
     permutations: int = 1000,
     over: str = "both",
     seed: int = SEED,
     progress: Progress = silent,
 ) -> PlaneFit:
-    """The plane of one dimension, with intervals, the cross-validated pick and its test."""
-    human, cells = judged.whole()
+    """The plane of one dimension, with intervals, the cross-validated pick and its test.
+
+    `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
+    `judged` by them before is taken as it is.
+    """
+    if isinstance(given, EvalSet):
+        family = AEv() if metric is None else metric
+        check_family(family)
+        given.check_dimension(dimension)
+        scored = score_evalset(given, family, progress=progress)
+        given = judged(scored, family, dimension, normalise)
+    human, cells = given.whole()
     _check(human, dimension, over)
     p, dealt = maximum_test(human, cells, permutations, seed)
     one = np.ones((1, len(human)))
     r = correlations(human[None], cells[:, None], one)[:, 0]
     return PlaneFit(
         dimension=dimension,
-        metric=judged.metric,
-        systems=judged.systems,
-        segments=judged.rows.shape[1],
-        judgements=int(judged.known.sum()),
+        metric=given.metric,
+        systems=given.systems,
+        segments=given.rows.shape[1],
+        judgements=int(given.known.sum()),
         over=over,
         seed=seed,
         r=r,
-        draws=resampled(judged, resamples, over, seed, progress),
+        draws=resampled(given, resamples, over, seed, progress),
         q2=left_out(human, cells),
         picking=picking(human, cells),
         p=p,

@@ -1,0 +1,93 @@
+"""Meta-evaluation of real sets with few resamples; one figure by independent tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats as scipy_stats
+
+import karat as kt
+from karat.evalset.loading import KNOWN, VARIABLE
+from karat.meta.experiment import Experiment, meta_evaluate
+from karat.meta.plane import fit_plane, judged, verdict
+from karat.meta.pseudo import reliability
+from karat.meta.regions import predicted
+from karat.meta.scored import score_evalset
+
+Load = Callable[[str], kt.EvalSet]
+
+
+@pytest.fixture
+def load(karat_data: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    """Load a known set, or skip the test where it is absent."""
+    monkeypatch.setenv(VARIABLE, str(karat_data))
+
+    def run(name: str) -> kt.EvalSet:
+        if not (karat_data / KNOWN[name].place).exists():
+            pytest.skip(f"{KNOWN[name].place} is not in KARAT_DATA")
+        return kt.load_evalset(name)
+
+    return run
+
+
+def test_bleu_on_ted_correlates_as_independent_tools_say(load: Load) -> None:
+    evalset = load("ted-zhen")
+    asked = Experiment(
+        "ted-zhen", ("bleu",), ("mqm",), ("system",), ("pearson", "spearman", "tau-b"), resamples=0
+    )
+    found = {r.statistic: r.agreement.value for r in meta_evaluate(asked, evalset).rows}
+    references = [group[0] for group in evalset.references]
+    human = []
+    for name in evalset.systems:
+        given = [row.value for row in evalset.judgements if row[0] == name and row[3] == "mqm"]
+        human.append(-sum(given) / len(given))
+    bleu = [
+        sacrebleu.corpus_bleu(list(texts), [references]).score for texts in evalset.systems.values()
+    ]
+    assert found["pearson"] == pytest.approx(scipy_stats.pearsonr(human, bleu).statistic)
+    assert found["spearman"] == pytest.approx(scipy_stats.spearmanr(human, bleu).statistic)
+    assert found["tau-b"] == pytest.approx(scipy_stats.kendalltau(human, bleu).statistic)
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("ted-zhen", "mqm"), ("summeval", "coherence")])
+def test_every_level_of_a_real_set_has_an_answer(load: Load, name: str, dimension: str) -> None:
+    evalset = load(name)
+    levels = ("system", "system-mean", "segment", "item", "by-system")
+    asked = Experiment(name, ("bleu", "rouge1"), (dimension,), levels, resamples=3, trials=3)
+    found = meta_evaluate(asked, evalset)
+    assert len(found.rows) == 2 * 2 * len(levels)
+    for row in found.rows:
+        assert -1 < row.agreement.value < 1
+        assert row.low <= row.high
+        assert row.rank in {1, 2}
+
+
+def test_missing_outputs_are_left_out(load: Load) -> None:
+    evalset = load("rag24")
+    scored = score_evalset(evalset, "rouge1")
+    missing = ~scored.present
+    assert missing.any()
+    assert np.isnan(scored.segments(kt.metric("rouge1")))[missing].all()
+    for dimension in evalset.dimensions:
+        assert np.isnan(evalset.human(dimension))[missing].all()
+
+
+def test_the_plane_of_ted(load: Load) -> None:
+    metric = kt.AEv()
+    scored = score_evalset(load("ted-zhen"), metric)
+    fit = fit_plane(judged(scored, metric, "fluency"), "fluency", resamples=10, permutations=50)
+    assert not np.isnan(fit.r).any()
+    assert fit.permutations == 50
+    assert fit.pick is not None
+    assert fit.q2.max() <= 1
+    assert verdict(fit, predicted("mt", "fluency")).words in {"holds", "fails", "undecidable"}
+
+
+def test_longer_documents_are_more_reliable(load: Load) -> None:
+    scored = score_evalset(load("ted-zhen"), "rouge1")
+    found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
+    assert found[0].mean < found[1].mean
