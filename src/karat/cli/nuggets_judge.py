@@ -45,7 +45,7 @@ def command(
 
     \b
     karat nuggets judge my.run --key key.txt --log judged.jsonl
-    karat nuggets judge heron kestrel --key demo-nuggets --log judged.jsonl --likely 0.2
+    karat nuggets judge heron --key key.txt --log judged.jsonl --likely 0.2
     """
     from karat.cli.judging import converse, tell
     from karat.nuggets.asking import queue

@@ -39,7 +39,7 @@ def heading(ask: Ask, left: int, paper: Paper) -> list[str]:
     text = f": {ask.question.text}" if ask.question.text else ""
     lines = ["", *paper.lines(f"{left:,} to go. Question {ask.question.id}{text}", DIM), ""]
     for number, words in enumerate(ask.nugget.descriptions):
-        name = f"Nugget {ask.nugget.id} ({ask.nugget.importance})" if number == 0 else "  or"
+        name = f"Nugget {ask.nugget.id} ({ask.nugget.importance})" if number == 0 else "or"
         lines += paper.lines(f"{name}: {words}", BOLD)
     return [*lines, "", *paper.lines(f"Run {ask.run}; guess {ask.p:.2f}.", DIM), ""]
 
