@@ -146,9 +146,17 @@ class Talk:
         words = self._line("what does the response say that the key lacks (empty: nothing) > ")
         if not words:
             return
-        vital = self._line("is it vital? y/n > ").lower().startswith("y")
-        nugget = self._session.add(words, vital)
+        nugget = self._session.add(words, self._is_so("is it vital? y/n > "))
         tell(f"added as nugget {nugget.id} ({nugget.importance}), which this response carries")
+
+    def _is_so(self, prompt: str) -> bool:
+        """Yes or no, until it is one of them."""
+        while True:
+            tell(prompt, end="")
+            pressed = self._keyboard.key().lower()
+            tell(visible(pressed.strip()))
+            if pressed in ("y", "n"):
+                return pressed == "y"
 
     def _line(self, prompt: str) -> str:
         """A line that is typed, without what keys like the arrows leave in it."""
