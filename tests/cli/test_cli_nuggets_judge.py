@@ -207,7 +207,7 @@ def test_keys_typed_ahead_all_count(desk: Callable[..., Desk], files: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("keys", "code"), [("q", 0), ("Q", 0), ("\x04", 0), ("\x03", 130), ("a\x04", 0), ("a\x03", 130)]
+    ("keys", "code"), [("Q", 0), ("\x04", 0), ("\x03", 130), ("a\x04", 0), ("a\x03", 130)]
 )
 def test_ways_to_stop(desk: Callable[..., Desk], files: Path, keys: str, code: int) -> None:
     session = desk()
@@ -310,22 +310,24 @@ def test_what_an_assessor_adds_is_used_by_scores(
     assert "10 to go." in shown  # two responses more for the new nugget, one pair judged
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ("0-1", "found '0-1', expected numbers from 1 to"),
-        ("2-1", "found '2-1', expected numbers from 1 to"),
-        ("1-99", "found '1-99', expected numbers from 1 to"),
-        ("two", "found 'two', expected numbers from 1 to"),
-        ("²", "found '²', expected numbers from 1 to"),
-        ("1\x1b[D", r"found 1\x1b[D, expected letters and figures alone"),
-        ("", "to go"),
-    ],
-)
-def test_marks_that_are_none(karat: Called, files: Path, typed: str, told: str) -> None:
-    done = karat(*ARGS, input=f"d\n{typed}\nq\n".encode())
-    assert told in done.stdout.decode()
+MARKS = {
+    "0-1": "found '0-1', expected numbers from 1 to 1, such as 3-7",
+    "2-1": "found '2-1', expected numbers from 1 to 1",
+    "1-99": "found '1-99', expected numbers from 1 to 1",
+    "two": "found 'two', expected numbers from 1 to 1",
+    "²": "found '²', expected numbers from 1 to 1",
+    "1\x1b[D": r"found 1\x1b[D, expected letters and figures alone",
+    "": "y/p/n",
+}
+
+
+def test_marks_that_are_none(karat: Called, files: Path) -> None:
+    typed = "".join(f"d\n{mark}\n" for mark in MARKS) + "q\n"
+    done = karat(*ARGS, input=typed.encode())
     assert (done.returncode, done.stderr) == (0, b"")
+    told = done.stdout.decode().split("(empty: none) > ")[1:]
+    for answer, expected in zip(told, MARKS.values(), strict=True):
+        assert answer.startswith(expected)
     assert not (files / "log.jsonl").exists()
 
 
@@ -364,7 +366,7 @@ def test_colour_and_none(desk: Callable[..., Desk]) -> None:
     assert "\x1b[36mBees!\x1b[0m" in bright.press("q")
 
 
-@pytest.mark.parametrize("columns", [30, 60, 120])
+@pytest.mark.parametrize("columns", [30, 120])
 def test_lines_fit_the_window(desk: Callable[..., Desk], files: Path, columns: int) -> None:
     words = "設計燈塔 " * 20 + "x" * 150 + " \x1b[31m\u202eשלום lens " * 9
     (files / "a.run").write_text(f"q1 A d {words}\n")
