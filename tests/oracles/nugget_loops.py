@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -81,3 +82,87 @@ def pourpre_match(
 def plain_words(text: str) -> list[str]:
     """Words of ASCII text without hyphens and figures with points: what all tokenisers agree on."""
     return re.findall(r"[a-z0-9]+", text.lower())
+
+
+# ------------------------------------------------------------------- what an answer is worth
+
+
+def chance_of_any(p: list[float]) -> float:
+    """That at least one of several independent things is so, from every way they can turn out."""
+    total = 0.0
+    for outcome in itertools.product((False, True), repeat=len(p)):
+        chance = 1.0
+        for happens, q in zip(outcome, p, strict=True):
+            chance *= q if happens else 1 - q
+        total += chance if any(outcome) else 0.0
+    return total
+
+
+def variance_taken(p: list[float], asked: int) -> float:
+    """How much less "does any carry it" varies, on average, once one of them is known."""
+
+    def spread(given: list[float]) -> float:
+        chance = chance_of_any(given)
+        return chance * (1 - chance)
+
+    rest = 0.0
+    for answer, chance in ((1.0, p[asked]), (0.0, 1 - p[asked])):
+        rest += chance * spread([*p[:asked], answer, *p[asked + 1 :]])
+    return spread(p) - rest
+
+
+def undecided_uses(
+    runs: list[list[str]],
+    vital: list[bool],
+    known: dict[tuple[str, int], float],
+    p: Callable[[str, int], float],
+) -> dict[tuple[str, int], float]:
+    """(response, nugget) -> use, of all pairs that nobody judged, summed over the runs."""
+    found: dict[tuple[str, int], float] = {}
+    for responses in runs:
+        texts = [text for text in dict.fromkeys(responses) if text]
+        for j, is_vital in enumerate(vital):
+            chances = []
+            for text in texts:
+                judged = known.get((text, j))
+                chances.append(p(text, j) if judged is None else float(judged > 0))
+            weight = (1.0 if is_vital else 0.1) / sum(vital) if any(vital) else 0.0
+            for i, text in enumerate(texts):
+                if (text, j) not in known:
+                    use = weight**2 * variance_taken(chances, i)
+                    found[text, j] = found.get((text, j), 0.0) + use
+    return found
+
+
+# ------------------------------------------------------------------------------- two versions
+
+
+def what_became(
+    old: list[list[float | None]], new: list[list[float | None]], nugget: int, strict: bool
+) -> tuple[str, int | None, int | None]:
+    """Gained, lost, kept or missed, and which responses carry it (matrices: None is undecided)."""
+    least = 1.0 if strict else 0.5
+
+    def carrier(matrix: list[list[float | None]]) -> int | None:
+        for i, row in enumerate(matrix):
+            value = row[nugget]
+            if value is not None and value >= least:
+                return i
+        return None
+
+    first, second = carrier(old), carrier(new)
+    if first is None:
+        return ("missed" if second is None else "gained"), first, second
+    return ("lost" if second is None else "kept"), first, second
+
+
+def two_sided_p(differences: list[float]) -> float:
+    """Twice the smaller share of all exchanges whose mean is at least as far to one side."""
+    sums = [
+        math.fsum(sign * d for sign, d in zip(signs, differences, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(differences))
+    ]
+    real = math.fsum(differences)
+    up = sum(s >= real - 1e-12 for s in sums) / len(sums)
+    down = sum(s <= real + 1e-12 for s in sums) / len(sums)
+    return min(1.0, 2 * min(up, down))

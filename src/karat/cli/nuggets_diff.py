@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import nuggets_options, options
 from karat.cli.bar import Bar
-from karat.cli.nuggets_score import open_runs
+from karat.cli.nuggets_score import need_judgements, open_runs
 from karat.cli.show import check_output, show
 from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.nuggets.sets import NuggetSet
+    from karat.progress import Progress
 
 
 @click.command(name="diff")
@@ -35,7 +42,8 @@ def command(
 ) -> None:
     """Show which nuggets a new version of a system gained and lost.
 
-    OLD and NEW are files of responses in any format, or tags of runs that come with KEY.
+    OLD and NEW are files with the responses of one run, in any format, or tags of runs that come
+    with KEY. Both files may use the same tag.
 
     \b
     karat nuggets diff old.run new.run --key key.txt --judgements judged.txt
@@ -44,17 +52,37 @@ def command(
     from karat.nuggets.changes import changes
     from karat.nuggets.decisions import decide_run
     from karat.nuggets.official import Official
+    from karat.nuggets.sets import remarks
     from karat.report.nugget_changes import changes_document
 
     check_output(output, (old, new, key, *judgements))
     how = Official(beta, weights, strict)
     with Bar() as progress:
-        found = open_runs((old, new), key, judgements, skip_unknown, progress)
-        if len(found.runs) != 2:
-            raise InputError(f"{old} and {new} hold one run: two are needed to compare")
+        both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
+        runs = [run for found in both for run in found.runs.values()]
+        if runs[0].tag == runs[1].tag:  # two versions of one system
+            runs = [replace(run, tag=name) for run, name in zip(runs, (old, new), strict=True)]
         before, after = (
             (run, decide_run(run, found.key, found.judgements, None, progress))
-            for run in found.runs.values()
+            for run, found in zip(runs, both, strict=True)
         )
-        result = changes(found.key, how, before, after)
-    show(changes_document(result, how, everything, options.command_line()), format, output)
+        result = changes(both[0].key, how, before, after)
+    told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
+    line = options.command_line()
+    report = changes_document(result, how, line, everything=everything, remarks=[*told])
+    show(report, format, output)
+
+
+def _open(
+    given: str, key: str, judgements: tuple[str, ...], skip_unknown: bool, progress: Progress
+) -> NuggetSet:
+    """The key with one run."""
+    found = open_runs((given,), key, judgements, skip_unknown, progress)
+    need_judgements(found, key)
+    if len(found.runs) == 1:
+        return found
+    names = ", ".join([*found.runs][:5]) + (", …" if len(found.runs) > 5 else "")
+    raise InputError(
+        f"{given} holds {len(found.runs)} runs{f' ({names})' if names else ''}, expected one: give "
+        "each its own file, or name tags of runs that come with the key"
+    )

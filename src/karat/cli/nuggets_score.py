@@ -64,11 +64,7 @@ def command(
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)
-        if not found.judgements.rows:
-            raise InputError(
-                f"{key} comes without judgements, and nothing else says which response carries "
-                "which nugget: name some with --judgements"
-            )
+        need_judgements(found, key)
         scored = [score_run(run, found, how, progress) for run in found.runs.values()]
     document = score_document(found, scored, how, details, options.command_line())
     if report is not None:
@@ -85,6 +81,7 @@ def open_runs(
     judgements: tuple[str, ...],
     skip_unknown: bool,
     progress: Progress,
+    log: str | None = None,
 ) -> NuggetSet:
     """The key with the named runs: files, or else tags of runs that come with the key."""
     from karat.nuggets.loading import load_nuggets
@@ -93,10 +90,21 @@ def open_runs(
     tags = [run for run in runs if run not in files]
     if files and tags:
         raise InputError(f"{tags[0]}: no such file")
-    found = load_nuggets(key, files, judgements, skip_unknown=skip_unknown, progress=progress)
+    found = load_nuggets(
+        key, files, judgements, skip_unknown=skip_unknown, log=log, progress=progress
+    )
     if not files and not found.runs:
         raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
     return found if files else found.select(*tags)
+
+
+def need_judgements(found: NuggetSet, key: str) -> None:
+    """Without any, and without a classifier, every score is 0."""
+    if not found.judgements.rows:
+        raise InputError(
+            f"{key} comes without judgements, and nothing else says which response carries "
+            "which nugget: name some with --judgements"
+        )
 
 
 def score_run(

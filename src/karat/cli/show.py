@@ -29,10 +29,14 @@ def show(document: Document, format: str, path: str | None) -> None:
     if path is not None:
         write_atomically(path, pieces(document, format))
         return
-    terminal = sys.stdout.isatty()
-    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    width = shutil.get_terminal_size((100, 24)).columns if terminal else 100
-    say(pieces(document, format, color=color, width=width), None)
+    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    say(pieces(document, format, color=takes_color(), width=width), None)
+
+
+def takes_color() -> bool:
+    """Whether standard output is a terminal that wants colour."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and wanted
 
 
 def say(text: Iterable[str], path: str | None) -> None:

@@ -1,8 +1,13 @@
 """What to ask an assessor next: the undecided pairs whose answers would tell most about the score.
 
-A guess with probability p adds w^2 p (1 - p) to the variance of a run's score, w being what the
-nugget weighs there; a pair that several runs submitted is worth the sum. So the pair with the
-largest sum narrows the interval most, and the same words are asked about once.
+A run has a nugget if any of its responses carries it. Let p be the probability that one of them
+does, q that no other response of the run does, and w what the nugget weighs in the run's recall.
+Having the nugget or not adds v = w^2 r (1 - r) to the variance of that recall, r = 1 - (1 - p) q;
+an answer "yes" leaves none of it, a "no" leaves w^2 q (1 - q), so that on average it takes
+
+    v - (1 - p) w^2 q (1 - q)  =  w^2 p (1 - p) q^2
+
+off. A response that several runs submitted is worth the sum over them, and is asked about once.
 """
 
 from __future__ import annotations
@@ -13,12 +18,23 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.errors import InputError
+from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Nugget, Question
-from karat.nuggets.runs import Response
+from karat.nuggets.runs import Response, Run
 from karat.nuggets.sets import NuggetSet
+from karat.progress import Progress, silent
 
-Probabilities: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
-"""From a question and responses to the probability that each response carries each nugget."""
+Floats = NDArray[np.float64]
+
+Probabilities: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
+"""From a question and responses to the probability that each response carries each nugget.
+
+This is where a classifier is plugged in.
+"""
+
+OKAY = 0.1
+"""What an okay nugget weighs beside a vital one: it adds to the allowance alone."""
 
 
 class Ask(NamedTuple):
@@ -35,44 +51,98 @@ class Ask(NamedTuple):
 
 
 def queue(
-    nuggets: NuggetSet, probabilities: Probabilities, *, likely: float | None = None
+    nuggets: NuggetSet,
+    probabilities: Probabilities,
+    *,
+    likely: float | None = None,
+    progress: Progress = silent,
 ) -> list[Ask]:
     """The undecided pairs, the most useful first; of equals in the order of the key.
 
     With `likely`, instead those whose probability is at least that, the most probable first within
     each question: a low threshold for correcting guesses.
     """
-    found: dict[tuple[str, str, str], Ask] = {}
-    for question in nuggets.key.questions.values():
-        for ask in _asks(nuggets, question, probabilities):
-            place = question.id, ask.nugget.id, ask.response.normal
+    found: list[Ask] = []
+    for done, question in enumerate(nuggets.key.questions.values(), 1):
+        asks = _of_question(nuggets, question, probabilities)
+        if likely is not None:
+            asks = sorted((ask for ask in asks if ask.p >= likely), key=lambda ask: -ask.p)
+        found += asks
+        progress(done, len(nuggets.key), "looking for pairs")
+    return found if likely is not None else sorted(found, key=lambda ask: -ask.use)
+
+
+def _of_question(nuggets: NuggetSet, question: Question, probabilities: Probabilities) -> list[Ask]:
+    """Each pair once, in the order of the runs, their responses and the key."""
+    found: dict[tuple[str, str], Ask] = {}
+    for run in nuggets.runs.values():
+        for ask in _of_run(run, question, nuggets.judgements, probabilities):
+            place = ask.response.normal, ask.nugget.id
             first = found.get(place)
             found[place] = ask if first is None else first._replace(use=first.use + ask.use)
-    if likely is None:
-        return sorted(found.values(), key=lambda ask: -ask.use)
-    order = {id: place for place, id in enumerate(nuggets.key.questions)}
-    kept = [ask for ask in found.values() if ask.p >= likely]
-    return sorted(kept, key=lambda ask: (order[ask.question.id], -ask.p))
+    return list(found.values())
 
 
-def _asks(nuggets: NuggetSet, question: Question, probabilities: Probabilities) -> list[Ask]:
-    known = nuggets.judgements.known
-    weight = _weight(question)
-    asks = []
-    for run in nuggets.runs.values():
-        responses = run.responses(question.id)
-        if not responses:
-            continue
-        p = probabilities(question, responses)
-        for i, response in enumerate(responses):
-            for j, nugget in enumerate(question.nuggets):
-                if (question.id, nugget.id, response.normal) not in known:
-                    use = float(weight[j] ** 2 * p[i, j] * (1 - p[i, j]))
-                    asks.append(Ask(question, nugget, response, run.tag, float(p[i, j]), use))
-    return asks
+def _of_run(
+    run: Run, question: Question, judgements: Judgements, probabilities: Probabilities
+) -> list[Ask]:
+    """The pairs of one run that nobody judged."""
+    responses = _distinct(run.responses(question.id))
+    if not responses:
+        return []
+    p = _checked(probabilities(question, responses), question, len(responses))
+    known = _known(question, responses, judgements)
+    # In F, support in part is support.
+    decided = np.where(np.isnan(known), p, (known > 0).astype(np.float64))
+    use = weight(question) ** 2 * p * (1 - p) * none_of_the_others(decided) ** 2
+    return [
+        Ask(question, question.nuggets[j], responses[i], run.tag, float(p[i, j]), float(use[i, j]))
+        for i, j in np.argwhere(np.isnan(known)).tolist()
+    ]
 
 
-def _weight(question: Question) -> NDArray[np.float64]:
-    """What each nugget adds to recall; an okay one counts for its allowance alone, a tenth."""
-    vital = np.array([nugget.vital for nugget in question.nuggets])
-    return np.where(vital, 1.0, 0.1) / max(int(vital.sum()), 1)
+def _distinct(responses: Sequence[Response]) -> list[Response]:
+    """The same words once; none at all carry nothing, and are not asked about."""
+    found: dict[str, Response] = {}
+    for response in responses:
+        found.setdefault(response.normal, response)
+    found.pop("", None)
+    return list(found.values())
+
+
+def _known(question: Question, responses: Sequence[Response], judgements: Judgements) -> Floats:
+    """Responses by nuggets: what was judged, else NaN."""
+    texts = [response.normal for response in responses]
+    table = judgements.known
+    return np.array(
+        [[table.get((question.id, n.id, text), np.nan) for n in question.nuggets] for text in texts]
+    )
+
+
+def _checked(p: Floats, question: Question, responses: int) -> Floats:
+    found = np.asarray(p, dtype=np.float64)
+    shape = responses, len(question.nuggets)
+    if found.shape != shape or not ((found >= 0) & (found <= 1)).all():
+        raise InputError(
+            f"found probabilities of the shape {found.shape} for question {question.id}, expected "
+            f"{shape}, responses by nuggets, each from 0 to 1"
+        )
+    return found
+
+
+def none_of_the_others(p: Floats) -> Floats:
+    """q: for each row the product of 1 - p over the other rows."""
+    without = np.ones((len(p) + 1, *p.shape[1:]))
+    before, after = without.copy(), without
+    np.cumprod(1 - p, axis=0, out=before[1:])
+    np.cumprod(1 - p[::-1], axis=0, out=after[1:])
+    product: Floats = before[:-1] * after[-2::-1]
+    return product
+
+
+def weight(question: Question) -> Floats:
+    """w: what each nugget adds to recall; nothing where no nugget is vital, and nothing scored."""
+    vital = np.array([nugget.vital for nugget in question.nuggets], dtype=np.bool_)
+    if not vital.any():
+        return np.zeros(len(vital))
+    return np.where(vital, 1.0, OKAY) / int(vital.sum())

@@ -6,26 +6,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from karat.nuggets.decisions import Decided
+import numpy as np
+
+from karat.nuggets.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING, Decided
 from karat.nuggets.keys import Key, Nugget, Question
 from karat.nuggets.official import Official, RunScore
 from karat.nuggets.runs import Run
+from karat.progress import Progress, silent
+from karat.stats.permutation import paired_permutation
 
 GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
 KINDS = (GAINED, LOST, KEPT, MISSED)
 
 
+class Side(NamedTuple):
+    """What one version makes of a nugget."""
+
+    response: str
+    """The response that gets the credit, empty if none carries it."""
+    by: str
+    """What says so: a judgement, a guess, or nothing."""
+    carried: bool
+
+
 class Change(NamedTuple):
-    """What became of one nugget, and which responses say so."""
+    """What became of one nugget."""
 
     question: str
     nugget: Nugget
     kind: str
-    old: str
-    """The old version's response that carries it, empty if none does."""
-    new: str
-    guessed: bool
-    """Whether either decision is a classifier's, not an assessor's."""
+    old: Side
+    new: Side
+
+    @property
+    def by(self) -> str:
+        """The weaker of the two sources."""
+        found = self.old.by, self.new.by
+        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in found)
+
+
+class Significance(NamedTuple):
+    """Whether two mean scores differ: a paired permutation test over questions, two-sided."""
+
+    questions: int
+    old: float
+    new: float
+    p: float
+    """NaN where there are too few questions for a test."""
+    trials: int
+
+    @property
+    def delta(self) -> float:
+        """By how much the mean score went up."""
+        return self.new - self.old
 
 
 @dataclass(frozen=True)
@@ -43,13 +76,20 @@ class Changes:
         )
 
     def differences(self) -> list[tuple[str, float, float]]:
-        """Question, old F and new F, of the questions that both are scored on."""
+        """Question, old F and new F, of the questions that are scored."""
         before = {row.question: row.f for row in self.old.questions}
-        return [
-            (row.question, before[row.question], row.f)
-            for row in self.new.questions
-            if row.question in before
-        ]
+        return [(row.question, before[row.question], row.f) for row in self.new.questions]
+
+    def significance(self, progress: Progress = silent) -> Significance:
+        """p is twice the smaller of both one-sided ones."""
+        pairs = self.differences()
+        old, new = (np.array([pair[k] for pair in pairs]) for k in (1, 2))
+        if len(pairs) < 2:
+            means = self.old.macro.f, self.new.macro.f
+            return Significance(len(pairs), *means, float("nan"), 0)
+        sides = [paired_permutation(*pair, progress=progress) for pair in ((new, old), (old, new))]
+        p = min(1.0, 2 * min(side.p for side in sides))
+        return Significance(len(pairs), float(old.mean()), float(new.mean()), p, sides[0].trials)
 
 
 def changes(
@@ -59,35 +99,23 @@ def changes(
     new: tuple[Run, Mapping[str, Decided]],
 ) -> Changes:
     """Compare what two runs carry, nugget by nugget, in the order of the key."""
-    rows = [
-        row
-        for question in key.questions.values()
-        for row in _question(question, how, old[0], old[1], new[0], new[1])
-    ]
+    rows = []
+    for question in key.questions.values():
+        sides = (
+            _sides(question, how.strict, run, decided[question.id]) for run, decided in (old, new)
+        )
+        for nugget, before, after in zip(question.nuggets, *sides, strict=True):
+            kind = _kind(before.carried, after.carried)
+            rows.append(Change(question.id, nugget, kind, before, after))
     return Changes(how.score(old[0], key, old[1]), how.score(new[0], key, new[1]), tuple(rows))
 
 
-def _question(
-    question: Question,
-    how: Official,
-    old: Run,
-    before: Mapping[str, Decided],
-    new: Run,
-    after: Mapping[str, Decided],
-) -> list[Change]:
-    id = question.id
-    first, second = before[id].credit(how.strict), after[id].credit(how.strict)
-    rows = []
-    for j, nugget in enumerate(question.nuggets):
-        kind = _kind(first[j] is not None, second[j] is not None)
-        guessed = _guessed(before[id], first[j], j) or _guessed(after[id], second[j], j)
-        texts = _text(old, id, first[j]), _text(new, id, second[j])
-        rows.append(Change(id, nugget, kind, *texts, guessed))
-    return rows
-
-
-def _text(run: Run, question: str, place: int | None) -> str:
-    return "" if place is None else run.responses(question)[place].text
+def _sides(question: Question, strict: bool, run: Run, decided: Decided) -> list[Side]:
+    responses = run.responses(question.id)
+    return [
+        Side("" if at is None else responses[at].text, decided.by(j, at), at is not None)
+        for j, at in enumerate(decided.credit(strict))
+    ]
 
 
 def _kind(before: bool, after: bool) -> str:
@@ -96,10 +124,3 @@ def _kind(before: bool, after: bool) -> str:
     if after:
         return GAINED
     return LOST if before else MISSED
-
-
-def _guessed(decided: Decided, place: int | None, nugget: int) -> bool:
-    """Whether the decision that matters is a guess: the crediting one, or any if there is none."""
-    if place is not None:
-        return not decided.known[place, nugget]
-    return not decided.known[:, nugget].all()

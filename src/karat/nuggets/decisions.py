@@ -21,6 +21,9 @@ Guess: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
 This is where a classifier is plugged in; NaN means that it does not decide.
 """
 
+JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
+"""What a decision may rest on."""
+
 
 @dataclass(frozen=True)
 class Decided:
@@ -50,6 +53,17 @@ class Decided:
         """For each nugget the first response that carries it: that one gets the credit."""
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
         return [int(column.argmax()) if column.any() else None for column in carried.T]
+
+    def by(self, nugget: int, credit: int | None) -> str:
+        """What says that a nugget is there, or that no response has it: the weakest source."""
+        known = self.known[:, nugget]
+        if credit is not None:
+            return JUDGEMENT if known[credit] else GUESS
+        if not len(known):
+            return NO_RESPONSE
+        if np.isnan(self.values[:, nugget]).any():
+            return NOTHING
+        return JUDGEMENT if known.all() else GUESS
 
 
 def decide(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -42,6 +41,8 @@ class Draft:
         self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
         self._judged: list[tuple[Place, Judged]] = []
+        self._added: list[tuple[Place, str, Nugget]] = []
+        self._words: list[tuple[Place, str, str, str]] = []
         self._skipped: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------ the key
@@ -57,8 +58,15 @@ class Draft:
 
     def nugget(self, question: str, nugget: Nugget, place: Place) -> None:
         """Take a nugget of a question that is there."""
-        if "key" not in self.take or question not in self.questions:
-            return
+        if "key" in self.take and question in self.questions:
+            self._keep(question, nugget, place)
+
+    def also(self, question: str, id: str, description: str, place: Place) -> None:
+        """Take a further description of a nugget that is there."""
+        if "key" in self.take:
+            self._describe(question, id, description, place)
+
+    def _keep(self, question: str, nugget: Nugget, place: Place) -> None:
         known = self.questions[question].nuggets
         if not self._is_name("nugget", nugget.id, place):
             return
@@ -72,35 +80,7 @@ class Draft:
         else:
             known[nugget.id] = Drafted(nugget, place)
 
-    def add(self, question: str, nugget: Nugget, place: Place) -> None:
-        """Take a nugget that an assessor found missing."""
-        if "judgements" not in self.take:
-            return
-        if question not in self.questions:
-            self.reading.problem(
-                place, f"a nugget of question {question!r}, which is not in the key"
-            )
-            return
-        with self._as_key():
-            self.nugget(question, nugget, place)
-
-    def add_words(self, question: str, id: str, description: str, place: Place) -> None:
-        """Take further words for a nugget that an assessor marked in a response."""
-        if "judgements" in self.take:
-            with self._as_key():
-                self.also(question, id, description, place)
-
-    @contextmanager
-    def _as_key(self) -> Iterator[None]:
-        """What an assessor adds to the key stands among judgements."""
-        taken, self.take = self.take, ("key",)
-        yield
-        self.take = taken
-
-    def also(self, question: str, id: str, description: str, place: Place) -> None:
-        """Take a further description of a nugget that is there."""
-        if "key" not in self.take:
-            return
+    def _describe(self, question: str, id: str, description: str, place: Place) -> None:
         known = self.questions[question].nuggets if question in self.questions else {}
         if id not in known:
             self.reading.problem(
@@ -109,7 +89,7 @@ class Draft:
             return
         old, first = known[id]
         texts = (*old.descriptions, description)
-        known[id] = Drafted(Nugget(id, texts, old.vital, old.votes), first)
+        known[id] = Drafted(replace(old, descriptions=texts), first)
 
     # ------------------------------------------------------------------------------ the runs
 
@@ -137,10 +117,47 @@ class Draft:
         else:
             self._judged.append((place, row._replace(place=str(place))))
 
+    # ---------------------------------------------------------- what assessors add to the key
+
+    def add(self, question: str, nugget: Nugget, place: Place) -> None:
+        """Take a nugget that an assessor found missing; it stands among judgements."""
+        if "judgements" in self.take:
+            self._added.append((place, question, nugget))
+
+    def add_words(self, question: str, id: str, description: str, place: Place) -> None:
+        """Take further words for a nugget that an assessor marked in a response."""
+        if "judgements" in self.take:
+            self._words.append((place, question, id, description))
+
+    def _extend_key(self) -> None:
+        """Nuggets first, then words for them; what the key has by now is not added again."""
+        for place, question, nugget in self._added:
+            if self._is_asked("a nugget", question, place) and not self._has(question, nugget):
+                self._keep(question, nugget, place)
+        for place, question, id, words in self._words:
+            if not self._is_asked("words for a nugget", question, place):
+                continue
+            known = self.questions[question].nuggets
+            if not words.strip():
+                self.reading.problem(place, f"no words for nugget {id}, expected some")
+            elif id not in known:
+                self._unknown_nugget("words for", question, id, place)
+            elif words not in known[id].nugget.descriptions:
+                self._describe(question, id, words, place)
+
+    def _has(self, question: str, nugget: Nugget) -> bool:
+        """Whether the key holds this very nugget, perhaps with further words."""
+        known = self.questions[question].nuggets.get(nugget.id)
+        if known is None:
+            return False
+        first = known.nugget.descriptions[: len(nugget.descriptions)]
+        return replace(known.nugget, descriptions=first) == nugget
+
     # ------------------------------------------------------------------------------- the end
 
     def finish(self) -> NuggetSet:
         """The set; if anything is wrong with it, the first problem is raised."""
+        self._extend_key()
         self._check_key()
         runs = {
             tag: make_run(tag, self._known(rows), self._institutions.get(tag, ""))
@@ -175,22 +192,30 @@ class Draft:
         return found
 
     def _can_judge(self, row: Judged, place: Place) -> bool:
-        if row.question not in self.questions:
-            if self.skip_unknown:
-                self._skipped[row.question] = self._skipped.get(row.question, 0)
-            else:
-                self.reading.problem(
-                    place, f"a judgement of question {row.question!r}, which is not in the key"
-                )
+        if not self._is_asked("a judgement", row.question, place):
             return False
-        known = self.questions[row.question].nuggets
-        if row.nugget not in known:
-            self.reading.problem(
-                place,
-                f"a judgement of nugget {row.nugget!r}, which question {row.question} does not "
-                f"have ({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
-            )
-        return row.nugget in known
+        if row.nugget in self.questions[row.question].nuggets:
+            return True
+        self._unknown_nugget("a judgement of", row.question, row.nugget, place)
+        return False
+
+    def _is_asked(self, what: str, question: str, place: Place) -> bool:
+        """Whether the key has a question that an assessor spoke of."""
+        if question in self.questions:
+            return True
+        if self.skip_unknown:
+            self._skipped.setdefault(question, 0)
+        else:
+            self.reading.problem(place, f"{what} of question {question!r}, which is not in the key")
+        return False
+
+    def _unknown_nugget(self, what: str, question: str, id: str, place: Place) -> None:
+        known = self.questions[question].nuggets
+        self.reading.problem(
+            place,
+            f"{what} nugget {id!r}, which question {question} does not have "
+            f"({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
+        )
 
     def _notes(self) -> tuple[str, ...]:
         if not self._skipped:

@@ -35,6 +35,7 @@ NUGGET = ("id", "importance", "votes", "descriptions")
 RUN = ("run", "institution")
 RESPONSE = ("run", "question", "response", "document")
 DESCRIPTION = ("question", "nugget", "description")
+ADDITION = ("question", "nugget")
 JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge")
 
 _Found = Mapping[str, Any]
@@ -128,10 +129,10 @@ def _response(found: _Found, place: Place, draft: Draft) -> None:
 
 
 def _addition(found: _Found, place: Place, draft: Draft) -> None:
-    question = member(found, "question", str, place, draft.reading)
+    texts = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
     nugget = _nugget(found["nugget"], place, draft.reading)
-    if question is not None and nugget is not None:
-        draft.add(str(question), nugget, place)
+    if texts is not None and nugget is not None:
+        draft.add(texts["question"], nugget, place)
 
 
 def _description(found: _Found, place: Place, draft: Draft) -> None:

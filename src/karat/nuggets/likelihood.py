@@ -5,7 +5,9 @@ A guess that needs no training: for ordering what an assessor is asked, and for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +18,56 @@ from karat.nuggets.words import stems_of
 from karat.text.stopwords import stop_words
 
 _FLOOR = 0.02  # nothing is certain from words alone
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
+"""What stands between blanks; Chinese and Japanese have none, so each of their characters."""
+_MARKS = re.compile(r"[^\w\s]|_")
+
+
+class Word(NamedTuple):
+    """A word of a response, and where it stands there."""
+
+    text: str
+    start: int
+    end: int
+    speaks: bool
+    """Whether the nugget has it too."""
 
 
 def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.float64]:
     """Responses by nuggets: the share of a description's stems that the response has."""
-    have = [set(_stems(response.text)) for response in responses]
+    texts = [words for nugget in question.nuggets for words in nugget.descriptions]
+    stems = _stem_sets([*texts, *(response.text for response in responses)])
+    wanted, have = iter(stems[: len(texts)]), stems[len(texts) :]
     found = np.zeros((len(responses), len(question.nuggets)))
     for j, nugget in enumerate(question.nuggets):
-        wanted = [set(_stems(words)) for words in nugget.descriptions]
+        some = [next(wanted) for _ in nugget.descriptions]
         for i, mine in enumerate(have):
-            found[i, j] = max(len(w & mine) / len(w) if w else 0.0 for w in wanted)
+            found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
     clipped: NDArray[np.float64] = np.clip(found, _FLOOR, 1 - _FLOOR)
     return clipped
 
 
-def spoken(response: str, nugget: Nugget) -> list[tuple[str, bool]]:
+def spoken(response: str, nugget: Nugget) -> list[Word]:
     """The words of a response, and which of them speak for a nugget."""
-    wanted = {stem for words in nugget.descriptions for stem in _stems(words)}
-    return [(word, bool(wanted & set(_stems(word)))) for word in response.split()]
+    places = list(_WORD.finditer(response))
+    stems = _stem_sets([*nugget.descriptions, *(place[0] for place in places)])
+    wanted = set[str]().union(*stems[: len(nugget.descriptions)])
+    return [
+        Word(place[0], place.start(), place.end(), bool(wanted & mine))
+        for place, mine in zip(places, stems[len(nugget.descriptions) :], strict=True)
+    ]
 
 
-def _stems(text: str) -> list[str]:
-    """The stems of the content words."""
+def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
+    """The stems of the content words of each text; each distinct word is stemmed once."""
+    found = [set(_bare(text)) for text in texts]
+    words = sorted(set[str]().union(*found))
+    stem = dict(zip(words, stems_of(words, "porter"), strict=True))
+    return [{stem[word] for word in some} for some in found]
+
+
+def _bare(text: str) -> list[str]:
+    """Words in small letters, without punctuation and without stop words."""
     out = stop_words("en")
-    bare = ("".join(c for c in word if c.isalnum()) for word in text.lower().split())
-    return stems_of([word for word in bare if word and word not in out], "porter")
+    return [word for word in _WORD.findall(_MARKS.sub("", text.lower())) if word not in out]

@@ -78,16 +78,18 @@ def load_nuggets(
     *,
     format: str | None = None,
     skip_unknown: bool = False,
+    log: _PATH | None = None,
     progress: Progress = silent,
 ) -> NuggetSet:
     """A set by the name of a known one, or by its folder or file.
 
     Runs and judgements from further places take the place of those that come with the key. Formats
     are found from the content; `format` names that of the first place. Responses and judgements of
-    questions that the key does not have are an error, or left out with `skip_unknown`.
+    questions that the key does not have are an error, or left out with `skip_unknown`. A `log` of
+    `karat nuggets judge` is read beside whatever judgements there are.
     """
     reading = Reading(progress, LISTER)
-    return read_nuggets(key, runs, judgements, reading, format, skip_unknown)
+    return read_nuggets(key, runs, judgements, reading, format, skip_unknown, log)
 
 
 def read_nuggets(
@@ -97,6 +99,7 @@ def read_nuggets(
     reading: Reading,
     format: str | None = None,
     skip_unknown: bool = False,
+    log: _PATH | None = None,
 ) -> NuggetSet:
     """The same, leaving what was found wrong in `reading`."""
     if format is not None and format not in FORMATS:
@@ -109,6 +112,8 @@ def read_nuggets(
         draft.take = (part,)
         for path in given:
             _read(path, part, draft)
+    if log is not None:
+        _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
     return draft.finish()
 
 

@@ -5,27 +5,44 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from karat.nuggets.asking import Ask
 from karat.nuggets.judgements import SUPPORT, Judged
 from karat.nuggets.keys import Nugget, Question
 from karat.nuggets.log import Log
 
+ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
+"""What an assessor can do, and take back."""
+
+
+class Step(NamedTuple):
+    """One thing that was done."""
+
+    kind: str
+    ask: Ask
+
 
 class Session:
-    """Goes through a queue of questions; every answer is in the log before the next is asked."""
+    """Goes through a queue of pairs; every answer is in the log before the next is asked for."""
 
     def __init__(self, asks: Iterable[Ask], log: Log, judge: str = "") -> None:
         self._waiting = deque(asks)
         self._log, self._judge = log, judge
-        self._past: list[tuple[str, Ask]] = []
-        self._added: dict[str, list[Nugget]] = {}
+        self._past: list[Step] = []
+        self._words: dict[tuple[str, str], list[str]] = {}
+        self._added: dict[str, list[str]] = {}
         self.judged = 0
 
     @property
     def current(self) -> Ask | None:
-        """What is asked now; None at the end."""
-        return self._waiting[0] if self._waiting else None
+        """What is asked now, with the words that were marked meanwhile; None at the end."""
+        if not self._waiting:
+            return None
+        ask = self._waiting[0]
+        words = self._words.get((ask.question.id, ask.nugget.id), ())
+        texts = (*ask.nugget.descriptions, *words)
+        return ask._replace(nugget=replace(ask.nugget, descriptions=texts)) if words else ask
 
     @property
     def left(self) -> int:
@@ -34,54 +51,64 @@ class Session:
 
     def answer(self, value: float) -> None:
         """The response carries the nugget (1), in part (0.5), or does not (0)."""
-        ask = self._waiting.popleft()
-        row = Judged(ask.question.id, ask.nugget.id, ask.response.text, value, ask.run, self._judge)
-        self._log.judge(row)
-        self._past.append(("answer", ask))
+        ask = self._waiting[0]
+        self._log.judge(self._row(ask, ask.nugget.id, value))
+        self._waiting.popleft()
+        self._past.append(Step(ANSWER, ask))
         self.judged += 1
 
     def skip(self) -> None:
         """Ask about it last."""
+        self._past.append(Step(SKIP, self._waiting[0]))
         self._waiting.rotate(-1)
 
-    def describe(self, words: str) -> None:
-        """The words of the response that carry the nugget become a further description."""
-        ask = self._waiting[0]
+    def describe(self, words: str) -> bool:
+        """Words of the response become a further description; whether they are new."""
+        ask, now = self._waiting[0], self.current
+        if now is None or words in now.nugget.descriptions:
+            return False
         self._log.describe(ask.question, ask.nugget, words)
-        self._past.append(("describe", ask))
+        self._words.setdefault((ask.question.id, ask.nugget.id), []).append(words)
+        self._past.append(Step(WORDS, ask))
+        return True
 
     def add(self, description: str, vital: bool) -> Nugget:
-        """A nugget that the key lacks, under the next free number; this response carries it."""
+        """A nugget that the key lacks, under the next free number; this response carries it.
+
+        The other responses are asked about it when judging is started again.
+        """
         ask = self._waiting[0]
         nugget = Nugget(self._free(ask.question), (description,), vital)
-        self._log.add(ask.question, nugget, self._row(ask, nugget, SUPPORT))
-        self._added.setdefault(ask.question.id, []).append(nugget)
-        self._past.append(("add", replace_nugget(ask, nugget)))
+        self._log.add(ask.question, nugget, self._row(ask, nugget.id, SUPPORT))
+        self._added.setdefault(ask.question.id, []).append(nugget.id)
+        self._past.append(Step(NUGGET, ask))
         return nugget
 
     def undo(self) -> str | None:
         """Take back what was done last; what that was, or None if nothing was done yet."""
         if not self._past:
             return None
-        what, ask = self._past.pop()
-        self._log.undo()
-        if what == "answer":
+        kind, ask = self._past[-1]
+        if kind != SKIP:
+            self._log.undo()
+        self._past.pop()
+        if kind == ANSWER:
             self._waiting.appendleft(ask)
             self.judged -= 1
-        elif what == "add":
+        elif kind == SKIP:
+            self._waiting.rotate(1)
+        elif kind == WORDS:
+            self._words[ask.question.id, ask.nugget.id].pop()
+        else:
             self._added[ask.question.id].pop()
-        return what
+        return kind
 
-    def _row(self, ask: Ask, nugget: Nugget, value: float) -> Judged:
-        place = ask.question.id, nugget.id, ask.response.text
-        return Judged(*place, value, ask.run, self._judge)
+    def _row(self, ask: Ask, nugget: str, value: float) -> Judged:
+        return Judged(ask.question.id, nugget, ask.response.text, value, ask.run, self._judge)
 
     def _free(self, question: Question) -> str:
-        taken = {nugget.id for nugget in (*question.nuggets, *self._added.get(question.id, ()))}
-        return next(str(n) for n in range(1, len(taken) + 2) if str(n) not in taken)
-
-
-def replace_nugget(ask: Ask, nugget: Nugget) -> Ask:
-    """The same about another nugget."""
-    question = replace(ask.question, nuggets=(*ask.question.nuggets, nugget))
-    return ask._replace(question=question, nugget=nugget)
+        """The next number; with the judge's name, so that several judges' logs go together."""
+        name = "-".join(["", *self._judge.split()])
+        taken = {*(nugget.id for nugget in question.nuggets), *self._added.get(question.id, ())}
+        numbers = (f"{n}{name}" for n in range(len(question.nuggets) + 1, 10**9))
+        return next(id for id in numbers if id not in taken)

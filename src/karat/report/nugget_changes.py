@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.changes import Change, Changes
+    from karat.nuggets.changes import Change, Changes, Significance
     from karat.nuggets.official import Official, RunScore
 
 _ROWS = (
@@ -20,7 +21,9 @@ _ROWS = (
     Column("response", "Response", wrap=True, readers="people"),
     Column("old_response", "Old response", readers="programs"),
     Column("new_response", "New response", readers="programs"),
-    Column("guessed", "Guessed", help="Decided by a classifier, not by an assessor."),
+    Column("by", "By", help="What decided: a judgement, a guess or nothing.", readers="people"),
+    Column("old_by", "Old by", readers="programs"),
+    Column("new_by", "New by", readers="programs"),
 )
 _COUNTS = (
     Column("change", "Change"),
@@ -40,14 +43,30 @@ _QUESTIONS = (
     Column("new", "New F", 4, align="right"),
     Column("delta", "Delta", 4, align="right", signed=True),
 )
+_TEST = (
+    Column("questions", "Questions"),
+    Column("old", "Old F"),
+    Column("new", "New F"),
+    Column("delta", "Delta"),
+    Column("p", "p"),
+    Column("trials", "Trials"),
+)
 
 
-def changes_document(found: Changes, how: Official, everything: bool, command: str) -> Document:
+def changes_document(
+    found: Changes,
+    how: Official,
+    command: str,
+    *,
+    everything: bool = False,
+    remarks: Sequence[str] = (),
+) -> Document:
     """Gained and lost nuggets first; kept and missed ones on request."""
     from karat.nuggets.changes import GAINED, KINDS, LOST
 
     shown = KINDS if everything else (GAINED, LOST)
     rows = [_row(row) for kind in shown for row in found.rows if row.kind == kind]
+    test = found.significance()
     return Document(
         title=f"From {found.old.run} to {found.new.run}",
         blocks=(
@@ -55,10 +74,11 @@ def changes_document(found: Changes, how: Official, everything: bool, command: s
             Table("counts", "Nuggets", _COUNTS, tuple(_count(found, kind) for kind in KINDS)),
             Table("rows", "What changed", _ROWS, tuple(rows), group="heading"),
             Table("questions", "Questions", _QUESTIONS, _questions(found)),
+            Table("test", "Test", _TEST, [_test(test)], readers="programs"),
         ),
         command=command,
         signatures={"nugget-f": how.signature},
-        notes=(_significance(found),),
+        notes=(_sentence(test), *_open(found), *_skipped(found), *remarks),
     )
 
 
@@ -87,12 +107,14 @@ def _row(row: Change) -> dict[str, Cell]:
         "change": row.kind,
         "question": row.question,
         "nugget": row.nugget.id,
-        "importance": "vital" if row.nugget.vital else "okay",
+        "importance": row.nugget.importance,
         "description": row.nugget.descriptions[0],
-        "response": row.new or row.old,
-        "old_response": row.old,
-        "new_response": row.new,
-        "guessed": row.guessed,
+        "response": row.new.response or row.old.response,
+        "old_response": row.old.response,
+        "new_response": row.new.response,
+        "by": row.by,
+        "old_by": row.old.by,
+        "new_by": row.new.by,
     }
 
 
@@ -103,21 +125,41 @@ def _questions(found: Changes) -> tuple[Row, ...]:
     )
 
 
-def _significance(found: Changes) -> str:
-    """A paired permutation test over questions."""
-    import numpy as np
+def _test(test: Significance) -> Row:
+    return {**test._asdict(), "delta": test.delta}
 
-    from karat.stats.permutation import paired_permutation
 
-    pairs = found.differences()
-    if len(pairs) < 2:
-        return f"{len(pairs)} question: too few for a test."
-    old, new = (np.array([pair[k] for pair in pairs]) for k in (1, 2))
-    up = paired_permutation(new, old)
-    down = paired_permutation(old, new)
-    p = min(1.0, 2 * min(up.p, down.p))
+def _sentence(test: Significance) -> str:
+    if not test.questions:
+        return "No question has a nugget of any weight: there is nothing to compare."
+    moved = f"F goes from {test.old:.4f} to {test.new:.4f} ({test.delta:+.4f})"
+    if not test.trials:
+        return f"{moved} on one question: too few for a test."
     return (
-        f"F goes from {old.mean():.4f} to {new.mean():.4f} ({new.mean() - old.mean():+.4f}) over "
-        f"{len(pairs):,} questions: p = {p:.4f} (paired permutation, two-sided, "
-        f"{up.trials:,} trials)."
+        f"{moved} over {test.questions:,} questions: p = {test.p:.4f} (paired permutation, "
+        f"two-sided, {test.trials:,} trials)."
     )
+
+
+def _open(found: Changes) -> list[str]:
+    """A nugget is not lost for sure where nobody has judged the new responses."""
+    from karat.nuggets.changes import GAINED, LOST
+    from karat.nuggets.decisions import NOTHING
+
+    changed = [row for row in found.rows if row.kind in (GAINED, LOST)]
+    unsure = sum(row.by == NOTHING for row in changed)
+    if not unsure:
+        return []
+    return [
+        f"{unsure:,} of {len(changed):,} changes rest on responses that nobody judged for the "
+        'nugget, which count as not carrying it ("nothing" decides): karat nuggets judge asks '
+        "about them."
+    ]
+
+
+def _skipped(found: Changes) -> list[str]:
+    if not found.new.skipped:
+        return []
+    return [
+        f"Skipped, not scored 0: {', '.join(found.new.skipped)}; no nugget there has any weight."
+    ]

@@ -257,7 +257,7 @@ def _nuggets(nuggets: NuggetSet, one: Scored, strict: bool) -> list[Row]:
         decided = one.decided[id]
         support, credit = decided.support(strict), decided.credit(strict)
         for j, nugget in enumerate(question.nuggets):
-            by = decided_by(decided, j, credit[j])
+            by = decided.by(j, credit[j])
             text = f": {question.text}" if question.text else ""
             rows.append(
                 {
@@ -273,20 +273,6 @@ def _nuggets(nuggets: NuggetSet, one: Scored, strict: bool) -> list[Row]:
                 }
             )
     return rows
-
-
-def decided_by(decided: Decided, nugget: int, credit: int | None) -> str:
-    """Who says that a nugget is there, or that no response has it: the weakest of all sources."""
-    import numpy as np
-
-    known = decided.known[:, nugget]
-    if credit is not None:
-        return "judgement" if known[credit] else "guess"
-    if not len(known):
-        return "no response"
-    if np.isnan(decided.values[:, nugget]).any():
-        return "nothing"
-    return "judgement" if known.all() else "guess"
 
 
 def _notes(nuggets: NuggetSet, scored: Sequence[Scored]) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+"""`karat nuggets diff`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Called = Callable[..., Any]
+Output = Callable[..., str]
+FORMATS = ("text", "json", "tsv", "md", "latex", "html")
+
+KEY = "q1 1 vital the lens\nq1 2 okay bees\nq2 1 okay salt\nq3 1 vital ships\n"
+OLD = "q1 mine d A lens.\nq2 mine d Salt.\nq3 mine d Nothing.\n"
+NEW = "q1 mine d Bees, a lens.\nq1 mine d Unseen.\nq2 mine d Salt.\nq3 mine d Ships!\n"
+JUDGED = """\
+q1 x 1 d A lens.
+q2 x 1 d Salt.
+q3 x 1 d Nothing.
+q3 y 1 d Ships!
+q1 x 1 1
+q2 x 1 1
+q3 y 1 1
+"""
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    texts = {"key.txt": KEY, "old.run": OLD, "new.run": NEW, "judged.txt": JUDGED}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+ARGS = ("nuggets", "diff", "old.run", "new.run", "-k", "key.txt", "-j", "judged.txt")
+
+
+def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
+    found = json.loads(output(*ARGS, "--all", "-f", "json"))
+    assert [row["run"] for row in found["scores"]] == ["old.run", "new.run"]
+    assert [tuple(row.values()) for row in found["counts"]] == [
+        ("gained", 1, 0),
+        ("lost", 1, 0),
+        ("kept", 0, 1),
+        ("missed", 0, 1),
+    ]
+    keys = ("change", "question", "nugget", "old_response", "new_response", "old_by", "new_by")
+    assert [tuple(row[key] for key in keys) for row in found["rows"]] == [
+        ("gained", "q3", "1", "", "Ships!", "judgement", "judgement"),
+        ("lost", "q1", "1", "A lens.", "", "judgement", "nothing"),
+        ("kept", "q2", "1", "Salt.", "Salt.", "judgement", "judgement"),
+        ("missed", "q1", "2", "", "", "judgement", "nothing"),
+    ]
+    assert [row["question"] for row in found["questions"]] == ["q1", "q3"]
+    (test,) = found["test"]
+    assert (test["questions"], test["old"], test["new"], test["p"]) == (2, 0.5, 0.5, 1)
+    assert any(note.startswith("1 of 2 changes rest on responses") for note in found["notes"])
+    assert any("Skipped, not scored 0: q2" in note for note in found["notes"])
+    assert "no vital nuggets, so no F and no V: question q2" in found["notes"]
+
+
+def test_kept_and_missed_ones_on_request(output: Output, files: Path) -> None:
+    found = json.loads(output(*ARGS, "-f", "json"))
+    assert [row["change"] for row in found["rows"]] == ["gained", "lost"]
+    assert len(found["counts"]) == 4
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format(output: Output, files: Path, format: str) -> None:
+    shown = output(*ARGS, "--all", "-f", format)
+    assert "Ships!" in shown
+    assert "gained" in shown
+
+
+def test_a_file_against_a_run_that_comes_with_the_key(output: Output, folder: Path) -> None:
+    (folder / "my.run").write_text("marlow mine - Ida Marlow kept bees.\n")
+    args = ("nuggets", "diff", "heron", "my.run", "-k", "demo-nuggets", "-f", "json")
+    found = json.loads(output(*args))
+    assert [row["run"] for row in found["scores"]] == ["heron", "mine"]
+    assert {row["change"] for row in found["rows"]} == {"lost"}
+
+
+def test_a_run_against_itself(output: Output) -> None:
+    found = json.loads(
+        output("nuggets", "diff", "heron", "heron", "-k", "demo-nuggets", "-f", "json")
+    )
+    assert found["rows"] == []
+    assert found["test"][0]["p"] == 1
+
+
+def test_one_question_is_too_few_for_a_test(output: Output, files: Path) -> None:
+    (files / "key.txt").write_text("q1 1 vital the lens\n")
+    (files / "one.txt").write_text("q1 x 1 d A lens.\nq1 x 1 1\n")
+    args = (*ARGS[:-1], "one.txt", "--skip-unknown", "-f", "json")
+    found = json.loads(output(*args))
+    assert found["test"][0]["p"] is None
+    assert found["notes"][0].endswith("on one question: too few for a test.")
+
+
+def test_no_question_is_scored(output: Output, files: Path) -> None:
+    (files / "key.txt").write_text(KEY.replace("vital", "okay"))
+    found = json.loads(output(*ARGS, "-f", "json"))
+    assert found["scores"][0]["f"] is None
+    assert found["notes"][0].startswith("No question has a nugget of any weight")
+    assert "No question has" in output(*ARGS)
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("old.run", "new.run", "-k", "key.txt"), "key.txt comes without judgements"),
+        (("old.run", "gone", "-k", "key.txt"), "key.txt comes without judgements"),
+        (("old.run", "gone", *ARGS[4:]), "gone: no such file, and key.txt comes without runs"),
+        (("two.run", "new.run", *ARGS[4:]), "two.run holds 2 runs (a, b), expected one: give each"),
+        (("empty.run", "new.run", *ARGS[4:]), "empty.run holds 0 runs, expected one"),
+        (("old.run", "new.run", *ARGS[4:], "--beta", "nan"), "beta=nan: expected a number"),
+        (("old.run", "new.run", *ARGS[4:], "-o", "new.run"), "new.run is one of the inputs"),
+        (("old.run", *ARGS[4:]), "Missing argument 'NEW'."),
+    ],
+)
+def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+    (files / "two.run").write_text("q1 a d x\nq1 b d y\n")
+    (files / "empty.run").write_text("")
+    done = called("nuggets", "diff", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"karat: {sentence}")

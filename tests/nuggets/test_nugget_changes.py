@@ -1,0 +1,120 @@
+"""Nuggets gained and lost between two versions, against plain loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import nugget_loops
+
+from karat.nuggets.changes import KINDS, Changes, changes
+from karat.nuggets.decisions import Decided
+from karat.nuggets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.official import Official
+from karat.nuggets.runs import Response, Run, make_run
+
+Matrix = list[list[float | None]]
+
+
+def decided(matrix: Matrix, nuggets: int) -> Decided:
+    """All that is decided was judged."""
+    values = np.array(matrix, dtype=np.float64).reshape(-1, nuggets)
+    return Decided(values, ~np.isnan(values))
+
+
+def run(tag: str, sizes: dict[str, int]) -> Run:
+    pairs = [(q, Response(f"{tag} {q} {i}")) for q, size in sizes.items() for i in range(size)]
+    return make_run(tag, pairs)
+
+
+def compare(key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official) -> Changes:
+    sides = []
+    for tag, found in (("old", old), ("new", new)):
+        counts = {q: len(found[q]) for q in key.questions}
+        tables = {q: decided(found[q], len(key.questions[q].nuggets)) for q in key.questions}
+        sides.append((run(tag, counts), tables))
+    return changes(key, how, *sides)
+
+
+VALUES = st.sampled_from([None, 0.0, 0.5, 1.0])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Key, dict[str, Matrix], dict[str, Matrix]]:
+    """Up to three questions, and what two versions carry."""
+    questions, both = [], ({}, {})
+    for id in "abc"[: draw(st.integers(1, 3))]:
+        vital = draw(st.lists(st.booleans(), min_size=1, max_size=3))
+        questions.append(
+            Question(id, tuple(Nugget(str(j), (f"n{j}",), v) for j, v in enumerate(vital)))
+        )
+        row = st.lists(VALUES, min_size=len(vital), max_size=len(vital))
+        for side in both:
+            side[id] = draw(st.lists(row, max_size=3))
+    return make_key(questions), *both
+
+
+@given(cases(), st.booleans())
+def test_changes_are_those_of_loops(
+    case: tuple[Key, dict[str, Matrix], dict[str, Matrix]], strict: bool
+) -> None:
+    key, old, new = case
+    found = compare(key, old, new, Official(strict=strict))
+    rows = iter(found.rows)
+    for id, question in key.questions.items():
+        for j, nugget in enumerate(question.nuggets):
+            kind, first, second = nugget_loops.what_became(old[id], new[id], j, strict)
+            row = next(rows)
+            assert (row.question, row.nugget, row.kind) == (id, nugget, kind)
+            assert row.old.response == ("" if first is None else f"old {id} {first}")
+            assert row.new.response == ("" if second is None else f"new {id} {second}")
+            unsure = [
+                at is None and any(line[j] is None for line in matrix)
+                for at, matrix in ((first, old[id]), (second, new[id]))
+            ]
+            assert (row.by == "nothing") == any(unsure)
+    assert next(rows, None) is None
+    assert sum(found.count(kind) for kind in KINDS) == len(found.rows)
+    for kind in KINDS:
+        assert found.count(kind) == sum(found.count(kind, vital=v) for v in (True, False))
+    scored = [id for id, question in key.questions.items() if question.vital]
+    assert [pair[0] for pair in found.differences()] == scored
+    assert list(found.new.skipped) == [id for id in key.questions if id not in scored]
+
+
+def yes_or_no(flags: str) -> dict[str, Matrix]:
+    """A question for each letter, its one nugget carried or not."""
+    return {str(k): [[float(flag == "+")]] for k, flag in enumerate(flags)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("----------", "+++++++++-"),
+        ("+-+-+-", "-+-+-+"),
+        ("++++", "++++"),
+        ("++++++++", "--------"),
+        ("+-", "++"),
+    ],
+)
+def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
+    key = make_key(Question(str(k), (Nugget("1", ("x",)),)) for k in range(len(old)))
+    found = compare(key, yes_or_no(old), yes_or_no(new), Official())
+    test = found.significance()
+    expected = nugget_loops.two_sided_p([b - a for _, a, b in found.differences()])
+    assert test.p == pytest.approx(expected, abs=0.02)  # 10,000 of the exchanges, at random
+    assert test.questions == len(old)
+    assert test.delta == pytest.approx(found.new.macro.f - found.old.macro.f)
+    assert test == found.significance()
+
+
+def test_too_few_questions_for_a_test() -> None:
+    key = make_key(
+        [Question("0", (Nugget("1", ("x",)),)), Question("1", (Nugget("1", ("x",), False),))]
+    )
+    test = compare(key, yes_or_no("-+"), yes_or_no("+-"), Official()).significance()
+    assert (test.questions, test.old, test.new, test.trials) == (1, 0, 1, 0)
+    assert math.isnan(test.p)
