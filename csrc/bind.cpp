@@ -19,6 +19,7 @@
 #include "lcs.hpp"
 #include "lines.hpp"
 #include "ngrams.hpp"
+#include "nugget_windows.hpp"
 #include "nuggets.hpp"
 #include "porter.hpp"
 #include "ragged.hpp"
@@ -465,6 +466,39 @@ nb::tuple nugget_hits(Ids response, Ids t_ids, Offsets t_offsets, Offsets nugget
                           give(std::move(values), {found.size()}));
 }
 
+// For every response and text of its question a row: shares in windows, longest run, worst miss.
+Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
+                             Offsets t_offsets, Offsets questions, Table weights, Draws windows,
+                             nb::object check) {
+    const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
+    const size_t count = questions.shape(0) - 1;
+    check_starts(questions, count, t_offsets.shape(0) - 1);
+    check_starts(starts, count, r_offsets.shape(0) - 1);
+    if (weights.shape(0) != t_ids.shape(0) || windows.shape(0) != t_offsets.shape(0) - 1)
+        throw nb::value_error("expected weights for every token and windows for every text");
+    const size_t kinds = weights.shape(1), sizes = windows.shape(1), columns = kinds * sizes + 2;
+    size_t rows = 0;
+    for (size_t q = 0; q < count; ++q)
+        rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
+                static_cast<size_t>(questions(q + 1) - questions(q));
+    std::vector<double> found(rows * columns);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        double* row = found.data();
+        for (size_t q = 0; q < count; ++q) {
+            if (starts(q) == starts(q + 1)) continue;
+            const int64_t first = questions(q), last = questions(q + 1);
+            NuggetWindows worker(texts, first, last, weights.data(), kinds, windows.data(), sizes);
+            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
+                worker.measure(responses.begin(i), responses.length(i), row);
+                if (i % 256 == 255) poll();
+            }
+        }
+    }
+    return give(std::move(found), {rows, columns});
+}
+
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
 Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                    int64_t most, nb::object check) {
@@ -899,6 +933,8 @@ NB_MODULE(_kernel, m) {
           "check"_a.none());
     m.def("nugget_hits", &nugget_hits, "response"_a, "t_ids"_a, "t_offsets"_a, "nuggets"_a,
           "weights"_a, "order"_a, "once"_a);
+    m.def("nugget_windows", &nugget_windows, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
+          "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

@@ -1,6 +1,7 @@
 // Nuggeteer's classifier: what the n-grams of a response say about all nuggets of a question.
 //
-//     score(g, response) = max over texts t of g: sum over n-grams x of the response in t: W(x) I(x)
+//     score(g, response) = max over texts t of g of the sum of W(x) I(x)
+//                          over the n-grams x of the response that stand in t
 //
 // W is the sum of the weights of x's words, or 1; I(x) = 1 - (nuggets whose texts have x) / |G|,
 // and 1 where there is one nugget only, for which it would always be 0.

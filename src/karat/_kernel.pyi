@@ -71,6 +71,17 @@ def nugget_hits(
     order: int,
     once: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def nugget_windows(
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    questions: _Offsets,
+    weights: NDArray[np.float64],
+    windows: NDArray[np.int64],
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
 def lcs(
     c_ids: _Ids,
     c_offsets: _Offsets,

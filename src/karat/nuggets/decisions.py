@@ -55,6 +55,26 @@ def known_values(pool: Pool, judgements: Judgements) -> Floats:
     return np.array(values, dtype=np.float64)
 
 
+def own_values(pool: Pool, judgements: Judgements) -> Floats:
+    """What was judged of every cell in its own run, for measuring agreement; NaN where nothing was.
+
+    Here identical responses of other runs do not count; a run's silence does.
+    """
+    rows: dict[tuple[str, str, str, str], float] = {}
+    for row in judgements.rows:
+        cell = row.run, row.question, row.nugget, normal(row.response)
+        rows[cell] = max(row.value, rows.get(cell, 0.0))
+    judged = {(row.run, row.question) for row in judgements.rows}
+    carried = {(row.run, row.question, row.nugget) for row in judgements.rows if row.value > 0}
+    values = []
+    for i, words in enumerate(map(normal, pool.texts)):
+        run, question = pool.runs[pool.run[i]], pool.questions[pool.question[i]]
+        for g in (nugget.id for nugget in question.nuggets):
+            silent = (run, question.id) in judged and (run, question.id, g) not in carried
+            values.append(rows.get((run, question.id, g, words), 0.0 if silent else np.nan))
+    return np.array(values, dtype=np.float64)
+
+
 def _with_silence(pool: Pool, judgements: Judgements) -> dict[tuple[str, str, str], float]:
     """Judgements by question, nugget and words, and what their silence says."""
     found = dict(judgements.known)

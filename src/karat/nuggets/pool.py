@@ -33,6 +33,8 @@ class Pool:
     """Whose response it is, as an index of `runs`."""
     starts: Ints
     """Where the responses to each question begin."""
+    houses: tuple[str, ...]
+    """Whose systems the runs are; a run of unknown institution is its own house."""
 
     @cached_property
     def nuggets(self) -> tuple[Nugget, ...]:
@@ -89,12 +91,41 @@ class Pool:
         first, last = self.cell_starts[question : question + 2]
         return cells[first:last].reshape(-1, len(self.questions[question].nuggets))
 
+    @cached_property
+    def answered(self) -> Ints:
+        """A number for each cell that the cells of one run and nugget share."""
+        return self.cell_run * len(self.nuggets) + self.cell_nugget
+
+    def answers(self, cells: Floats) -> Floats:
+        """Runs x nuggets: the best of a run's responses; NaN where it gave none."""
+        found = np.full(len(self.runs) * len(self.nuggets), -np.inf)
+        np.maximum.at(found, self.answered, cells)
+        found[np.isneginf(found)] = np.nan
+        return found.reshape(len(self.runs), -1)
+
+    def question_scores(self, cells: Floats) -> Floats:
+        """Runs x questions: the share of nuggets carried, A; NaN where a run gave no response."""
+        table = self.answers(cells)
+        bounds = zip(self.nugget_starts[:-1], self.nugget_starts[1:], strict=True)
+        means = [table[:, a:b].mean(axis=1) if b > a else table[:, :0].sum(1) for a, b in bounds]
+        return np.stack(means, axis=1)
+
+    def run_scores(self, cells: Floats) -> Floats:
+        """The score of each run: the mean of A over the questions it answered."""
+        scores = self.question_scores(cells)
+        known = ~np.isnan(scores)
+        counts = known.sum(axis=1)
+        sums = np.where(known, scores, 0.0).sum(axis=1)
+        return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+
 
 def make_pool(key: Key, runs: Iterable[Run]) -> Pool:
     """The responses of runs to the questions of a key, question by question."""
     runs = tuple(runs)
     questions = tuple(key.questions.values())
-    texts, owners, counts = [], [], []
+    texts: list[str] = []
+    owners: list[int] = []
+    counts = []
     for question in questions:
         before = len(texts)
         for k, run in enumerate(runs):
@@ -103,7 +134,9 @@ def make_pool(key: Key, runs: Iterable[Run]) -> Pool:
             owners += [k] * len(mine)
         counts.append(len(texts) - before)
     tags = tuple(run.tag for run in runs)
-    return Pool(questions, tags, tuple(texts), np.array(owners, dtype=np.int64), _starts(counts))
+    houses = tuple(run.institution or run.tag for run in runs)
+    owned = np.array(owners, dtype=np.int64)
+    return Pool(questions, tags, tuple(texts), owned, _starts(counts), houses)
 
 
 def _starts(sizes: Sequence[int] | Ints) -> Ints:
