@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.runs import normal
 from karat.progress import Progress, silent
 from karat.text.recipe import Ragged, select
+from karat.text.stemmers import stem_words
+from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab, tokenize
 
 Idf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
@@ -65,11 +68,26 @@ class Classifier:
         return f"n={self.n} weight={self.weight} stem={self.stem} stop={self.stop}{extras}"
 
     def tokens(self, texts: Sequence[str], vocab: Vocab) -> Ragged:
-        """The words of texts; tokens without a letter or digit are none."""
-        found = tokenize(texts, self.tok, "lower", self.stem, self.stop, vocab=vocab, threads=1)
-        wordy = [any(map(str.isalnum, word)) for word in vocab.words(0, len(vocab))]
-        keep = np.array(wordy, dtype=np.bool_)[found.ids]
-        return select(Ragged(found.ids, found.offsets), keep)
+        """The words of texts, without punctuation at their ends; what is nothing else is none."""
+        cut = tokenize(texts, self.tok, "lower", threads=1)
+        words = [_bare(word) for word in cut.vocab.words(0, len(cut.vocab))]
+        stop, bare = stop_words(self.stop), Vocab()
+        ids = bare.add(words)
+        kept = np.array([word != "" and word not in stop for word in words], dtype=np.bool_)
+        known = vocab.merge(bare) if self.stem == "none" else stem_words(self.stem, bare, 0, vocab)
+        return select(Ragged(known[ids][cut.ids], cut.offsets), kept[cut.ids])
+
+
+def _bare(word: str) -> str:
+    """Without punctuation and symbols at both ends: the tokeniser leaves `20.` whole."""
+    if word[:1].isalnum() and word[-1:].isalnum():
+        return word
+    first, last = 0, len(word)
+    while first < last and category(word[first])[0] in "PS":
+        first += 1
+    while last > first and category(word[last - 1])[0] in "PS":
+        last -= 1
+    return word[first:last]
 
 
 def pooled_idf(texts: Sequence[str], classifier: Classifier) -> Idf:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from karat.errors import InputError
@@ -36,7 +38,7 @@ def known_elsewhere(pool: Pool, labels: Floats, fold: Ints) -> Floats:
     order = np.argsort(words, kind="stable")
     bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
     found = np.full(len(labels), np.nan)
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         group = order[first:last]
         if last - first > 1:
             for cell in group:

@@ -108,7 +108,7 @@ class Pool:
         table = self.answers(cells)
         bounds = zip(self.nugget_starts[:-1], self.nugget_starts[1:], strict=True)
         means = [table[:, a:b].mean(axis=1) if b > a else table[:, :0].sum(1) for a, b in bounds]
-        return np.stack(means, axis=1)
+        return np.asarray(np.stack(means, axis=1))
 
     def run_scores(self, cells: Floats) -> Floats:
         """The score of each run: the mean of A over the questions it answered."""
@@ -116,7 +116,7 @@ class Pool:
         known = ~np.isnan(scores)
         counts = known.sum(axis=1)
         sums = np.where(known, scores, 0.0).sum(axis=1)
-        return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
 
 def make_pool(key: Key, runs: Iterable[Run]) -> Pool:

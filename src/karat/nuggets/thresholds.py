@@ -7,8 +7,8 @@ not above it that were judged yes and no,
 
     L(t, fp, fn) = fp^FP (1 - fp)^TN fn^FN (1 - fn)^TP.
 
-Each unit (all cells, a question, a nugget) has a threshold of its own, uniform over the midpoints of
-its scores, at most 100 of them, and one below and one above them all; rates are uniform:
+Each unit (all cells, a question, a nugget) has a threshold of its own, uniform over the midpoints
+of its scores, at most 100 of them, and one below and one above them all; rates are uniform:
 
     shared rates    P(Data|Model) = ∫∫ prod over u of mean over t of L_u(t, fp, fn) dfp dfn
     own rates       P(Data|Model) = prod over u of mean over t of B(FP+1, TN+1) B(FN+1, TP+1)
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import lgamma, log
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
     order = np.argsort(units, kind="stable")
     bounds = np.flatnonzero(np.diff(units[order], prepend=-1, append=-2))
     found = {}
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         mine = order[first:last]
         found[int(units[mine[0]])] = _tally(scores[mine], yes[mine])
     return found
