@@ -5,8 +5,8 @@
 Prints Markdown. Settings and thresholds are chosen inside the training folds only. LOTO leaves
 questions out (RAG24 one at a time, REALSumm five at a time): nothing is known of their nuggets.
 LOSO leaves one run out at a time: the others' judgements on the same nuggets are known, which
-lowers the error, but ranks a run by how much it resembles the others. Nothing is drawn at random but the
-subsamples of topics (numpy's default generator, seed 2006).
+lowers the error, but ranks a run by how much it resembles the others. Nothing is drawn at random
+but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
 for the choice of the columns of evidence and likeness, their constants and the ridge. The rows
