@@ -33,6 +33,7 @@ from karat.nuggets.folds import folds, known_elsewhere
 from karat.nuggets.intervals import score_errors, score_interval
 from karat.nuggets.keys import make_key
 from karat.nuggets.likeness import Likeness
+from karat.nuggets.logistic import Logistic, fit_logistic
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import MODELS, best_f_threshold, compare_models
 from karat.nuggets.tuning import fold_thresholds, settings, training
@@ -72,7 +73,9 @@ def _f(carried: np.ndarray, yes: np.ndarray) -> float:
     return float(2 * (carried & yes).sum() / max(1, carried.sum() + yes.sum()))
 
 
-def judgements(name: str, pool: Pool, X: Floats, labels: Floats) -> tuple[Validated, Validated]:
+def judgements(
+    name: str, pool: Pool, X: Floats, labels: Floats, prior: Logistic
+) -> tuple[Validated, Validated]:
     """The tables of agreement; the validated classifiers of both ways."""
     topics = pool.cell_question % FOLDS[name]
     runs = folds(pool, "system")
@@ -84,6 +87,9 @@ def judgements(name: str, pool: Pool, X: Floats, labels: Floats) -> tuple[Valida
     loto = cross_validate(pool, X, labels, topics)
     row("calibrated, scores from decisions", agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
+    started = cross_validate(pool, X, labels, topics, ridge=300.0, prior=prior)
+    row("the same, the other set as prior, decisions", agreement(pool, started.carried, labels))
+    row("the same, the other set as prior, expected", started.agreement)
     print("\n" + HEAD.format(f"LOSO, {100 * (~np.isnan(known)).mean():.1f}% known"))
     for title, base in BASES.items():
         row(f"{title}: 24 settings, global threshold", nested(pool, base, labels, runs, known))
@@ -163,14 +169,17 @@ def transfer(pools: dict[str, tuple[Pool, Floats, Floats]]) -> None:
 def main() -> None:
     asked = [name for name in sys.argv[1:] if name in SETS] or list(SETS)
     pools = {}
+    for name in SETS:
+        pool, labels = pooled(*SETS[name]())
+        pools[name] = pool, evidence(pool), labels
     for name in asked:
         start = time.perf_counter()
-        pool, labels = pooled(*SETS[name]())
-        X = evidence(pool)
-        pools[name] = pool, X, labels
+        pool, X, labels = pools[name]
+        _, theirs, told = next(pools[other] for other in SETS if other != name)
+        prior = fit_logistic(theirs, told > 0)
         print(f"\n## {name}: {len(pool.runs)} runs, {len(pool.questions)} questions, "
               f"{len(labels):,} judgements\n")  # fmt: skip
-        loto, loso = judgements(name, pool, X, labels)
+        loto, loso = judgements(name, pool, X, labels, prior)
         for way, found in (("LOTO", loto), ("LOSO", loso)):
             print(f"\n{way}:\n")
             coverage(pool, found, labels)
@@ -180,11 +189,10 @@ def main() -> None:
         if "--quick" not in sys.argv:
             if (strict(labels) != labels).any():
                 print("\nStrict (partial support is none):\n")
-                judgements(name, pool, X, strict(labels))
+                judgements(name, pool, X, strict(labels), prior)
             halves(name)
         print(f"\n{time.perf_counter() - start:.0f} s", flush=True)
-    if len(pools) == 2:
-        transfer(pools)
+    transfer(pools)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,11 @@ def _counts(row: Ints, keys: Ints, rows: int) -> Floats:
 
 
 def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
-    """One question: responses x nuggets become rows."""
+    """One question: responses x nuggets become rows.
+
+    Regression is linear, so the rate is taken off afterwards: that of the fold that is predicted,
+    which has not seen its judgements, for all the others.
+    """
     judged = ~np.isnan(labels)
     yes = np.where(judged, labels > 0, 0.0)
     apart = fold[:, None] != fold[None, :]
@@ -106,7 +110,7 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     K, known = responses.cosines, np.asarray(judged.any(axis=1))
     columns = [
         logit(rate),
-        _regress(K, np.where(judged, yes - rate, 0.0), known, fold),
+        _regress(K, yes, known, fold) - rate * _regress(K, judged.astype(np.float64), known, fold),
         _regress(K, np.where(judged, yes - guesses, 0.0), known, fold),
         _closest(K, apart, judged & (yes > 0)) - _closest(K, apart, judged & (yes == 0)),
         _neighbours(K, apart, yes, judged, rate),

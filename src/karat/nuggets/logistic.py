@@ -1,8 +1,9 @@
 """Logistic regression with a ridge, by Newton's method (iteratively reweighted least squares).
 
-    maximise  sum of log P(y | x) - (ridge / 2) |w|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
+    maximise  sum of log P(y | x) - (ridge / 2) |w - v|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
 
-where z is x less its mean, over its standard deviation; the intercept b is not held back.
+where z is x less its mean, over its standard deviation; the intercept b is not held back. v is 0,
+or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's.
 """
 
 from __future__ import annotations
@@ -52,21 +53,29 @@ def logit(p: Floats) -> Floats:
     return found
 
 
-def fit_logistic(X: Floats, yes: NDArray[np.bool_], ridge: float = RIDGE) -> Logistic:
-    """The best weights; columns that never vary have none."""
+def fit_logistic(
+    X: Floats, yes: NDArray[np.bool_], ridge: float = RIDGE, prior: Logistic | None = None
+) -> Logistic:
+    """The best weights; columns that never vary have none, or the prior's."""
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
-    centre, scale = X.mean(axis=0), X.std(axis=0)
-    scale = np.where(scale > 1e-12, scale, np.inf)
+    centre, scale = (prior.centre, prior.scale) if prior else _standard(X)
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
-    hold = np.diag([1e-6, *[ridge] * X.shape[1]])
-    w = np.zeros(Z.shape[1])
+    hold = np.array([1e-6, *[ridge] * X.shape[1]])
+    aim = np.array([prior.intercept, *prior.weights]) if prior else np.zeros(Z.shape[1])
+    w = aim
     for _ in range(_STEPS):
         p = sigmoid(Z @ w)
-        gradient = Z.T @ (yes - p) - hold @ w
-        curvature = (Z * (p * (1 - p))[:, None]).T @ Z + hold
+        gradient = Z.T @ (yes - p) - hold * (w - aim)
+        curvature = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(hold)
         step = np.linalg.solve(curvature, gradient)
         w = w + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-8:
             break
     return Logistic(centre, scale, w[1:], float(w[0]))
+
+
+def _standard(X: Floats) -> tuple[Floats, Floats]:
+    """Means and standard deviations; a column that never varies has an infinite one."""
+    scale = X.std(axis=0)
+    return X.mean(axis=0), np.where(scale > 1e-12, scale, np.inf)
