@@ -20,6 +20,7 @@ import large
 import lists
 import machine
 import meta
+import nuggets
 import startup
 from plan import FULL, QUICK, Plan
 from table import Row, markdown, text
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "gtm": gtm.measure,
     "perm": meta.perm,
     "kendall": meta.kendall,
+    "nuggets": nuggets.measure,
 }
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
@@ -69,13 +70,27 @@ class Classifier:
 
     def tokens(self, texts: Sequence[str], vocab: Vocab) -> Ragged:
         """The words of texts, without punctuation at their ends; what is nothing else is none."""
-        cut = tokenize(texts, self.tok, "lower", threads=1)
-        words = [_bare(word) for word in cut.vocab.words(0, len(cut.vocab))]
-        stop, bare = stop_words(self.stop), Vocab()
-        ids = bare.add(words)
-        kept = np.array([word != "" and word not in stop for word in words], dtype=np.bool_)
+        cut, bare = _cut(tuple(texts), self.tok)
+        kept = self._keeps(bare)
         known = vocab.merge(bare) if self.stem == "none" else stem_words(self.stem, bare, 0, vocab)
-        return select(Ragged(known[ids][cut.ids], cut.offsets), kept[cut.ids])
+        return select(Ragged(known[cut.ids], cut.offsets), kept[cut.ids])
+
+    def _keeps(self, bare: Vocab) -> NDArray[np.bool_]:
+        """Which words are neither empty nor stop words."""
+        words = bare.words(0, len(bare))
+        if self.stop == "none":
+            return np.array([word != "" for word in words], dtype=np.bool_)
+        stop = stop_words(self.stop)
+        return np.array([word != "" and word not in stop for word in words], dtype=np.bool_)
+
+
+@lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
+def _cut(texts: tuple[str, ...], tok: str) -> tuple[Ragged, Vocab]:
+    """Texts as ids of bare words, and those words; nobody changes them."""
+    cut = tokenize(texts, tok, "lower", threads=1)
+    bare = Vocab()
+    ids = bare.add([_bare(word) for word in cut.vocab.words(0, len(cut.vocab))])
+    return Ragged(ids[cut.ids], cut.offsets), bare
 
 
 def _bare(word: str) -> str:
@@ -100,10 +115,10 @@ def pooled_idf(texts: Sequence[str], classifier: Classifier) -> Idf:
     for start in range(0, len(texts), _BATCH):
         some = classifier.tokens(texts[start : start + _BATCH], vocab)
         rows = np.repeat(np.arange(len(some.offsets) - 1), some.lengths)
-        distinct = np.unique(rows * np.int64(len(vocab) + 1) + some.ids) % (len(vocab) + 1)
-        counts = np.bincount(distinct, minlength=len(vocab)) + np.pad(
-            counts, (0, len(vocab) - len(counts))
-        )
+        both = np.sort(rows * np.int64(len(vocab) + 1) + some.ids)
+        first = np.append(True, both[1:] != both[:-1])[: len(both)]
+        found = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
+        counts = found + np.pad(counts, (0, len(vocab) - len(counts)))
 
     def idf(words: Sequence[str]) -> Sequence[float]:
         ids = vocab.find(list(words))
