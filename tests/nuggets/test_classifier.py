@@ -142,3 +142,9 @@ def test_bad_settings(settings: dict[str, object], message: str) -> None:
 def test_idf_must_come_from_somewhere() -> None:
     with pytest.raises(InputError, match="weight=idf: give the idf of words, or weight=count"):
         Index([], Classifier())
+
+
+def test_evidence_of_an_unknown_question() -> None:
+    index = Index(pool_of([[[["first"]]]], [[]]).questions, Classifier(1, "count"))
+    with pytest.raises(InputError, match="question 'q9': expected one of the 1 of the key"):
+        index.evidence("q9", "first")

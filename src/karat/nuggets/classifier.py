@@ -201,9 +201,12 @@ class Index:
     def evidence(self, question: str, response: str) -> list[Evidence]:
         """The n-grams of a response that carried the scores, nugget by nugget, in its order.
 
-        Of a nugget with several texts, those of the one that decided.
+        Of a nugget with several texts, those of the one in which they add up to most.
         """
-        q = [q.id for q in self.questions].index(question)
+        ids = [one.id for one in self.questions]
+        if question not in ids:
+            raise InputError(f"question {question!r}: expected one of the {len(ids)} of the key")
+        q = ids.index(question)
         first, last = self.starts[q], self.starts[q + 1]
         bounds = self.nuggets[first : last + 1]
         offsets = self.offsets[bounds[0] : bounds[-1] + 1]
