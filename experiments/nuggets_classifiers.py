@@ -10,7 +10,15 @@ but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
 for the choice of the columns of evidence and likeness, their constants and the ridge. The rows
-"odd" and "even" apply everything to those questions alone.
+"odd" and "even" apply everything to those questions alone. After that all questions were looked at
+three times: for the classifier with idf from other sources, which changed nothing; for learning on
+one set and testing on the other, which led to the rows with the other set as a prior (its ridge was
+chosen on the even questions); and for these tables, before the column `gp` of likeness was made
+to leave a response's own judgements out altogether.
+
+Intervals: each run in turn is taken for unjudged. How wrong guesses are is learned from the other
+runs, on the same questions; their guesses come from models that had seen this run's judgements as
+one run among many.
 """
 
 from __future__ import annotations
