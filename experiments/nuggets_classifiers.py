@@ -10,11 +10,13 @@ but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
 for the choice of the columns of evidence and likeness, their constants and the ridge. The rows
-"odd" and "even" apply everything to those questions alone. After that all questions were looked at
-three times: for the classifier with idf from other sources, which changed nothing; for learning on
-one set and testing on the other, which led to the rows with the other set as a prior (its ridge was
-chosen on the even questions); and for these tables, before the column `gp` of likeness was made
-to leave a response's own judgements out altogether.
+"odd" and "even" apply everything to those questions alone. All questions were looked at for: the
+paper's classifier with other idf and other settings; the correlation of each column of evidence
+with the labels, printed once, before columns were dropped on the even questions; learning on one
+set and testing on the other, which chose the four columns of `PRIOR` and led to the rows with the
+other set as a prior (its ridge was chosen on the even questions); and earlier prints of these
+tables, after which the column `gp` of likeness was made to leave a response's own judgements out
+altogether, because a test had found them in it.
 
 Intervals: each run in turn is taken for unjudged. How wrong guesses are is learned from the other
 runs, on the same questions; their guesses come from models that had seen this run's judgements as
@@ -44,7 +46,7 @@ from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import Logistic, fit_logistic
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.tuning import fold_thresholds, settings, training
+from karat.nuggets.tuning import settings, training
 
 SEED, SUBSAMPLES = 2006, 200
 FOLDS = {"realsumm": 20, "rag24": 21}  # groups of questions left out
@@ -63,16 +65,13 @@ def row(name: str, found: Agreement) -> None:
 def nested(pool: Pool, base: Classifier, labels: Floats, fold: Ints, known: Floats) -> Agreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
     tables = [score(pool, setting) for setting in settings(base)]
-    inner = [fold_thresholds(scores, labels, fold) for scores in tables]
     carried = np.zeros(len(labels), dtype=bool)
     for k, train in training(labels, fold):
-        f = [
-            _f(scores[train] > t[train], labels[train] > 0)
-            for scores, t in zip(tables, inner, strict=True)
-        ]
-        scores = tables[int(np.argmax(f))]
-        limit = best_f_threshold(scores[train], labels[train] > 0)
-        carried[fold == k] = scores[fold == k] > limit
+        yes = labels[train] > 0
+        limits = [best_f_threshold(scores[train], yes) for scores in tables]
+        f = [_f(scores[train] > t, yes) for scores, t in zip(tables, limits, strict=True)]
+        best = int(np.argmax(f))
+        carried[fold == k] = tables[best][fold == k] > limits[best]
     told = ~np.isnan(known)
     return agreement(pool, np.where(told, known > 0, carried), labels)
 
