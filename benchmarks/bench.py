@@ -21,6 +21,7 @@ import large
 import lists
 import machine
 import meta
+import nuggets
 import plane
 import startup
 import trees
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "edits": edits.scripts,
     "conllu": edits.conllu,
     "trees": trees.measure,
+    "nuggets": nuggets.measure,
 }
 
 

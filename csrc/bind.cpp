@@ -21,6 +21,8 @@
 #include "lines.hpp"
 #include "moments.hpp"
 #include "ngrams.hpp"
+#include "nugget_windows.hpp"
+#include "nuggets.hpp"
 #include "porter.hpp"
 #include "ragged.hpp"
 #include "rank.hpp"
@@ -395,6 +397,114 @@ struct Poll {
         if (!check.is_none()) check();
     }
 };
+
+// Where the nuggets of every question and their texts begin, and which responses answer it.
+struct NuggetKey {
+    Ragged texts;
+    const int64_t *nuggets, *questions;
+    size_t size;  // questions
+
+    NuggetKey(const Ids& ids, const Offsets& offsets, const Offsets& nuggets,
+              const Offsets& questions)
+        : texts(ragged(ids, offsets)), nuggets(nuggets.data()), questions(questions.data()) {
+        check_starts(nuggets, nuggets.shape(0) - 1, offsets.shape(0) - 1);
+        check_starts(questions, questions.shape(0) - 1, nuggets.shape(0) - 1);
+        size = questions.shape(0) - 1;
+    }
+    int64_t count(size_t q) const { return questions[q + 1] - questions[q]; }
+    NuggetIndex index(size_t q, const double* weights, const NuggetRules& rules) const {
+        return {texts, nuggets + questions[q], count(q), weights, rules};
+    }
+};
+
+void check_weights(const Ids& ids, const Numbers& weights, const NuggetRules& rules) {
+    if (rules.order < 1) throw nb::value_error("the order must be at least 1");
+    for (size_t i = 0; rules.sum && i < ids.shape(0); ++i)
+        if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= weights.shape(0))
+            throw nb::value_error("a word has no weight");
+}
+
+// Responses x nuggets of every question, one after the other; no weights: every n-gram counts 1.
+Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
+                            Offsets t_offsets, Offsets nuggets, Offsets questions, Numbers weights,
+                            int order, bool once, bool share, nb::object check) {
+    const NuggetRules rules{order, weights.shape(0) > 0, once, share};
+    const NuggetKey key(t_ids, t_offsets, nuggets, questions);
+    const Ragged responses = ragged(r_ids, r_offsets);
+    check_starts(starts, key.size, r_offsets.shape(0) - 1);
+    check_weights(t_ids, weights, rules);
+    size_t cells = 0;
+    for (size_t q = 0; q < key.size; ++q)
+        cells += static_cast<size_t>((starts(q + 1) - starts(q)) * key.count(q));
+    std::vector<double> scores(cells);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        double* row = scores.data();
+        for (size_t q = 0; q < key.size; ++q) {
+            if (starts(q) == starts(q + 1)) continue;
+            NuggetIndex index = key.index(q, weights.data(), rules);
+            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += key.count(q)) {
+                index.scores(responses.begin(i), responses.length(i), row);
+                if (i % 1024 == 1023) poll();
+            }
+        }
+    }
+    return give(std::move(scores), {cells});
+}
+
+// The n-grams of one response that stand in a question's texts: (position, length, text), value.
+nb::tuple nugget_hits(Ids response, Ids t_ids, Offsets t_offsets, Offsets nuggets, Numbers weights,
+                      int order, bool once) {
+    const NuggetRules rules{order, weights.shape(0) > 0, once, false};
+    const Ragged texts = ragged(t_ids, t_offsets);
+    check_starts(nuggets, nuggets.shape(0) - 1, t_offsets.shape(0) - 1);
+    check_weights(t_ids, weights, rules);
+    NuggetIndex index(texts, nuggets.data(), static_cast<int64_t>(nuggets.shape(0)) - 1,
+                      weights.data(), rules);
+    const auto found = index.hits(response.data(), static_cast<int64_t>(response.shape(0)));
+    std::vector<int32_t> where;
+    std::vector<double> values;
+    for (const auto& hit : found) {
+        where.insert(where.end(), {hit.position, hit.length, hit.text});
+        values.push_back(hit.value);
+    }
+    return nb::make_tuple(give(std::move(where), {found.size(), 3}),
+                          give(std::move(values), {found.size()}));
+}
+
+// For every response and text of its question a row: shares in windows, longest run, worst miss.
+Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
+                             Offsets t_offsets, Offsets questions, Table weights, Draws windows,
+                             nb::object check) {
+    const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
+    const size_t count = questions.shape(0) - 1;
+    check_starts(questions, count, t_offsets.shape(0) - 1);
+    check_starts(starts, count, r_offsets.shape(0) - 1);
+    if (weights.shape(0) != t_ids.shape(0) || windows.shape(0) != t_offsets.shape(0) - 1)
+        throw nb::value_error("expected weights for every token and windows for every text");
+    const size_t kinds = weights.shape(1), sizes = windows.shape(1), columns = kinds * sizes + 2;
+    size_t rows = 0;
+    for (size_t q = 0; q < count; ++q)
+        rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
+                static_cast<size_t>(questions(q + 1) - questions(q));
+    std::vector<double> found(rows * columns);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        double* row = found.data();
+        for (size_t q = 0; q < count; ++q) {
+            if (starts(q) == starts(q + 1)) continue;
+            const int64_t first = questions(q), last = questions(q + 1);
+            NuggetWindows worker(texts, first, last, weights.data(), kinds, windows.data(), sizes);
+            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
+                worker.measure(responses.begin(i), responses.length(i), row);
+                if (i % 256 == 255) poll();
+            }
+        }
+    }
+    return give(std::move(found), {rows, columns});
+}
 
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
 Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
@@ -910,6 +1020,13 @@ NB_MODULE(_kernel, m) {
     m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "order"_a);
+    m.def("nugget_scores", &nugget_scores, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
+          "t_offsets"_a, "nuggets"_a, "questions"_a, "weights"_a, "order"_a, "once"_a, "share"_a,
+          "check"_a.none());
+    m.def("nugget_hits", &nugget_hits, "response"_a, "t_ids"_a, "t_offsets"_a, "nuggets"_a,
+          "weights"_a, "order"_a, "once"_a);
+    m.def("nugget_windows", &nugget_windows, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
+          "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

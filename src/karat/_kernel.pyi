@@ -48,6 +48,40 @@ def porter_nltk(vocab: Vocab, start: int, target: Vocab) -> _Ids: ...
 def overlap(
     c_ids: _Ids, c_offsets: _Offsets, r_ids: _Ids, r_offsets: _Offsets, starts: _Offsets, order: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def nugget_scores(
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    nuggets: _Offsets,
+    questions: _Offsets,
+    weights: NDArray[np.float64],
+    order: int,
+    once: bool,
+    share: bool,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
+def nugget_hits(
+    response: _Ids,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    nuggets: _Offsets,
+    weights: NDArray[np.float64],
+    order: int,
+    once: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def nugget_windows(
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    questions: _Offsets,
+    weights: NDArray[np.float64],
+    windows: NDArray[np.int64],
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
 def lcs(
     c_ids: _Ids,
     c_offsets: _Offsets,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from karat.report.chart_models import HeatMap
 from karat.report.figures import chart_svg
 from karat.report.markup import element, quote
-from karat.report.nuggets import decided_by
 from karat.report.table import Figure
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _cell(
     """A sign that leads to the response it is about."""
     decided = one.decided[question.id]
     credit = decided.credit()[nugget]
-    by = decided_by(decided, nugget, credit)
+    by = decided.by(nugget, credit)
     name = question.nuggets[nugget].id
     told = f"{one.run.tag} {_WORDS[support]} nugget {name} ({by})"
     sign = SIGNS[support] if by != "guess" else f"({SIGNS[support]})"

@@ -1,0 +1,166 @@
+"""Nuggets: the paper's classifier against plain Python, tuning, and very many responses.
+
+The work has the shape of the TREC RAG 2024 track: 21 questions of 14 nuggets, 45 runs, answers of
+200 words. Nuggets are seven words of the corpus, answers are made of its words and carry a third of
+the nuggets. Times are those of the processor, and cutting texts into words is part of them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from corpus import Corpus, make, read
+from jobs import peak_mb
+from plain_nuggets import Question as Plain
+from plain_nuggets import as_it_reads, tuned
+from plan import Plan
+from table import Row, duration
+
+from karat.nuggets.classifier import Classifier, Index, _cut, pooled_idf, score
+from karat.nuggets.evidence import evidence
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.pool import Pool, make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.tuning import tune
+
+QUESTIONS, NUGGETS, RUNS, WORDS = 21, 14, 45, 200
+MANY = 400_000
+
+
+def _bare(line: str) -> list[str]:
+    """The words of a line, cut so that all rules cut them alike."""
+    return [word for word in line.lower().split() if word.isascii() and word.isalpha()]
+
+
+def _made(corpus: Corpus) -> list[Plain]:
+    """Questions with nuggets and answers, the same on every run."""
+    rng = random.Random(7)
+    text = [word for line in read(corpus.references)[:20_000] for word in _bare(line)]
+
+    def some(count: int) -> str:
+        start = rng.randrange(len(text) - count)
+        return " ".join(text[start : start + count])
+
+    made = []
+    for _ in range(QUESTIONS):
+        nuggets = [some(7) for _ in range(NUGGETS)]
+        answers = [
+            " ".join([*rng.sample(nuggets, NUGGETS // 3), some(WORDS - 28)]) for _ in range(RUNS)
+        ]
+        made.append((nuggets, answers))
+    return made
+
+
+def _pool(made: list[Plain]) -> Pool:
+    key = make_key(
+        Question(str(q), tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
+        for q, (nuggets, _) in enumerate(made)
+    )
+    runs = [
+        make_run(f"run{k}", [(str(q), Response(said[k])) for q, (_, said) in enumerate(made)])
+        for k in range(RUNS)
+    ]
+    return make_pool(key, runs)
+
+
+def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """Scores, evidence, tuning; then one run of very many responses."""
+    made = _made(corpus)
+    pool = _pool(made)
+    rule = Classifier(2)
+    cells = len(pool.cell_response)
+    ours = _cpu(lambda: score(pool, rule), plan.rounds)
+    read_, tuned_ = (_cpu(partial(f, made, 2), plan.peer_rounds) for f in (as_it_reads, tuned))
+    apart = np.abs(score(pool, rule) - np.array(tuned(made, 2))).max()
+    yield Row(
+        f"Nuggeteer, {cells:,} pairs: as the formula reads",
+        duration(ours),
+        f"Python {duration(read_)}",
+        read_ / ours,
+        "x faster",
+        at_least=50,
+        note=f"scores apart by {apart:.0e}; a tuned Python takes {duration(tuned_)}",
+    )
+    yield Row(f"the same: {RUNS} runs scored", duration(ours), "", ours, " s", at_most=1)
+    took = _cpu(lambda: evidence(pool), plan.rounds)
+    yield Row("the same: all evidence", duration(took), "", took, " s", at_most=1)
+    labels = (score(pool, rule) > 60).astype(np.float64)
+    took = _cpu(lambda: tune(pool, labels), 1)
+    yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
+    yield from _many(plan)
+
+
+def _cpu(function: Callable[[], object], rounds: int) -> float:
+    """The best time of the processor, with nothing cut before."""
+    best = float("inf")
+    for _ in range(rounds):
+        _cut.cache_clear()
+        start = time.process_time()
+        function()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+class _Texts(Sequence[str]):
+    """Very many responses, each made when it is asked for, each with a word of its own."""
+
+    def __init__(self, pieces: list[str], count: int) -> None:
+        self.pieces, self.count = pieces, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(self.count))]
+        return f"{self.pieces[at % len(self.pieces)]} word{at}"
+
+
+def _many(plan: Plan) -> Iterator[Row]:
+    """One run with very many responses to one question: time and memory against a tenth of it."""
+    count = MANY if plan.lines >= 100_000 else MANY // 10
+    small, large = (_child(plan.lines, size) for size in (count // 10, count))
+    yield Row(
+        f"{count:,} responses of one run: time per response against {count // 10:,}",
+        duration(large["seconds"]),
+        duration(small["seconds"]),
+        large["seconds"] / 10 / small["seconds"],
+        at_most=1.3,
+        note=f"peak memory {large['peak_mb']:.0f} MB, {small['peak_mb']:.0f} MB for a tenth; the "
+        f"scores take {large['scores_mb']:.0f} MB, twice that while they are put together",
+    )
+
+
+def _child(lines: int, count: int) -> dict[str, float]:
+    """The work in a process of its own, whose peak is that of this work."""
+    argv = [sys.executable, __file__, str(lines), str(count)]
+    done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    """Score so many responses and print what it took."""
+    lines, count = map(int, sys.argv[1:])
+    nuggets, answers = _made(make(lines))[0]
+    texts = _Texts([answer[i : i + 120] for answer in answers for i in range(0, 600, 40)], count)
+    question = Question("q", tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
+    rule = Classifier(2)
+    index = Index([question], rule, pooled_idf(texts[:1000], rule))
+    start = time.process_time()
+    scores = index.scores(texts, np.array([0, count]))
+    took = time.process_time() - start
+    found = {"seconds": took, "peak_mb": peak_mb(), "scores_mb": scores.nbytes / 2**20}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

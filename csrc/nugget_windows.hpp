@@ -1,0 +1,161 @@
+// How much of a text's words stands in a window of a response, under several weightings at once.
+//
+//     share(k, w) = max over windows of w tokens: sum of weight k of the text's words in it
+//                   / sum of weight k of the text's words
+//
+// and the longest run of tokens that both have. Responses are read once for all texts of a
+// question: each token knows the texts that have it, and windows only move over those hits.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "numbering.hpp"
+#include "ragged.hpp"
+
+namespace karat {
+
+class NuggetWindows {
+  public:
+    // weights: one row for each token of all texts, `kinds` columns; of a token that a text has
+    // more than once the first counts. Windows: so many tokens each, by text; 0 is no bound.
+    NuggetWindows(const Ragged& texts, int64_t first, int64_t last, const double* weights,
+                  size_t kinds, const int64_t* windows, size_t sizes)
+        : first_(first), kinds_(kinds), windows_(windows), sizes_(sizes) {
+        words_.reset(1 << 10);
+        for (int64_t t = first; t < last; ++t) add(texts, t, weights);
+        post();
+        hits_.resize(last - first);
+    }
+
+    size_t columns() const { return kinds_ * sizes_ + 2; }
+
+    // For every text: the shares, window by window; the longest run over the text's length; and
+    // the largest weight of the first kind that is nowhere in the response.
+    void measure(const int32_t* response, int64_t length, double* rows) {
+        find(response, length);
+        for (size_t t = 0; t < texts_.size(); ++t, rows += columns()) {
+            for (size_t w = 0; w < sizes_; ++w)
+                slide(t, windows_[(first_ + t) * sizes_ + w], rows + w * kinds_);
+            rows[columns() - 2] = longest_run(t, response, length);
+            rows[columns() - 1] = heaviest_miss(t);
+        }
+    }
+
+  private:
+    struct Text {
+        const int32_t* ids;
+        int64_t length;
+        std::vector<double> weights;  // by slot, `kinds_` each: a slot is a distinct token
+        std::vector<double> totals;
+        std::vector<int64_t> place;  // of a slot's first token
+        size_t slots = 0;
+    };
+    struct Seen {
+        int32_t word, text, slot;
+    };
+    struct Hit {
+        int64_t at;
+        int32_t slot;
+    };
+
+    void add(const Ragged& texts, int64_t t, const double* weights) {
+        Text text{texts.begin(t), texts.length(t), {}, std::vector<double>(kinds_, 0.0), {}, 0};
+        for (int64_t i = 0; i < text.length; ++i) {
+            const int32_t* const same = std::find(text.ids, text.ids + i, text.ids[i]);
+            if (same != text.ids + i) continue;
+            const double* const mine = weights + (texts.offsets[t] + i) * kinds_;
+            text.weights.insert(text.weights.end(), mine, mine + kinds_);
+            for (size_t k = 0; k < kinds_; ++k) text.totals[k] += mine[k];
+            const int32_t word = words_.add(static_cast<uint32_t>(text.ids[i]));
+            const auto number = static_cast<int32_t>(t - first_);
+            seen_.push_back({word, number, static_cast<int32_t>(text.slots)});
+            text.place.push_back(i);
+            ++text.slots;
+        }
+        texts_.push_back(std::move(text));
+    }
+
+    void post() {
+        starts_.assign(words_.count() + 2, 0);
+        for (const Seen& one : seen_) ++starts_[one.word + 1];
+        for (size_t x = 1; x < starts_.size(); ++x) starts_[x] += starts_[x - 1];
+        posted_.resize(seen_.size());
+        std::vector<int64_t> next(starts_);
+        for (const Seen& one : seen_) posted_[next[one.word]++] = one;
+    }
+
+    void find(const int32_t* response, int64_t length) {
+        for (auto& hits : hits_) hits.clear();
+        for (int64_t i = 0; i < length; ++i) {
+            const int32_t x = words_.find(static_cast<uint32_t>(response[i]));
+            if (!x) continue;
+            for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
+                hits_[posted_[k].text].push_back({i, posted_[k].slot});
+        }
+    }
+
+    // Sums are made anew from the slots that are inside whenever one comes in, in the order of the
+    // slots: adding and taking away would leave what rounding leaves.
+    void slide(size_t t, int64_t window, double* best) {
+        const Text& text = texts_[t];
+        const auto& hits = hits_[t];
+        std::fill(best, best + kinds_, 0.0);
+        inside_.assign(text.slots, 0);
+        size_t low = 0;
+        for (const Hit& hit : hits) {
+            const bool fresh = ++inside_[hit.slot] == 1;
+            for (; window && hits[low].at <= hit.at - window; ++low) --inside_[hits[low].slot];
+            if (fresh) raise(text, best);
+        }
+        for (size_t k = 0; k < kinds_; ++k)
+            best[k] = text.totals[k] > 0 ? best[k] / text.totals[k] : 1.0;
+    }
+
+    void raise(const Text& text, double* best) {
+        sums_.assign(kinds_, 0.0);
+        for (size_t s = 0; s < text.slots; ++s)
+            if (inside_[s])
+                for (size_t k = 0; k < kinds_; ++k) sums_[k] += text.weights[s * kinds_ + k];
+        for (size_t k = 0; k < kinds_; ++k) best[k] = std::max(best[k], sums_[k]);
+    }
+
+    double longest_run(size_t t, const int32_t* response, int64_t length) const {
+        const Text& text = texts_[t];
+        int64_t longest = 0;
+        for (const Hit& hit : hits_[t])
+            for (int64_t i = text.place[hit.slot]; i < text.length; ++i) {
+                if (text.ids[i] != response[hit.at]) continue;
+                int64_t run = 1;
+                while (i + run < text.length && hit.at + run < length &&
+                       text.ids[i + run] == response[hit.at + run])
+                    ++run;
+                longest = std::max(longest, run);
+            }
+        return text.length ? static_cast<double>(longest) / static_cast<double>(text.length) : 0.0;
+    }
+
+    double heaviest_miss(size_t t) {
+        const Text& text = texts_[t];
+        inside_.assign(text.slots, 0);
+        for (const Hit& hit : hits_[t]) inside_[hit.slot] = 1;
+        double heaviest = 0;
+        for (size_t s = 0; s < text.slots; ++s)
+            if (!inside_[s]) heaviest = std::max(heaviest, text.weights[s * kinds_]);
+        return heaviest;
+    }
+
+    const int64_t first_;
+    const size_t kinds_;
+    const int64_t* const windows_;
+    const size_t sizes_;
+    Numbering words_;
+    std::vector<Text> texts_;
+    std::vector<Seen> seen_, posted_;
+    std::vector<int64_t> starts_;
+    std::vector<std::vector<Hit>> hits_;  // of each text, in the order of the response
+    std::vector<int32_t> inside_;         // how often each slot is in the window
+    std::vector<double> sums_;
+};
+
+}  // namespace karat

@@ -1,0 +1,136 @@
+"""A calibrated classifier: the probability that a response carries a nugget.
+
+Logistic regression over the evidence of `evidence.py`; where other runs were judged on the same
+questions, over that of `likeness.py` too. It learns from whatever judgements there are; where there
+are none, `PRIOR` serves. `cross_validate` gives every cell a probability from a model that has not
+seen its fold, and `choose` takes this classifier or the paper's, whichever agreed better there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.nuggets.agreement import Agreement, agreement
+from karat.nuggets.evidence import NAMES
+from karat.nuggets.folds import known_elsewhere
+from karat.nuggets.intervals import Errors
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic
+from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.thresholds import best_f_threshold
+from karat.nuggets.tuning import Trial, best, training
+from karat.progress import Progress, silent
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Probabilities, and the threshold with the best F on what it learned from."""
+
+    logistic: Logistic
+    threshold: float
+
+    def probabilities(self, X: Floats) -> Floats:
+        """P(carries) of every row of evidence."""
+        return self.logistic.probabilities(X)
+
+
+_PRIOR = {"informative-near": 1.6, "informative-whole": 1.6, "paper-2": 0.35, "characters": 2.0}
+
+PRIOR = Calibrated(
+    Logistic(
+        np.zeros(len(NAMES)),
+        np.ones(len(NAMES)),
+        np.array([_PRIOR.get(name, 0.0) for name in NAMES]),
+        -2.9,
+    ),
+    0.39,
+)
+"""What to start from without judgements: four columns, rounded weights of a fit to REALSumm and
+TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
+measured by learning on one of them and testing on the other."""
+
+PRIOR_ERRORS = Errors(0.0, 0.001, 0.033, 25)
+"""The errors of such a model on the other set, the larger of both ways, for intervals without
+judgements."""
+
+
+def fit_calibrated(
+    X: Floats, labels: Floats, ridge: float = RIDGE, prior: Logistic | None = None
+) -> Calibrated:
+    """Learn from the judged rows; more than 0 is yes."""
+    judged = ~np.isnan(labels)
+    yes = labels[judged] > 0
+    logistic = fit_logistic(X[judged], yes, ridge, prior)
+    return Calibrated(logistic, best_f_threshold(logistic.probabilities(X[judged]), yes))
+
+
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """What a classifier says of cells whose folds it has not seen."""
+
+    probabilities: Floats
+    """Known judgements are 0 or 1."""
+    carried: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    agreement: Agreement
+    """The scores of runs are expected values: means of probabilities."""
+
+
+def cross_validate(
+    pool: Pool,
+    X: Floats,
+    labels: Floats,
+    fold: Ints,
+    likeness: Likeness | None = None,
+    ridge: float = RIDGE,
+    prior: Logistic | None = None,
+    progress: Progress = silent,
+) -> Validated:
+    """Leave each fold out, learn from the others, and ask about it.
+
+    With `likeness` the judgements of other folds on the same questions are evidence too; identical
+    responses in other folds then decide.
+    """
+    chances, limits = np.zeros(len(labels)), np.zeros(len(labels))
+    total = len(np.unique(fold))
+    for done, (k, train) in enumerate(training(labels, fold)):
+        seen = np.where(train, labels, np.nan)
+        model, columns = fit_with_likeness(X, seen, fold, likeness, ridge, prior)
+        test = fold == k
+        chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
+        progress(done + 1, total, "cross-validating")
+    known = known_elsewhere(pool, labels, fold) if likeness else np.full(len(labels), np.nan)
+    told = ~np.isnan(known)
+    chances = np.where(told, known > 0, chances)
+    carried = np.where(told, known > 0, chances > limits)
+    return Validated(chances, carried, told, agreement(pool, carried, labels, chances))
+
+
+def fit_with_likeness(
+    X: Floats,
+    seen: Floats,
+    fold: Ints,
+    likeness: Likeness | None,
+    ridge: float = RIDGE,
+    prior: Logistic | None = None,
+) -> tuple[Calibrated, Floats]:
+    """A model of what was seen (the rest is NaN), and the rows to ask it with, of all cells.
+
+    The prior is one of the description's evidence.
+    """
+    plain = fit_calibrated(X, seen, ridge, prior)
+    if likeness is None:
+        return plain, X
+    columns = likeness.columns(seen, plain.probabilities(X), fold)
+    both = np.concatenate([X, columns], axis=1)
+    return fit_calibrated(both, seen, ridge), both
+
+
+def choose(paper: Sequence[Trial], calibrated: Validated) -> Trial | Validated:
+    """The calibrated classifier if its F is better than that of the paper's best setting."""
+    first = best(paper)
+    return calibrated if calibrated.agreement.f > first.agreement.f else first

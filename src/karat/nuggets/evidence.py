@@ -1,0 +1,276 @@
+"""Evidence: what the words of a response say about a nugget, as numbers for a classifier.
+
+Beside the paper's score: how much of the nugget's words stands in the response, and in its best
+window, under several weights; the longest run of words in common (as in GTM); the heaviest word
+that is missing; character 4-grams, for words that are spelt or formed otherwise; and where this
+nugget stands among those of its question. Every row depends on one response and its question alone,
+but for the idf.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.nuggets.classifier import Classifier, Idf, Index, pooled_idf
+from karat.nuggets.pool import Floats, Ints, Pool
+from karat.progress import Progress, silent
+from karat.text.stopwords import stop_words
+from karat.text.tokens import Vocab
+
+KINDS = ("idf", "count", "informative", "new", "number", "name")
+"""Weights of a nugget's words: idf of content words; 1; idf times informativeness; the same of
+words that are not in the question; 1 for numbers; 1 for words with a capital within the text."""
+
+WINDOWS = ("near", "whole")
+"""Windows of a response: twice the nugget's length and 4 words; all of it."""
+
+SHARES = [f"{kind}-{window}" for window in WINDOWS for kind in KINDS[:4]]
+PLAIN = [
+    *SHARES,
+    "number",
+    "name",
+    "run",
+    "miss",
+    "paper-2",
+    "paper-3",
+    "characters-near",
+    "characters",
+    "nugget-length",
+    "has-number",
+    "has-name",
+]
+RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
+"""Of these also what is above the mean of the question's nuggets; and the rank of the last."""
+
+NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
+"""The columns of the evidence."""
+
+_BATCH = 1024
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class EvidenceSettings:
+    """How text becomes words: a stemmer and a stop list that suit the language."""
+
+    stem: str = "english"
+    stop: str = "en"
+    tok: str = "intl"
+
+    @property
+    def classifier(self) -> Classifier:
+        """The paper's classifier with these words: content words, normalised."""
+        return Classifier(
+            1, stem=self.stem, stop=self.stop, tok=self.tok, normalised=True, once=True
+        )
+
+
+@dataclass(eq=False)
+class _Texts:
+    """The descriptions of all nuggets, as ids and weights."""
+
+    pool: Pool
+    settings: EvidenceSettings
+    idf: Idf
+    vocab: Vocab = field(default_factory=Vocab)
+
+    def __post_init__(self) -> None:
+        self.texts = [text for nugget in self.pool.nuggets for text in nugget.descriptions]
+        self.rule = replace(self.settings.classifier, stop="none")
+        self.words = self.rule.tokens(self.texts, self.vocab)
+        sizes = [len(nugget.descriptions) for nugget in self.pool.nuggets]
+        self.nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        self.questions = self.nuggets[self.pool.nugget_starts]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.row = np.repeat(np.arange(len(self.texts)), self.words.lengths)
+
+    def weights(self) -> Floats:
+        """Tokens x kinds."""
+        ids, content = self.words.ids, self._content()
+        idf = np.array(self.idf(self.vocab.words(0, len(self.vocab))), dtype=np.float64)
+        weight = content * idf[ids]
+        informative = weight * self._informativeness()
+        new = informative * ~self._in_question()
+        words = self.vocab.words(0, len(self.vocab))
+        number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
+        kinds = [weight, content, informative, new, number, self._capital() & content]
+        return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
+
+    def _content(self) -> NDArray[np.bool_]:
+        """The words that are no stop words; all words of a text that has no other."""
+        surface = Vocab()
+        plain = replace(self.rule, stem="none").tokens(self.texts, surface)
+        stop = stop_words(self.settings.stop)
+        kept = np.array([w not in stop for w in surface.words(0, len(surface))], dtype=np.bool_)
+        some = np.bincount(self.row, kept[plain.ids], len(self.texts)) > 0
+        return np.asarray(kept[plain.ids] | ~some[self.row])
+
+    def _informativeness(self) -> Floats:
+        """1 - (nuggets of the question that have the word) / |G|; 1 for a single nugget."""
+        counts = np.diff(self.pool.nugget_starts)
+        question = np.repeat(np.arange(len(counts)), counts)[self.owner][self.row]
+        size = np.int64(len(self.vocab) + 1)
+        pairs = np.unique((self.owner[self.row] * size) + self.words.ids)
+        of_question = np.repeat(np.arange(len(counts)), counts)[pairs // size]
+        keys, have = np.unique(of_question * size + pairs % size, return_counts=True)
+        found = have[np.searchsorted(keys, question * size + self.words.ids)]
+        many = counts[question]
+        return np.where(many > 1, 1 - found / np.maximum(many, 1), 1.0)
+
+    def _in_question(self) -> NDArray[np.bool_]:
+        """The words that the question has itself."""
+        asked = self.rule.tokens([question.text for question in self.pool.questions], self.vocab)
+        counts = np.diff(self.pool.nugget_starts)
+        question = np.repeat(np.arange(len(counts)), counts)[self.owner][self.row]
+        size = np.int64(len(self.vocab) + 1)
+        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
+        return np.isin(question * size + self.words.ids, has)
+
+    def _capital(self) -> NDArray[np.bool_]:
+        """Words with a capital that do not open their text."""
+        names = {
+            (row, word.lower())
+            for row, text in enumerate(self.texts)
+            for word in _WORD.findall(text)[1:]
+            if word[0].isupper()
+        }
+        surface = Vocab()
+        plain = replace(self.rule, stem="none").tokens(self.texts, surface)
+        words = surface.words(0, len(surface))
+        cells = zip(self.row.tolist(), plain.ids.tolist(), strict=True)
+        return np.array([(row, words[i]) in names for row, i in cells], dtype=np.bool_)
+
+    def windows(self, lengths: Ints) -> Ints:
+        """Texts x windows, in tokens; 0 is no bound."""
+        return np.stack([2 * lengths + 4, np.zeros_like(lengths)], axis=1)
+
+    def best(self, rows: Floats, starts: Ints) -> Floats:
+        """Of the texts of a nugget the largest of each number: cells x columns."""
+        if len(self.texts) == len(self.pool.nuggets):
+            return rows
+        sizes = np.diff(self.nuggets)
+        blocks = zip(
+            np.diff(starts), self.pool.nugget_starts, self.pool.nugget_starts[1:], strict=False
+        )
+        repeated = [np.tile(sizes[a:b], count) for count, a, b in blocks]
+        bounds = np.concatenate(([0], np.cumsum(np.concatenate(repeated))))[:-1]
+        return np.maximum.reduceat(rows, bounds, axis=0)
+
+
+def evidence(
+    pool: Pool,
+    settings: EvidenceSettings | None = None,
+    idf: Idf | None = None,
+    progress: Progress = silent,
+) -> Floats:
+    """Cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
+    settings = settings or EvidenceSettings()
+    idf = idf or pooled_idf(pool.texts, replace(settings.classifier, stop="none"))
+    texts = _Texts(pool, settings, idf)
+    weights = texts.weights()
+    parts = [np.zeros((0, len(NAMES) - 1 - len(RELATIVE)))]
+    for first in range(0, len(pool.texts), _BATCH):
+        last = min(first + _BATCH, len(pool.texts))
+        starts = np.clip(pool.starts, first, last) - first
+        parts.append(_plain(texts, weights, pool.texts[first:last], starts))
+        progress(last, len(pool.texts), "weighing evidence")
+    return _with_relative(pool, np.concatenate(parts))
+
+
+def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
+    """The columns that need no other nugget."""
+    vocab = Vocab()
+    vocab.merge(texts.vocab)
+    words = texts.rule.tokens(responses, vocab)
+    lengths = np.diff(texts.words.offsets)
+    rows = _kernel.nugget_windows(
+        *words, starts, *texts.words, texts.questions, weights, texts.windows(lengths), None
+    )
+    rows[:, -1] *= -1  # of several texts the one that misses least
+    kinds = len(KINDS)
+    shares = [w * kinds + k for w in range(len(WINDOWS)) for k in range(4)]
+    whole = (len(WINDOWS) - 1) * kinds
+    columns = [*shares, whole + 4, whole + 5, -2, -1]
+    found = texts.best(
+        np.concatenate([rows[:, columns], _characters(texts, responses, starts)], 1), starts
+    )
+    paper = [_paper(texts, rule, responses, starts) for rule in _paper_rules(texts.settings)]
+    about = _about(texts, weights, starts)
+    return np.concatenate([found[:, :-2], np.stack(paper, 1), found[:, -2:], about], axis=1)
+
+
+def _paper_rules(settings: EvidenceSettings) -> list[Classifier]:
+    """Up to two and three words, each n-gram once."""
+    return [replace(settings.classifier, n=n) for n in (2, 3)]
+
+
+def _paper(texts: _Texts, rule: Classifier, responses: Sequence[str], starts: Ints) -> Floats:
+    return Index(texts.pool.questions, rule, texts.idf).scores(responses, starts)
+
+
+def _about(texts: _Texts, weights: Floats, starts: Ints) -> Floats:
+    """What is the same for all responses: cells x 3."""
+    pool = texts.pool
+    first = texts.nuggets[:-1]
+    has = [np.bincount(texts.row, weights[:, k], len(texts.texts))[first] > 0 for k in (4, 5)]
+    nugget = np.stack([np.log1p(np.diff(texts.words.offsets)[first]), *has], axis=1)
+    blocks = zip(np.diff(starts), pool.nugget_starts, pool.nugget_starts[1:], strict=False)
+    cells = [np.tile(np.arange(a, b), count) for count, a, b in blocks]
+    return np.asarray(nugget[np.concatenate([np.zeros(0, np.int64), *cells])])
+
+
+def _characters(texts: _Texts, responses: Sequence[str], starts: Ints) -> Floats:
+    """The share of a text's character 4-grams in a window of twice its length, and in all."""
+    both = _kernel.Views.from_strings(
+        [*texts.texts, *responses], 0, len(texts.texts) + len(responses)
+    )
+    ids, offsets = _kernel.codepoints(both.lower(), True)
+    grams, at = _four(ids, offsets)
+    cut = len(texts.texts)
+    mine, theirs = grams[: at[cut]], grams[at[cut] :]
+    lengths = np.diff(at[: cut + 1])
+    windows = np.stack([2 * lengths + 10, np.zeros_like(lengths)], axis=1)
+    rows = _kernel.nugget_windows(
+        theirs, at[cut:] - at[cut], starts, mine, at[: cut + 1], texts.questions,
+        np.ones((len(mine), 1)), windows, None,
+    )  # fmt: skip
+    return rows[:, :2]
+
+
+def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Ints]:
+    """Four characters at a time: a number for each 4-gram of each row, and the rows' bounds."""
+    lengths = np.maximum(np.diff(offsets) - 3, 0)
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
+    _, small = np.unique(ids, return_inverse=True)
+    size = np.int64(small.max(initial=0) + 1)
+    small = small.astype(np.int64).ravel()
+    pairs = small[:-1] * size + small[1:] if len(small) > 1 else small[:0]
+    _, pairs = np.unique(pairs, return_inverse=True)
+    pairs = pairs.astype(np.int64).ravel()
+    keys = pairs[at] * np.int64(len(pairs) + 1) + pairs[at + 2] if len(at) else at
+    _, grams = np.unique(keys, return_inverse=True)
+    return grams.astype(np.int32).ravel(), bounds
+
+
+def _with_relative(pool: Pool, plain: Floats) -> Floats:
+    """Adds how far a nugget is above its question's mean, and its rank there, by response."""
+    sizes = np.diff(pool.nugget_starts)[pool.question]
+    sizes = sizes[sizes > 0]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    columns = plain[:, [PLAIN.index(name) for name in RELATIVE]]
+    means = (
+        np.add.reduceat(columns, bounds[:-1], axis=0) / sizes[:, None] if len(sizes) else columns
+    )
+    above = columns - np.repeat(means, sizes, axis=0)
+    ranks = np.zeros(len(plain))
+    for size in np.unique(sizes):
+        rows = bounds[:-1][sizes == size][:, None] + np.arange(size)
+        ranks[rows] = (_kernel.average_ranks(columns[rows, -1]) - 1) / max(size - 1, 1)
+    return np.concatenate([plain, above, ranks[:, None]], axis=1)

@@ -1,0 +1,113 @@
+"""Intervals: how far a run's score may be from the official one, and why.
+
+Two things are uncertain. The questions are a sample: other ones would give another mean. And what
+was guessed may be wrong, by chance on single questions, or all in one direction for a whole run,
+because its way of writing suits the classifier or does not. The second is the larger part, does not
+go away with more questions, and a bootstrap over questions does not see it.
+
+Of judged runs whose cells were guessed without their own judgements we know the errors
+e = guessed - official of every run and question, and from those the mean error, the variance B of a
+run's own error, and the variance E of a question's error within a run. For a run with guessed
+scores a_1 … a_n on n questions out of a population of N,
+
+    score = mean a - mean e
+    variance = (B + E / N) (1 + 1 / runs) + (1 - n / N) var(a) / n.
+
+With N = n this is about the official score on these very questions (the paper's Figure 5), with N
+infinite about questions in general; then E is part of var(a), and adds nothing more. The interval
+is Student's, its degrees of freedom those of both terms together (Welch and Satterthwaite).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.errors import InputError
+from karat.nuggets.pool import Floats, Pool
+from karat.stats.distributions import student_tail
+
+
+class Errors(NamedTuple):
+    """What guessed scores of judged runs were wrong by."""
+
+    bias: float
+    """The mean of guessed - official."""
+    between: float
+    """The variance of a run's own error (B)."""
+    within: float
+    """The variance of a question's error within a run (E)."""
+    runs: int
+
+
+class Interval(NamedTuple):
+    """A score and the bounds of its interval."""
+
+    score: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How wide it is."""
+        return self.high - self.low
+
+
+def score_errors(guessed: Floats, official: Floats) -> Errors:
+    """The errors of runs x questions; NaN where a run has no score."""
+    errors = guessed - official
+    errors = errors[(~np.isnan(errors)).sum(axis=1) > 1]
+    if len(errors) < 2:
+        raise InputError(
+            f"{len(errors)} runs were judged on two questions or more: expected at least 2 runs, "
+            "to learn how much guessed scores are wrong"
+        )
+    counts = (~np.isnan(errors)).sum(axis=1)
+    means = np.nanmean(errors, axis=1)
+    within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
+    between = max(0.0, float(means.var(ddof=1) - (within / counts).mean()))
+    return Errors(float(means.mean()), between, within, len(errors))
+
+
+def run_errors(pool: Pool, estimates: Floats, labels: Floats) -> Errors:
+    """The errors of the runs of a pool: estimates of cells against the assessors' labels."""
+    official = pool.question_scores((labels > 0).astype(np.float64))
+    return score_errors(pool.question_scores(estimates), official)
+
+
+def score_interval(
+    scores: Floats, errors: Errors, population: float = inf, level: float = 0.95
+) -> Interval:
+    """The interval of the mean of a run's guessed scores, one for each question it answered."""
+    a = np.asarray(scores, dtype=np.float64)
+    n = len(a)
+    if not n or (n < 2 and population > n):
+        raise InputError(f"{n} questions: expected at least 2, or as many as the population has")
+    if population < n:
+        raise InputError(f"population={population}: expected at least the {n} questions scored")
+    guessing = (errors.between + errors.within / population) * (1 + 1 / errors.runs)
+    sampling = (1 - n / population) * float(a.var(ddof=1)) / n if population > n else 0.0
+    variance = guessing + sampling
+    freedom = _freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
+    reach = student_quantile((1 - level) / 2, freedom) * variance**0.5
+    score = float(a.mean()) - errors.bias
+    return Interval(score, max(0.0, score - reach), min(1.0, score + reach))
+
+
+def _freedom(parts: list[tuple[float, int]]) -> float:
+    """(sum of v)^2 / sum of v^2 / df."""
+    whole = sum(variance for variance, _ in parts)
+    return whole**2 / sum(v**2 / max(df, 1) for v, df in parts) if whole > 0 else 1.0
+
+
+def student_quantile(tail: float, freedom: float) -> float:
+    """The t with P(T >= t) = tail, for tails below a half, by bisection."""
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > tail:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+    return (low + high) / 2

@@ -1,0 +1,101 @@
+"""What is known of a pool, cell by cell, and what is guessed from scores.
+
+A known judgement always wins. A response is known by its words, whoever submitted it, white space
+and case apart. Assessors list what they found, so silence speaks too: if a run was judged on a
+question, and none of its responses was judged to carry a nugget, each of them is known not to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.pool import Floats, Pool
+from karat.nuggets.runs import normal
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """For every cell of a pool whether it is known, and its value: known, or guessed 0 or 1."""
+
+    known: NDArray[np.bool_]
+    value: Floats
+
+    @property
+    def guessed(self) -> NDArray[np.bool_]:
+        """The cells that nobody has judged."""
+        return ~self.known
+
+    @property
+    def share_known(self) -> float:
+        """The share of cells that are known."""
+        return float(self.known.mean()) if len(self.known) else 0.0
+
+
+def decide(
+    pool: Pool, scores: Floats, threshold: float | Floats, judgements: Judgements | None = None
+) -> Decisions:
+    """The response carries every nugget whose score exceeds the threshold, unless it is known."""
+    told = known_values(pool, judgements) if judgements else np.full(len(scores), np.nan)
+    known = ~np.isnan(told)
+    return Decisions(known, np.where(known, told, (scores > threshold).astype(np.float64)))
+
+
+def known_values(pool: Pool, judgements: Judgements) -> Floats:
+    """What is known of every cell; NaN where nothing is."""
+    found = _with_silence(pool, judgements)
+    values = []
+    for i, words in enumerate(map(normal, pool.texts)):
+        question = pool.questions[pool.question[i]]
+        keys = ((question.id, nugget.id, words) for nugget in question.nuggets)
+        values += [found.get(key, np.nan) for key in keys]
+    return np.array(values, dtype=np.float64)
+
+
+def own_values(pool: Pool, judgements: Judgements) -> Floats:
+    """What was judged of every cell in its own run, for measuring agreement; NaN where nothing was.
+
+    Here identical responses of other runs do not count; a run's silence does.
+    """
+    rows: dict[tuple[str, str, str, str], float] = {}
+    for row in judgements.rows:
+        cell = row.run, row.question, row.nugget, normal(row.response)
+        rows[cell] = max(row.value, rows.get(cell, 0.0))
+    judged = {(row.run, row.question) for row in judgements.rows}
+    carried = {(row.run, row.question, row.nugget) for row in judgements.rows if row.value > 0}
+    values = []
+    for i, words in enumerate(map(normal, pool.texts)):
+        run, question = pool.runs[pool.run[i]], pool.questions[pool.question[i]]
+        for g in (nugget.id for nugget in question.nuggets):
+            silent = (run, question.id) in judged and (run, question.id, g) not in carried
+            values.append(rows.get((run, question.id, g, words), 0.0 if silent else np.nan))
+    return np.array(values, dtype=np.float64)
+
+
+def _with_silence(pool: Pool, judgements: Judgements) -> dict[tuple[str, str, str], float]:
+    """Judgements by question, nugget and words, and what their silence says."""
+    found = dict(judgements.known)
+    nuggets = {question.id: question.nuggets for question in pool.questions}
+    carried = {(row.run, row.question, row.nugget) for row in judgements.rows if row.value > 0}
+    for (run, question), words in _submitted(pool, judgements).items():
+        for nugget in nuggets.get(question, ()):
+            if (run, question, nugget.id) not in carried:
+                for text in words:
+                    found.setdefault((question, nugget.id, text), 0.0)
+    return found
+
+
+def _submitted(pool: Pool, judgements: Judgements) -> dict[tuple[str, str], set[str]]:
+    """The responses of every run that was judged on a question."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in judgements.rows:
+        if row.run:
+            found.setdefault((row.run, row.question), set()).add(normal(row.response))
+    for text, run, question in zip(pool.texts, pool.run, pool.question, strict=True):
+        mine = pool.runs[run], pool.questions[question].id
+        if mine in found:
+            found[mine].add(normal(text))
+    return found

@@ -1,0 +1,81 @@
+"""Logistic regression with a ridge, by Newton's method (iteratively reweighted least squares).
+
+    maximise  sum of log P(y | x) - (ridge / 2) |w - v|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
+
+where z is x less its mean, over its standard deviation; the intercept b is not held back. v is 0,
+or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.pool import Floats
+
+RIDGE = 100.0
+_STEPS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """Weights of standardised columns, and an intercept."""
+
+    centre: Floats
+    scale: Floats
+    weights: Floats
+    intercept: float
+
+    def logits(self, X: Floats) -> Floats:
+        """log P / (1 - P) of every row."""
+        z = (X - self.centre) * (self.weights / self.scale)
+        found: Floats = z.sum(axis=1) + self.intercept
+        return found
+
+    def probabilities(self, X: Floats) -> Floats:
+        """P(1 | x) of every row."""
+        return sigmoid(self.logits(X))
+
+
+def sigmoid(x: Floats) -> Floats:
+    """1 / (1 + exp(-x)), without overflow."""
+    found: Floats = 0.5 * (1 + np.tanh(0.5 * x))
+    return found
+
+
+def logit(p: Floats) -> Floats:
+    """log p / (1 - p); what is sure is made a little less so."""
+    q = np.clip(p, 1e-6, 1 - 1e-6)
+    found: Floats = np.log(q / (1 - q))
+    return found
+
+
+def fit_logistic(
+    X: Floats, yes: NDArray[np.bool_], ridge: float = RIDGE, prior: Logistic | None = None
+) -> Logistic:
+    """The best weights; columns that never vary have none, or the prior's."""
+    if not len(X):
+        raise InputError("no cell was judged: nothing can be learned; give judgements")
+    centre, scale = (prior.centre, prior.scale) if prior else _standard(X)
+    Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
+    hold = np.array([1e-6, *[ridge] * X.shape[1]])
+    aim = np.array([prior.intercept, *prior.weights]) if prior else np.zeros(Z.shape[1])
+    w = aim
+    for _ in range(_STEPS):
+        p = sigmoid(Z @ w)
+        gradient = Z.T @ (yes - p) - hold * (w - aim)
+        curvature = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(hold)
+        step = np.linalg.solve(curvature, gradient)
+        w = w + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < 1e-8:
+            break
+    return Logistic(centre, scale, w[1:], float(w[0]))
+
+
+def _standard(X: Floats) -> tuple[Floats, Floats]:
+    """Means and standard deviations; a column that never varies has an infinite one."""
+    scale = X.std(axis=0)
+    return X.mean(axis=0), np.where(scale > 1e-12, scale, np.inf)

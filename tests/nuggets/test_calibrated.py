@@ -1,0 +1,226 @@
+"""Evidence, likeness, and the classifier that learns from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import pooled
+from scipy.optimize import minimize
+
+from karat.errors import InputError
+from karat.nuggets import likeness as likenesses
+from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
+from karat.nuggets.classifier import Classifier
+from karat.nuggets.evidence import NAMES, evidence
+from karat.nuggets.folds import folds
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.logistic import Logistic, fit_logistic, logit, sigmoid
+from karat.nuggets.pool import Pool, make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.tuning import tune
+
+
+def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str = "") -> Pool:
+    key = make_key(
+        [Question("q", tuple(Nugget(str(g), d) for g, d in enumerate(nuggets)), question)]
+    )
+    return make_pool(key, [make_run("run", [("q", Response(text)) for text in responses])])
+
+
+def column(pool: Pool, name: str) -> list[float]:
+    ones = lambda words: [1.0] * len(words)  # noqa: E731
+    return evidence(pool, idf=ones)[:, NAMES.index(name)].tolist()
+
+
+# ----------------------------------------------------------------------------------- evidence
+
+
+def test_shares_of_words_in_the_response_and_in_a_window() -> None:
+    gap = " ".join(f"filler{k}" for k in range(30))
+    pool = pool_of([("Fermi built reactors",), ("bombs",)], [f"fermi {gap} built a reactor", "x"])
+    assert column(pool, "idf-whole") == pytest.approx([1, 0, 0, 0])
+    assert column(pool, "idf-near") == pytest.approx([2 / 3, 0, 0, 0])
+    assert column(pool, "count-whole") == pytest.approx([1, 0, 0, 0])
+
+
+def test_words_of_the_question_and_of_all_nuggets_say_less() -> None:
+    pool = pool_of([("fermi reactor",), ("fermi bomb",)], ["fermi", "reactor"], "The reactor?")
+    assert column(pool, "informative-whole") == pytest.approx([0, 0, 1, 0])
+    assert column(pool, "new-whole") == pytest.approx([1, 0, 1, 0])  # nothing new: 1 for all
+
+
+def test_numbers_and_names() -> None:
+    pool = pool_of([("He left Rome in 1938",), ("it",)], ["in 1938", "to Rome"])
+    assert column(pool, "number") == pytest.approx([1, 1, 0, 1])
+    assert column(pool, "name") == pytest.approx([0, 1, 1, 1])
+    assert column(pool, "has-number") == [1, 0, 1, 0]
+    assert column(pool, "has-name") == [1, 0, 1, 0]
+
+
+def test_runs_misses_characters_and_ranks() -> None:
+    pool = pool_of(
+        [("first nuclear reactor",), ("chain",)], ["a nuclear reactor", "nuclearisation"]
+    )
+    assert column(pool, "run") == pytest.approx([2 / 3, 0, 0, 0])
+    assert column(pool, "miss") == pytest.approx([-1, -1, -1, -1])
+    characters = column(pool, "characters")
+    assert characters[0] > characters[2] > 0  # `nuclear` is inside the longer word
+    assert column(pool, "rank") == pytest.approx([1, 0, 0.5, 0.5])
+
+
+def test_of_several_descriptions_the_best_counts() -> None:
+    pool = pool_of([("alpha beta", "gamma"), ("delta",)], ["gamma", "alpha"])
+    assert column(pool, "idf-whole") == pytest.approx([1, 0, 0.5, 0])
+
+
+def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, _, _ = pooled(questions=3, runs=3)
+    whole = evidence(pool)
+    monkeypatch.setattr("karat.nuggets.evidence._BATCH", 2)
+    assert evidence(pool) == pytest.approx(whole)
+
+
+def test_no_responses_no_rows() -> None:
+    assert evidence(pool_of([("x",)], [])).shape == (0, len(NAMES))
+
+
+def test_empty_responses_and_descriptions_have_finite_evidence() -> None:
+    assert np.isfinite(evidence(pool_of([("",), ("of the",)], ["", "of", "…"]))).all()
+
+
+# ---------------------------------------------------------------------------------- regression
+
+
+def data(rows: int = 60, columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(2, 3, (rows, columns))
+    return X, rng.random(rows) < sigmoid(X @ [0.5, -0.3, 0.0] - 0.2)
+
+
+@pytest.mark.parametrize("ridge", [0.5, 20.0])
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_the_regression_is_the_best(ridge: float, with_prior: bool) -> None:
+    X, yes = data()
+    prior = Logistic(np.ones(3), np.full(3, 2.0), np.array([1.0, -1.0, 0.5]), 0.1)
+    found = fit_logistic(X, yes, ridge, prior if with_prior else None)
+    aim = prior.weights if with_prior else np.zeros(3)
+
+    def loss(w: np.ndarray) -> float:
+        z = (X - found.centre) / found.scale @ w[1:] + w[0]
+        return float(
+            np.logaddexp(0, np.where(yes, -z, z)).sum() + ridge / 2 * ((w[1:] - aim) ** 2).sum()
+        )
+
+    best = minimize(loss, np.zeros(4), tol=1e-12)
+    assert [found.intercept, *found.weights] == pytest.approx(best.x, abs=1e-4)
+
+
+def test_constant_columns_and_separable_data_do_no_harm() -> None:
+    X = np.stack([np.ones(10), np.arange(10.0)], axis=1)
+    found = fit_logistic(X, np.arange(10) > 4, 1.0)
+    p = found.probabilities(X)
+    assert ((p > 0.5) == (np.arange(10) > 4)).all()
+    assert found.weights[0] == 0
+
+
+def test_logits_and_back() -> None:
+    p = np.array([0.0, 0.2, 0.5, 1.0])
+    assert sigmoid(logit(p)) == pytest.approx(p, abs=1e-5)
+    assert sigmoid(np.array([-1e4, 1e4])).tolist() == [0, 1]
+
+
+def test_nothing_to_learn_from() -> None:
+    with pytest.raises(InputError, match="no cell was judged"):
+        fit_calibrated(np.ones((2, 1)), np.full(2, np.nan))
+
+
+# ------------------------------------------------------------------------------------ likeness
+
+
+def test_leaving_a_fold_out_of_a_regression_is_not_having_it() -> None:
+    rng = np.random.default_rng(1)
+    A = rng.random((7, 5))
+    K, values = A @ A.T, rng.normal(size=(7, 2))
+    fold, known = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
+    found = likenesses._regress(K, values, known, fold)
+    for one in range(5):
+        rows = np.flatnonzero(known & (fold != one))
+        M = np.linalg.inv(K[np.ix_(rows, rows)] + likenesses._NOISE * np.eye(len(rows)))
+        wanted = K[fold == one][:, rows] @ M @ values[rows]
+        assert found[fold == one] == pytest.approx(wanted)
+
+
+def test_own_judgements_say_nothing_about_oneself() -> None:
+    pool, labels, _ = pooled()
+    fold = folds(pool, "system")
+    guesses = np.full(len(labels), 0.4)
+    columns = Likeness(pool).columns(labels, guesses, fold)
+    for k in (0, 3):
+        left = np.where(fold == k, np.nan, labels)
+        again = Likeness(pool).columns(left, guesses, fold)
+        assert again[fold == k] == pytest.approx(columns[fold == k])
+        turned = np.where(fold == k, 1 - labels, labels)
+        other = Likeness(pool).columns(turned, guesses, fold)
+        assert other[fold == k] == pytest.approx(columns[fold == k])
+        assert np.abs(other - columns).max() > 0.1
+
+
+def test_the_rate_is_that_of_the_others() -> None:
+    pool, labels, _ = pooled()
+    fold = folds(pool, "system")
+    rates = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 0]
+    mine = pool.cell_nugget == 5
+    for cell in np.flatnonzero(mine):
+        others = labels[mine & (fold != fold[cell])]
+        assert sigmoid(rates[cell]) == pytest.approx((others.sum() + 0.5) / (len(others) + 1))
+
+
+# ------------------------------------------------------------------------------- the classifier
+
+
+@pytest.mark.parametrize("by", ["question", "system"])
+def test_cross_validation_sees_no_label_of_the_fold(by: str) -> None:
+    pool, labels, _ = pooled()
+    X, fold = evidence(pool), folds(pool, by)
+    like = Likeness(pool) if by == "system" else None
+    found = cross_validate(pool, X, labels, fold, like)
+    turned = np.where(fold == 2, 1 - labels, labels)
+    again = cross_validate(pool, X, turned, fold, like)
+    assert again.probabilities[fold == 2] == pytest.approx(found.probabilities[fold == 2])
+    assert (again.carried == found.carried)[fold == 2].all()
+    assert found.agreement.f > 0.85
+
+
+def test_identical_responses_elsewhere_decide() -> None:
+    pool, labels, _ = pooled()
+    texts = list(pool.texts)
+    twin = int(pool.starts[1])
+    texts[twin] = texts[twin + 1].upper()
+    pool = replace(pool, texts=tuple(texts))
+    found = cross_validate(pool, evidence(pool), labels, folds(pool, "system"), Likeness(pool))
+    mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
+    assert found.known[mine].all()
+    assert found.probabilities[mine].tolist() == (labels[theirs] > 0).tolist()
+
+
+def test_the_better_classifier_is_chosen() -> None:
+    pool, labels, _ = pooled()
+    fold = folds(pool, "question")
+    good = cross_validate(pool, evidence(pool), labels, fold)
+    poor = cross_validate(pool, np.zeros((len(labels), 1)), labels, fold)
+    paper = tune(pool, labels, "question", [Classifier(1, normalised=True, stop="en")])
+    assert choose(paper, poor) is paper[0]
+    worst = tune(pool, 1 - labels, "question", [Classifier(3)])
+    assert choose(worst, good) is good
+
+
+def test_the_prior_is_useful_without_judgements() -> None:
+    pool, labels, _ = pooled()
+    p = PRIOR.probabilities(evidence(pool))
+    yes = labels > 0
+    assert p[yes].mean() > p[~yes].mean() + 0.3
+    carried = p > PRIOR.threshold
+    assert 2 * (carried & yes).sum() / (carried.sum() + yes.sum()) > 0.8

@@ -1,0 +1,79 @@
+"""Windows in the kernel against loops over all windows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.nugget_windows_loops import heaviest_miss, longest_run, share
+
+from karat import _kernel
+
+rows = st.lists(st.integers(0, 5), max_size=12)
+KINDS, SIZES = 2, 2
+
+
+def ragged(some: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ids = np.array([i for row in some for i in row], dtype=np.int32)
+    return ids, np.cumsum([0, *map(len, some)]).astype(np.int64)
+
+
+def starts(groups: list[list[list[int]]]) -> np.ndarray:
+    return np.cumsum([0, *map(len, groups)]).astype(np.int64)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> list[tuple[list[list[int]], list[list[int]]]]:
+    return draw(
+        st.lists(
+            st.tuples(st.lists(rows, max_size=3), st.lists(rows, min_size=1, max_size=3)),
+            min_size=1,
+            max_size=3,
+        )
+    )
+
+
+@given(questions(), st.data())
+def test_windows(
+    given_: list[tuple[list[list[int]], list[list[int]]]], data: st.DataObject
+) -> None:
+    responses, texts = [r for r, _ in given_], [t for _, t in given_]
+    flat = [text for group in texts for text in group]
+    tokens = sum(map(len, flat))
+    weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+    weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
+    size = st.integers(0, 6)
+    windows = data.draw(st.lists(st.tuples(size, size), min_size=len(flat), max_size=len(flat)))
+    found = _kernel.nugget_windows(
+        *ragged([r for group in responses for r in group]),
+        starts(responses),
+        *ragged(flat),
+        starts(texts),
+        np.array(weights, dtype=np.float64).reshape(-1, KINDS),
+        np.array(windows, dtype=np.int64).reshape(-1, SIZES),
+        None,
+    )
+    bounds = np.cumsum([0, *map(len, flat)])
+    wanted = []
+    first = 0
+    for some, group in zip(responses, texts, strict=True):
+        for response in some:
+            for t, text in enumerate(group, first):
+                mine = weights[bounds[t] : bounds[t + 1]]
+                shares = [
+                    share(response, text, mine, k, w) for w in windows[t] for k in range(KINDS)
+                ]
+                run, miss = longest_run(response, text), heaviest_miss(response, text, mine)
+                wanted.append([*shares, run, miss])
+        first += len(group)
+    assert found.shape == (len(wanted), KINDS * SIZES + 2)
+    assert found.ravel().tolist() == pytest.approx(np.ravel(wanted).tolist())
+
+
+def test_shapes_are_checked() -> None:
+    none = np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match="expected weights for every token"):
+        _kernel.nugget_windows(
+            *ragged([]), none, *ragged([]), none, np.ones((1, 1)), np.ones((0, 1), np.int64), None
+        )

@@ -1,0 +1,126 @@
+"""Pools, folds, what is known elsewhere, and the cross-validation of the 24 settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import pooled
+
+from karat.errors import InputError
+from karat.nuggets.agreement import agreement
+from karat.nuggets.classifier import Classifier, score
+from karat.nuggets.folds import folds, known_elsewhere
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.thresholds import best_f_threshold
+from karat.nuggets.tuning import best, fold_thresholds, settings, tune
+
+KEY = make_key(
+    [
+        Question("a", (Nugget("1", ("x",)), Nugget("2", ("y",)))),
+        Question("b", (Nugget("1", ("z",)),)),
+    ]
+)
+RUNS = [
+    make_run("r", [("a", Response("one")), ("a", Response("two")), ("b", Response("three"))]),
+    make_run("s", [("a", Response("ONE"))], "house"),
+    make_run("t", [("b", Response("three"))], "house"),
+]
+
+
+def test_cells_stand_question_by_question() -> None:
+    pool = make_pool(KEY, RUNS)
+    assert pool.texts == ("one", "two", "ONE", "three", "three")
+    assert pool.cell_response.tolist() == [0, 0, 1, 1, 2, 2, 3, 4]
+    assert pool.cell_nugget.tolist() == [0, 1, 0, 1, 0, 1, 2, 2]
+    assert pool.cell_run.tolist() == [0, 0, 0, 0, 1, 1, 0, 2]
+    assert pool.cell_question.tolist() == [0] * 6 + [1] * 2
+    assert pool.table(np.arange(8.0), 0).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_a_run_is_scored_by_the_best_of_its_responses() -> None:
+    pool = make_pool(KEY, RUNS)
+    cells = np.array([1.0, 0, 0, 1, 1, 0, 0, 1])
+    scores = pool.question_scores(cells)
+    assert scores[0].tolist() == [1, 0]
+    assert scores[1, 0] == 0.5
+    assert np.isnan(scores[1, 1])
+    assert pool.run_scores(cells).tolist() == [0.5, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("by", "wanted"),
+    [
+        ("system", [0, 0, 0, 0, 1, 1, 0, 2]),
+        ("institution", [0, 0, 0, 0, 1, 1, 0, 1]),
+        ("question", [0, 0, 0, 0, 0, 0, 1, 1]),
+    ],
+)
+def test_folds(by: str, wanted: list[int]) -> None:
+    assert folds(make_pool(KEY, RUNS), by).tolist() == wanted
+
+
+def test_an_unknown_way_to_leave_out() -> None:
+    with pytest.raises(InputError, match="leave out 'run': expected one of system"):
+        folds(make_pool(KEY, RUNS), "run")
+
+
+def test_identical_responses_are_known_from_other_folds_only() -> None:
+    pool = make_pool(KEY, RUNS)
+    labels = np.array([1.0, 0, 1, 1, 0, np.nan, 0, 1])
+    found = known_elsewhere(pool, labels, folds(pool, "system"))
+    assert found[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
+    assert np.isnan(found[[1, 2, 3]]).all()
+    assert np.isnan(known_elsewhere(pool, labels, folds(pool, "question"))).all()
+
+
+def test_there_are_24_settings() -> None:
+    found = settings(Classifier(normalised=True))
+    assert len(set(found)) == 24
+    assert all(one.normalised for one in found)
+
+
+def test_thresholds_come_from_the_other_folds() -> None:
+    scores = np.array([1.0, 2, 3, 10, 20, 30])
+    labels = np.array([0.0, 1, 1, 0, 1, 1])
+    fold = np.array([0, 0, 0, 1, 1, 1])
+    found = fold_thresholds(scores, labels, fold)
+    assert found.tolist() == [15.0] * 3 + [1.5] * 3
+
+
+@pytest.mark.parametrize("by", ["system", "institution", "question"])
+def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
+    pool, labels, _ = pooled()
+    rule = Classifier(1, stop="en", normalised=True)
+    (trial,) = tune(pool, labels, by, [rule])
+    scores, fold = score(pool, rule), folds(pool, by)
+    known = known_elsewhere(pool, labels, fold)
+    for cell in range(0, len(labels), 7):
+        rest = fold != fold[cell]
+        limit = best_f_threshold(scores[rest], labels[rest] > 0)
+        guess = scores[cell] > limit
+        told = not np.isnan(known[cell])
+        assert trial.known[cell] == told
+        assert trial.carried[cell] == (known[cell] > 0 if told else guess)
+    assert trial.agreement == agreement(pool, trial.carried, labels)
+    assert trial.agreement.f > 0.8
+
+
+def test_all_settings_in_one_call() -> None:
+    pool, labels, _ = pooled(questions=3, runs=4)
+    seen: list[int] = []
+    trials = tune(pool, labels, progress=lambda done, total, what: seen.append(done))
+    assert [trial.classifier for trial in trials] == settings()
+    assert seen == list(range(1, 25))
+    assert best(trials).agreement.f == max(trial.agreement.f for trial in trials)
+
+
+def test_agreement_counts_judged_cells_only() -> None:
+    pool = make_pool(KEY, RUNS)
+    carried = np.array([1, 1, 0, 0, 1, 1, 0, 1], dtype=bool)
+    labels = np.array([1.0, 0, 0, 1, 0.5, np.nan, 0, 1])
+    found = agreement(pool, carried, labels)
+    assert (found.precision, found.recall, found.f) == pytest.approx((3 / 4, 3 / 4, 3 / 4))
+    perfect = agreement(pool, labels > 0, labels)
+    assert (perfect.f, perfect.rmse, perfect.tau_b) == pytest.approx((1, 0, 1))

@@ -1,0 +1,64 @@
+"""Nuggeteer's score as the formula reads: every n-gram of the response, looked up as a tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Words = Sequence[str]
+Gram = tuple[str, ...]
+
+
+def grams(words: Words, n: int) -> list[Gram]:
+    """All n-grams of lengths 1 to n, as often as they stand there."""
+    return [tuple(words[i : i + k]) for k in range(1, n + 1) for i in range(len(words) - k + 1)]
+
+
+def weight(gram: Gram, idf: Mapping[str, float] | None) -> float:
+    """W: the sum of the words' idf, or 1."""
+    return sum(idf[word] for word in gram) if idf is not None else 1.0
+
+
+def informativeness(gram: Gram, nuggets: Sequence[Sequence[Words]], n: int) -> float:
+    """I: 1 - (nuggets that have the n-gram) / |G|; 1 for a single nugget."""
+    if len(nuggets) == 1:
+        return 1.0
+    have = [any(gram in grams(text, n) for text in texts) for texts in nuggets]
+    return 1 - sum(have) / len(nuggets)
+
+
+def text_score(
+    response: Words,
+    text: Words,
+    nuggets: Sequence[Sequence[Words]],
+    n: int,
+    idf: Mapping[str, float] | None,
+    once: bool,
+) -> float:
+    """Recall(g, response), one text of g."""
+    mine = grams(response, n)
+    counted = list(dict.fromkeys(mine)) if once else mine
+    inside = set(grams(text, n))
+    return sum(
+        weight(gram, idf) * informativeness(gram, nuggets, n) for gram in counted if gram in inside
+    )
+
+
+def score(
+    response: Words,
+    nuggets: Sequence[Sequence[Words]],
+    g: int,
+    n: int,
+    idf: Mapping[str, float] | None = None,
+    once: bool = False,
+    normalised: bool = False,
+) -> float:
+    """The best text of a nugget; normalised: as a share of what the text itself would score."""
+
+    def one(text: Words) -> float:
+        found = text_score(response, text, nuggets, n, idf, once)
+        if not normalised:
+            return found
+        own = text_score(text, text, nuggets, n, idf, once)
+        return found / own if own > 0 else 0.0
+
+    return max(map(one, nuggets[g]), default=0.0)

@@ -1,0 +1,51 @@
+"""Shares of a text's words in windows of a response, by trying every window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def distinct(text: Sequence[int], weights: Sequence[Sequence[float]]) -> dict[int, list[float]]:
+    """The weights of each distinct word: those of its first place."""
+    found: dict[int, list[float]] = {}
+    for word, row in zip(text, weights, strict=True):
+        found.setdefault(word, list(row))
+    return found
+
+
+def share(
+    response: Sequence[int],
+    text: Sequence[int],
+    weights: Sequence[Sequence[float]],
+    kind: int,
+    window: int,
+) -> float:
+    """The best window's weight over the whole text's; 1 if the text weighs nothing."""
+    words = distinct(text, weights)
+    total = sum(row[kind] for row in words.values())
+    if total <= 0:
+        return 1.0
+    size = window or max(len(response), 1)
+    starts = range(max(1, len(response) - size + 1))
+    inside = (set(response[i : i + size]) for i in starts)
+    return max(sum(words[w][kind] for w in words if w in some) for some in inside) / total
+
+
+def longest_run(response: Sequence[int], text: Sequence[int]) -> float:
+    """The longest sequence of words in both, over the text's length."""
+    best = 0
+    for i in range(len(text)):
+        for j in range(i + 1, len(text) + 1):
+            part = list(text[i:j])
+            places = range(len(response) - len(part) + 1)
+            if any(list(response[k : k + len(part)]) == part for k in places):
+                best = max(best, j - i)
+    return best / len(text) if text else 0.0
+
+
+def heaviest_miss(
+    response: Sequence[int], text: Sequence[int], weights: Sequence[Sequence[float]]
+) -> float:
+    """The largest first weight of a word that the response has not."""
+    words = distinct(text, weights)
+    return max((row[0] for word, row in words.items() if word not in response), default=0.0)
