@@ -10,6 +10,8 @@ COMMANDS = {
     "score": ("karat.cli.nuggets_score", "Score runs by the nuggets their answers carry."),
     "diff": ("karat.cli.nuggets_diff", "Show which nuggets a new version gained and lost."),
     "judge": ("karat.cli.nuggets_judge", "Judge responses, the most useful pairs first."),
+    "tune": ("karat.cli.nuggets_tune", "Cross-validate the settings of the classifier."),
+    "evaluate": ("karat.cli.nuggets_evaluate", "Set classifiers and baselines beside assessors."),
     "describe": ("karat.cli.nuggets_describe", "Say what is in a set, and what is wrong."),
     "convert": ("karat.cli.nuggets_convert", "Write a set in another format."),
 }

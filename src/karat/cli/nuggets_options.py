@@ -81,3 +81,25 @@ def scoring(function: F) -> F:
     return click.option(
         "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
     )(function)
+
+
+def guessing(function: F) -> F:
+    """`--guess`: whether a classifier decides what nobody has judged."""
+    return click.option(
+        "--guess/--no-guess",
+        default=True,
+        show_default=True,
+        help="Let a classifier decide what nobody has judged; judgements always win.",
+    )(function)
+
+
+def left_out(function: F) -> F:
+    """`--leave-out`: what is left out in cross-validation."""
+    return click.option(
+        "--leave-out",
+        "by",
+        type=click.Choice(["system", "institution", "question"]),
+        default="system",
+        show_default=True,
+        help="What is left out in cross-validation.",
+    )(function)

@@ -14,7 +14,8 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.nuggets.decisions import Guess
+    from karat.nuggets.decisions import Decided
+    from karat.nuggets.intervals import Interval
     from karat.nuggets.official import Official
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @nuggets_options.key
 @nuggets_options.judgements
 @nuggets_options.scoring
+@nuggets_options.guessing
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
 @click.option(
     "--report",
@@ -42,6 +44,7 @@ def command(
     beta: float,
     weights: str,
     strict: bool,
+    guess: bool,
     details: bool,
     report: str | None,
     skip_unknown: bool,
@@ -64,9 +67,11 @@ def command(
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)
-        need_judgements(found, key)
-        scored = [score_run(run, found, how, progress) for run in found.runs.values()]
+        if not guess:
+            need_judgements(found, key)
+        scored, note = score_runs(found, how, guess, progress)
     document = score_document(found, scored, how, details, options.command_line())
+    document = replace(document, notes=(*document.notes, *note))
     if report is not None:
         from karat.report.nugget_matrix import matrix_figures
 
@@ -107,14 +112,47 @@ def need_judgements(found: NuggetSet, key: str) -> None:
         )
 
 
-def score_run(
-    run: Run, nuggets: NuggetSet, how: Official, progress: Progress, guess: Guess | None = None
-) -> Scored:
-    """Decide on every response, then score; a classifier comes in as `guess`."""
+def score_runs(
+    nuggets: NuggetSet, how: Official, guess: bool, progress: Progress
+) -> tuple[list[Scored], list[str]]:
+    """Decide on every response of every run, then score; and a word about what was guessed."""
     from karat.nuggets.decisions import decide_run
+    from karat.nuggets.nuggeteer import nuggeteer
+
+    found = nuggeteer(nuggets, progress) if guess else None
+    scored = []
+    for run in nuggets.runs.values():
+        how_to = found.guess(run.tag) if found else None
+        decided = dict(decide_run(run, nuggets.key, nuggets.judgements, how_to, progress))
+        ends = found.interval(run, decided) if found else None
+        scored.append(score_decided(run, nuggets, how, decided, ends))
+    return scored, [_about(found.learned)] if found else []
+
+
+def _about(learned: int) -> str:
+    """What the guesses rest on."""
+    if learned:
+        return (
+            f"Guesses: a calibrated classifier that learned from {learned:,} judged pairs. Low and "
+            "high: 95% interval of A on these questions, from its errors on judged runs it had not "
+            "seen."
+        )
+    return (
+        "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
+        "judged pairs). Low and high: 95% interval of A on these questions."
+    )
+
+
+def score_decided(
+    run: Run,
+    nuggets: NuggetSet,
+    how: Official,
+    decided: dict[str, Decided],
+    ends: Interval | None = None,
+) -> Scored:
+    """The scores of a run from what was decided."""
     from karat.nuggets.modern import score_shares
     from karat.report.nuggets import Scored
 
-    decided = dict(decide_run(run, nuggets.key, nuggets.judgements, guess, progress))
     official = how.score(run, nuggets.key, decided)
-    return Scored(run, decided, official, score_shares(run, nuggets.key, decided))
+    return Scored(run, decided, official, score_shares(run, nuggets.key, decided), ends)

@@ -11,6 +11,7 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
     from karat.nuggets.decisions import Decided
+    from karat.nuggets.intervals import Interval
     from karat.nuggets.modern import Shares
     from karat.nuggets.official import Official, RunScore
     from karat.nuggets.runs import Run
@@ -141,6 +142,8 @@ _RUNS = (
     Column("recall", "Recall", 3, align="right", help="Mean over questions."),
     Column("precision", "Precision", 3, align="right", help="Mean over answers that have one."),
     Column("A", "A", 3, align="right", help="Share of all nuggets, half for partial support."),
+    Column("low", "Low", 3, align="right", help="Lower end of the 95% interval of A."),
+    Column("high", "High", 3, align="right", help="Upper end of the 95% interval of A."),
     Column("V", "V", 3, align="right", help="The same of vital nuggets."),
     Column("W", "W", 3, align="right", help="The same, okay nuggets weighing half."),
     Column("A_strict", "A strict", 3, align="right", help="Partial support does not count."),
@@ -190,6 +193,8 @@ class Scored(NamedTuple):
     decided: dict[str, Decided]
     official: RunScore
     shares: tuple[Shares, ...]
+    interval: Interval | None = None
+    """Of A, where something was guessed."""
 
 
 def score_document(
@@ -231,6 +236,8 @@ def _run(one: Scored) -> Row:
         "recall": one.official.macro.recall,
         "precision": one.official.macro.precision,
         **_only(mean_shares(one.shares)),
+        "low": one.interval.low if one.interval else None,
+        "high": one.interval.high if one.interval else None,
         "questions": len(one.official.questions),
         "known": judged / pairs if pairs else math.nan,
         "guessed": (pairs - judged - undecided) / pairs if pairs else math.nan,

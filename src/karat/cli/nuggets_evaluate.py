@@ -1,0 +1,47 @@
+"""`karat nuggets evaluate`: nugget scores without assessors, against assessors."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import nuggets_options, options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+
+
+@click.command(name="evaluate")
+@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@nuggets_options.places
+@nuggets_options.left_out
+@click.option(
+    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
+)
+@options.output
+def command(
+    name: str,
+    runs: tuple[str, ...],
+    judgements: tuple[str, ...],
+    skip_unknown: bool,
+    by: str,
+    beta: float,
+    format: str,
+    output: str | None,
+) -> None:
+    """Set Nuggeteer, Pourpre and ROUGE beside the assessors of a judged set.
+
+    Precision, recall and F of decisions; Kendall's tau-b, R^2 and RMSE of runs' scores. Classifiers
+    are cross-validated.
+
+    \b
+    karat nuggets evaluate demo-nuggets
+    karat nuggets evaluate rag24 --leave-out question -o evaluation.html
+    """
+    from karat.nuggets.evaluation import evaluate
+    from karat.nuggets.loading import load_nuggets
+    from karat.report.nugget_evaluation import evaluation_document
+
+    check_output(output, (*runs, *judgements))
+    with Bar() as progress:
+        found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
+        result = evaluate(found, by, beta, progress)
+    show(evaluation_document(found.name, result, options.command_line()), format, output)

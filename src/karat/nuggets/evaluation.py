@@ -1,0 +1,148 @@
+"""How well nugget scores without assessors agree with assessors: Nuggeteer, Pourpre and ROUGE.
+
+The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
+Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
+and the mean share of nuggets, A, for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.calibrated import Validated, cross_validate
+from karat.nuggets.decisions import decide_run
+from karat.nuggets.evidence import evidence
+from karat.nuggets.folds import folds
+from karat.nuggets.known import own_values
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.official import Official
+from karat.nuggets.pool import Floats, Pool, make_pool
+from karat.nuggets.pourpre import Pourpre
+from karat.nuggets.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
+from karat.nuggets.sets import NuggetSet
+from karat.nuggets.thresholds import Model, compare_models
+from karat.nuggets.tuning import Trial, best, tune
+from karat.progress import Progress, silent
+from karat.stats.correlation import r_squared, rmse, tau_b
+
+
+class Baseline(NamedTuple):
+    """A score that decides nothing about single nuggets: over runs only."""
+
+    name: str
+    tau_b: float
+    r_squared: float
+    rmse: float | None
+    """None where it is on another scale than the official score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Classifiers and baselines against assessors."""
+
+    by: str
+    """What was left out: system, institution or question."""
+    trials: tuple[Trial, ...]
+    """The paper's classifier at its 24 settings."""
+    calibrated: Validated
+    baselines: tuple[Baseline, ...]
+    models: tuple[Model, ...]
+    """log10 P(Data|Model) of threshold models, for the best setting."""
+    curve: tuple[tuple[float, float], ...]
+    """Kendall's tau-b of runs against the threshold, for the best setting (Figure 6)."""
+    official: dict[str, float]
+    """The official score of each run, A."""
+    guessed: dict[str, float]
+    """What the calibrated classifier expects of it."""
+
+    @property
+    def best(self) -> Trial:
+        """The best of the paper's settings by F."""
+        return best(self.trials)
+
+
+def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
+    """The responses of all runs, and what assessors said of each pair; NaN where they did not."""
+    if not nuggets.runs or not nuggets.judgements.rows:
+        raise InputError(f"{nuggets.name}: expected runs and judgements of them")
+    pool = make_pool(nuggets.key, nuggets.runs.values())
+    labels = own_values(pool, nuggets.judgements)
+    known = ~np.isnan(labels)
+    if not (labels[known] > 0).any() or not (labels[known] == 0).any():
+        raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
+    if len(np.unique(pool.cell_run[known])) < 2:
+        raise InputError(f"{nuggets.name}: expected at least two judged runs")
+    return pool, labels
+
+
+def evaluate(
+    nuggets: NuggetSet, by: str = "system", beta: float = 3.0, progress: Progress = silent
+) -> Evaluation:
+    """Cross-validate the classifiers, and set the baselines beside them."""
+    pool, labels = judged_pool(nuggets)
+    fold = folds(pool, by)
+    trials = tune(pool, labels, by, progress=progress)
+    near = None if by == "question" else Likeness(pool)
+    calibrated = cross_validate(pool, evidence(pool), labels, fold, near, progress=progress)
+    official = pool.run_scores(np.where(labels > 0, 1.0, 0.0))
+    scores = _scores(pool, best(trials))
+    return Evaluation(
+        by,
+        tuple(trials),
+        calibrated,
+        tuple(_baselines(nuggets, pool, official, beta)),
+        tuple(compare_models(pool, scores, labels)),
+        _curve(pool, scores, official),
+        dict(zip(pool.runs, official.tolist(), strict=True)),
+        dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
+    )
+
+
+def _scores(pool: Pool, trial: Trial) -> Floats:
+    from karat.nuggets.classifier import score
+
+    return score(pool, trial.classifier)
+
+
+def _curve(pool: Pool, scores: Floats, official: Floats) -> tuple[tuple[float, float], ...]:
+    """tau-b of runs when one threshold is used for all cells, at 40 quantiles of the scores."""
+    found = []
+    for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
+        runs = pool.run_scores((scores > threshold).astype(np.float64))
+        found.append((float(threshold), tau_b(official, runs)))
+    return tuple(found)
+
+
+def _baselines(nuggets: NuggetSet, pool: Pool, official: Floats, beta: float) -> Sequence[Baseline]:
+    from karat.nuggets.idf import pooled_idf
+
+    how = Official(beta)
+    classic = _classic(nuggets, pool, how)
+    found = []
+    for name, weigh in (("count", Pourpre().weigh), ("idf", pooled_idf(nuggets.runs.values()))):
+        pourpre = Pourpre(beta=beta, weigh=weigh)
+        rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
+        for kind in ("macro", "micro"):
+            mine = np.array([getattr(row, kind).f for row in rows])
+            theirs = classic[kind]
+            numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
+            found.append(Baseline(f"Pourpre {name}, {kind}", *numbers))
+    for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
+        mine = np.array([score_rouge(nuggets.runs[t], nuggets.key, rouge).value for t in pool.runs])
+        found.append(Baseline(name, tau_b(official, mine), r_squared(official, mine), None))
+    return found
+
+
+def _classic(nuggets: NuggetSet, pool: Pool, how: Official) -> dict[str, NDArray[np.float64]]:
+    """F(beta) of every run from its judgements."""
+    rows = []
+    for tag in pool.runs:
+        run = nuggets.runs[tag]
+        rows.append(how.score(run, nuggets.key, decide_run(run, nuggets.key, nuggets.judgements)))
+    return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}

@@ -1,0 +1,143 @@
+"""The reports of `nuggets tune` and `nuggets evaluate`: classifiers against assessors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.report.chart_models import Curve, Curves, Knot, Line, Point, Scatter
+from karat.report.figures import chart_figure
+from karat.report.table import Cell, Column, Document, Row, Table
+
+if TYPE_CHECKING:
+    from karat.nuggets.agreement import Agreement
+    from karat.nuggets.evaluation import Baseline, Evaluation
+    from karat.nuggets.thresholds import Model
+    from karat.nuggets.tuning import Trial
+
+_AGREEMENT = (
+    Column("precision", "P", 3, align="right", help="Of decisions, against assessors."),
+    Column("recall", "R", 3, align="right", help="Of decisions, against assessors."),
+    Column("f", "F", 3, align="right", help="Of decisions, against assessors."),
+    Column("tau_b", "tau_b", 3, align="right", help="Kendall's tau-b of runs' scores."),
+    Column("r_squared", "R^2", 3, align="right", help="Of runs' scores."),
+    Column("rmse", "RMSE", 3, align="right", help="Of runs' scores."),
+)
+_SETTINGS = (
+    Column("stem", "Stem"),
+    Column("n", "n", align="right", help="The longest n-grams."),
+    Column("weight", "Weight"),
+    Column("stop", "Stop"),
+    *_AGREEMENT,
+    Column("threshold", "Threshold", 3, align="right", help="The best on all judged pairs."),
+)
+_MODELS = (
+    Column("model", "Model"),
+    Column("log10", "log10 P(Data|Model)", 1, align="right"),
+)
+_ROWS = (Column("what", "What"), *_AGREEMENT)
+_BY = {
+    "system": "each run in turn was left out; others' judgements on the same nuggets are known, "
+    "which lowers the error and ranks a run by how much it resembles the others",
+    "institution": "all runs of one house were left out together",
+    "question": "each question in turn was left out: nothing was known of its nuggets",
+}
+
+
+def _numbers(found: Agreement) -> dict[str, Cell]:
+    return dict(found._asdict())
+
+
+def settings_table(trials: Sequence[Trial]) -> Table:
+    """The 24 settings, the best F first."""
+    ordered = sorted(trials, key=lambda trial: -trial.agreement.f)
+    rows: list[Row] = [
+        {
+            "stem": trial.classifier.stem,
+            "n": trial.classifier.n,
+            "weight": trial.classifier.weight,
+            "stop": trial.classifier.stop,
+            **_numbers(trial.agreement),
+            "threshold": trial.threshold,
+        }
+        for trial in ordered
+    ]
+    stress = frozenset({(0, "f")})
+    return Table("settings", "The paper's classifier", _SETTINGS, rows, emphasis=stress)
+
+
+def models_table(models: Sequence[Model]) -> Table:
+    """The paper's Table 4."""
+    rows: list[Row] = [{"model": model.name, "log10": model.log10} for model in models]
+    return Table("models", "Thresholds, by marginal likelihood", _MODELS, rows)
+
+
+def tune_document(
+    name: str, trials: Sequence[Trial], models: Sequence[Model], by: str, command: str
+) -> Document:
+    """The 24 settings and the threshold models."""
+    table = settings_table(trials)
+    rows = Table("rows", table.title, table.columns, table.rows, emphasis=table.emphasis)
+    notes = (f"Cross-validated: {_BY[by]}.",)
+    return Document(f"Tuning on {name}", (rows, models_table(models)), command, {}, notes=notes)
+
+
+def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
+    """Classifiers and baselines side by side, and two charts."""
+    rows: list[Row] = [
+        {"what": "calibrated classifier", **_numbers(found.calibrated.agreement)},
+        {
+            "what": f"paper's classifier, {found.best.classifier}",
+            **_numbers(found.best.agreement),
+        },
+        *({"what": b.name, **_over_runs(b)} for b in found.baselines),
+    ]
+    return Document(
+        f"Nugget scores against assessors: {name}",
+        (
+            Table("rows", "Agreement with assessors", _ROWS, rows),
+            settings_table(found.trials),
+            models_table(found.models),
+            chart_figure(_scatter(found)),
+            chart_figure(_threshold_chart(found)),
+        ),
+        command,
+        {},
+        notes=(
+            f"Cross-validated: {_BY[found.by]}.",
+            "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+        ),
+    )
+
+
+def _over_runs(baseline: Baseline) -> dict[str, Cell]:
+    return {
+        "tau_b": baseline.tau_b,
+        "r_squared": baseline.r_squared,
+        "rmse": baseline.rmse,
+    }
+
+
+def _scatter(found: Evaluation) -> Scatter:
+    points = [Point(found.official[tag], found.guessed[tag], tag) for tag in found.official]
+    tau = found.calibrated.agreement.tau_b
+    return Scatter(
+        "Official and guessed scores",
+        "official A",
+        "guessed A",
+        points,
+        line=Line(1.0, 0.0),
+        note=f"tau_b {tau:.3f}",
+        caption="One point a run; the line is where both are equal.",
+    )
+
+
+def _threshold_chart(found: Evaluation) -> Curves:
+    knots = [Knot(threshold, tau) for threshold, tau in found.curve]
+    return Curves(
+        "tau_b against the threshold",
+        "threshold of the paper's classifier",
+        "tau_b of runs",
+        [Curve(str(found.best.classifier), knots)],
+        caption="One threshold for all nuggets.",
+    )
