@@ -1,9 +1,10 @@
-"""`karat nuggets`: describe, score and convert."""
+"""`karat nuggets`: describe, score, tune, evaluate and convert."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def scored(output: Output, *args: str) -> dict[str, Any]:
 
 def test_score_a_run(output: Output, files: Path) -> None:
     args = ("new.run", "--key", "key.txt", "--judgements", "judged.txt")
-    found = scored(output, *args, "--nuggets")
+    found = scored(output, *args, "--nuggets", "--no-guess")
     (row,) = found["rows"]
     assert (row["run"], row["micro"], row["macro"], row["A"], row["V"]) == ("new", 1, 1, 0.75, 1)
     # "Unseen." was not judged on either nugget of q1, "A lens." on both
@@ -122,7 +123,7 @@ def test_score_is_what_the_library_says(output: Output) -> None:
 
 
 def test_beta_and_strictness_matter(output: Output) -> None:
-    base = ("plover", "-k", "demo-nuggets")
+    base = ("plover", "-k", "demo-nuggets", "--no-guess")
     plain, low = (
         scored(output, *base, *more)["rows"][0]["macro"] for more in ((), ("--beta", "1"))
     )
@@ -146,7 +147,7 @@ def test_score_in_every_format(output: Output, format: str) -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (("new.run", "-k", "key.txt"), "key.txt comes without judgements"),
+        (("new.run", "-k", "key.txt", "--no-guess"), "key.txt comes without judgements"),
         (("gone.run", "-k", "key.txt"), "gone.run: no such file, and key.txt comes without runs"),
         (("new.run", "gone", "-k", "key.txt"), "gone: no such file"),
         (("herons", "-k", "demo-nuggets"), "demo-nuggets has no run 'herons'; did you mean heron?"),
@@ -198,3 +199,49 @@ def test_convert_puts_parts_together_and_overwrites_nothing(
     assert (done.returncode, done.stdout) == (2, "")
     assert "all.jsonl exists already" in done.stderr
     assert not [name for name in os.listdir(files) if name.startswith(".karat")]
+
+
+def test_what_nobody_judged_is_guessed_with_an_interval(output: Output, files: Path) -> None:
+    args = ("new.run", "--key", "key.txt", "--judgements", "judged.txt")
+    (row,) = scored(output, *args)["rows"]
+    assert (row["known"], row["guessed"], row["undecided"]) == (0.6, 0.4, 0)
+    assert 0 <= row["low"] < row["high"] <= 1
+    found = scored(output, "new.run", "--key", "key.txt")  # without any judgement
+    assert found["rows"][0]["guessed"] == 1
+    assert any("built-in classifier" in note for note in found["notes"])
+
+
+def test_the_page_has_a_matrix_with_ways_to_the_responses(output: Output, files: Path) -> None:
+    output("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--report", "page.html")
+    page = (files / "page.html").read_text("utf-8")
+    places = set(re.findall(r'href="#(answer-[0-9-]+)"', page))
+    assert places
+    assert all(f'id="{place}"' in page for place in places)
+    assert 'aria-label="heron carries nugget 1 (judgement)"' in page
+    assert "<mark data-nuggets=" in page
+
+
+def test_tune_tries_24_settings_and_threshold_models(output: Output) -> None:
+    found = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
+    settings = {(r["stem"], r["n"], r["weight"], r["stop"]) for r in found["rows"]}
+    assert len(settings) == len(found["rows"]) == 24
+    f = [row["f"] for row in found["rows"]]
+    assert f == sorted(f, reverse=True)
+    assert found["models"][0]["model"] == "coin"
+
+
+@pytest.mark.parametrize("by", ["system", "question"])
+def test_evaluate_sets_classifiers_beside_baselines(output: Output, by: str) -> None:
+    args = ("nuggets", "evaluate", "demo-nuggets", "--leave-out", by, "-f", "json")
+    found = json.loads(output(*args))
+    names = [row["what"] for row in found["rows"]]
+    assert names[0] == "calibrated classifier"
+    assert sum(name.startswith("Pourpre") for name in names) == 4
+    assert sum(name.startswith("ROUGE") for name in names) == 2
+    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"])
+
+
+def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:
+    done = called("nuggets", "evaluate", "key.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected runs and judgements" in done.stderr
