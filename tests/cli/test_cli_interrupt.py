@@ -20,6 +20,11 @@ STARTED = 0.4  # seconds from the last byte of input until the work is under way
 Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
+def heed_interrupts() -> None:
+    """Ctrl-C works in the new process, also where this one was started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start(
     folder: Path, command: list[str], clean_environment: Callable[..., dict[str, str]]
@@ -34,6 +39,7 @@ def start(
             env=clean_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
         )
 
     return run
@@ -129,6 +135,7 @@ def test_meta_evaluation_is_interrupted(
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
     )
     with killed_in_the_end(process):
         text = f'evalset = "demo"\nmetrics = ["bleu", "ter"]\ndimensions = ["fluency"]\n{work}\n'

@@ -35,7 +35,7 @@ def files(folder: Path) -> Path:
     return folder
 
 
-ARGS = ("nuggets", "diff", "old.run", "new.run", "-k", "key.txt", "-j", "judged.txt")
+ARGS = ("nuggets", "diff", "--no-guess", "old.run", "new.run", "-k", "key.txt", "-j", "judged.txt")
 
 
 def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
@@ -77,7 +77,7 @@ def test_every_format(output: Output, files: Path, format: str) -> None:
 
 def test_a_file_against_a_run_that_comes_with_the_key(output: Output, folder: Path) -> None:
     (folder / "my.run").write_text("marlow mine - Ida Marlow kept bees.\n")
-    args = ("nuggets", "diff", "heron", "my.run", "-k", "demo-nuggets", "-f", "json")
+    args = ("nuggets", "diff", "--no-guess", "heron", "my.run", "-k", "demo-nuggets", "-f", "json")
     found = json.loads(output(*args))
     assert [row["run"] for row in found["scores"]] == ["heron", "mine"]
     assert {row["change"] for row in found["rows"]} == {"lost"}
@@ -85,7 +85,9 @@ def test_a_file_against_a_run_that_comes_with_the_key(output: Output, folder: Pa
 
 def test_a_run_against_itself(output: Output) -> None:
     found = json.loads(
-        output("nuggets", "diff", "heron", "heron", "-k", "demo-nuggets", "-f", "json")
+        output(
+            "nuggets", "diff", "--no-guess", "heron", "heron", "-k", "demo-nuggets", "-f", "json"
+        )
     )
     assert found["rows"] == []
     assert found["test"][0]["p"] == 1
@@ -112,18 +114,25 @@ def test_no_question_is_scored(output: Output, files: Path) -> None:
     ("args", "sentence"),
     [
         (("old.run", "new.run", "-k", "key.txt"), "key.txt comes without judgements"),
-        (("old.run", "gone", "-k", "key.txt"), "key.txt comes without judgements"),
-        (("old.run", "gone", *ARGS[4:]), "gone: no such file, and key.txt comes without runs"),
-        (("two.run", "new.run", *ARGS[4:]), "two.run holds 2 runs (a, b), expected one: give each"),
-        (("empty.run", "new.run", *ARGS[4:]), "empty.run holds 0 runs, expected one"),
-        (("old.run", "new.run", *ARGS[4:], "--beta", "nan"), "beta=nan: expected a number"),
-        (("old.run", "new.run", *ARGS[4:], "-o", "new.run"), "new.run is one of the inputs"),
-        (("old.run", *ARGS[4:]), "Missing argument 'NEW'."),
+        (("old.run", "gone", *ARGS[5:]), "gone: no such file, and key.txt comes without runs"),
+        (("two.run", "new.run", *ARGS[5:]), "two.run holds 2 runs (a, b), expected one: give each"),
+        (("empty.run", "new.run", *ARGS[5:]), "empty.run holds 0 runs, expected one"),
+        (("old.run", "new.run", *ARGS[5:], "--beta", "nan"), "beta=nan: expected a number"),
+        (("old.run", "new.run", *ARGS[5:], "-o", "new.run"), "new.run is one of the inputs"),
+        (("old.run", *ARGS[5:]), "Missing argument 'NEW'."),
     ],
 )
 def test_bad_calls(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
     (files / "two.run").write_text("q1 a d x\nq1 b d y\n")
     (files / "empty.run").write_text("")
-    done = called("nuggets", "diff", *args)
+    done = called("nuggets", "diff", "--no-guess", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
+
+
+def test_what_nobody_judged_is_guessed(output: Output, files: Path) -> None:
+    args = ("nuggets", "diff", "old.run", "new.run", "-k", "key.txt", "--all", "-f", "json")
+    found = json.loads(output(*args))
+    sources = {row[side] for row in found["rows"] for side in ("old_by", "new_by")}
+    assert "guess" in sources
+    assert sources <= {"guess", "no response"}

@@ -14,6 +14,10 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from karat.nuggets.decisions import Decided
+    from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 @nuggets_options.key
 @nuggets_options.judgements
 @nuggets_options.scoring
+@nuggets_options.guessing
 @click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
 @nuggets_options.skip_unknown
 @options.output
@@ -35,6 +40,7 @@ def command(
     beta: float,
     weights: str,
     strict: bool,
+    guess: bool,
     everything: bool,
     skip_unknown: bool,
     format: str,
@@ -50,7 +56,6 @@ def command(
     karat nuggets diff heron kestrel --key demo-nuggets
     """
     from karat.nuggets.changes import changes
-    from karat.nuggets.decisions import decide_run
     from karat.nuggets.official import Official
     from karat.nuggets.sets import remarks
     from karat.report.nugget_changes import changes_document
@@ -59,13 +64,13 @@ def command(
     how = Official(beta, weights, strict)
     with Bar() as progress:
         both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
+        if not guess:
+            need_judgements(both[0], key)
         runs = [run for found in both for run in found.runs.values()]
         if runs[0].tag == runs[1].tag:  # two versions of one system
-            runs = [replace(run, tag=name) for run, name in zip(runs, (old, new), strict=True)]
-        before, after = (
-            (run, decide_run(run, found.key, found.judgements, None, progress))
-            for run, found in zip(runs, both, strict=True)
-        )
+            names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
+            runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
+        before, after = _decided(replace(both[0], runs={r.tag: r for r in runs}), guess, progress)
         result = changes(both[0].key, how, before, after)
     told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
     line = options.command_line()
@@ -73,12 +78,27 @@ def command(
     show(report, format, output)
 
 
+def _decided(
+    nuggets: NuggetSet, guess: bool, progress: Progress
+) -> list[tuple[Run, Mapping[str, Decided]]]:
+    """What each run carries, by judgements and, where nobody judged, by guesses."""
+    from karat.nuggets.decisions import decide_run
+    from karat.nuggets.nuggeteer import nuggeteer
+
+    found = nuggeteer(nuggets, progress) if guess else None
+    decided = []
+    for run in nuggets.runs.values():
+        how = found.guess(run.tag) if found else None
+        told = decide_run(run, nuggets.key, nuggets.judgements, how, progress)
+        decided.append((run, told))
+    return decided
+
+
 def _open(
     given: str, key: str, judgements: tuple[str, ...], skip_unknown: bool, progress: Progress
 ) -> NuggetSet:
     """The key with one run."""
     found = open_runs((given,), key, judgements, skip_unknown, progress)
-    need_judgements(found, key)
     if len(found.runs) == 1:
         return found
     names = ", ".join([*found.runs][:5]) + (", …" if len(found.runs) > 5 else "")
