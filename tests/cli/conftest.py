@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 COMMAND = [sys.executable, "-c", "from karat.cli.main import run; run()"]
-UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "_KARAT_COMPLETE", "PYTHONIOENCODING")
+UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "_KARAT_COMPLETE", "PYTHONIOENCODING")
 
 FILES = {
     "ref1.txt": "the cat sat on the mat\nhe paid $5 & 10% more | a_b\n\nProfit rose by a third .\n",
