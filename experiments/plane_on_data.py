@@ -26,14 +26,11 @@ from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
     ORDERS,
-    Halves,
     PlaneFit,
-    Verdict,
     fit_plane,
     judged,
-    split_halves,
-    verdict,
 )
+from karat.meta.plane_study import Halves, Verdict, split_halves, verdict
 from karat.meta.regions import Region, predicted
 from karat.meta.scored import Scored, score_evalset
 from karat.metrics.ngram import AEv

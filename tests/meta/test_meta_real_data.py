@@ -13,7 +13,8 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.loading import KNOWN, VARIABLE
 from karat.meta.experiment import Experiment, meta_evaluate
-from karat.meta.plane import fit_plane, judged, verdict
+from karat.meta.plane import fit_plane, judged
+from karat.meta.plane_study import verdict
 from karat.meta.pseudo import reliability
 from karat.meta.regions import predicted
 from karat.meta.scored import score_evalset

@@ -16,6 +16,7 @@ from oracles.small_sets import small_set
 import karat as kt
 from karat.errors import InputError
 from karat.meta import plane as p
+from karat.meta import plane_study
 from karat.meta.bootstrap import drawn
 from karat.meta.regions import Region, predicted
 from karat.meta.scored import score_evalset
@@ -188,7 +189,7 @@ def test_the_same_seed_gives_the_same_plane() -> None:
     fits = [p.fit_plane(judged(), "quality", resamples=30, seed=s) for s in (1, 1, 2)]
     assert np.array_equal(fits[0].draws, fits[1].draws, equal_nan=True)
     assert not np.array_equal(fits[0].draws, fits[2].draws, equal_nan=True)
-    halves = [p.split_halves(judged(), 20, s) for s in (1, 1, 2)]
+    halves = [plane_study.split_halves(judged(), 20, s) for s in (1, 1, 2)]
     assert halves[0] == halves[1] != halves[2]
 
 
@@ -213,7 +214,7 @@ def test_without_resamples_nothing_is_said_of_them() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=0)
     assert np.isnan(fit.wins).all()
     assert np.isnan(fit.intervals).all()
-    found = p.verdict(fit, predicted("mt", "fluency"))
+    found = plane_study.verdict(fit, predicted("mt", "fluency"))
     assert found.words == "undecidable"
     assert np.isnan(found.low)
 
@@ -268,7 +269,7 @@ def test_bad_settings_are_refused() -> None:
 @pytest.mark.parametrize("systems", [4, 6])  # halves of two have R^2 of 1 but for rounding
 def test_halves_are_those_of_loops(systems: int) -> None:
     given = judged(6, systems, 12)
-    found = p.split_halves(given, 15, 3)
+    found = plane_study.split_halves(given, 15, 3)
     rng = np.random.default_rng(3)
     pairs = []
     for _ in range(15):
@@ -293,7 +294,7 @@ def test_halves_are_those_of_loops(systems: int) -> None:
 
 
 def test_three_systems_have_no_halves() -> None:
-    found = p.split_halves(judged(1, 3), 10)
+    found = plane_study.split_halves(judged(1, 3), 10)
     assert found.splits == 0
     assert np.isnan(found[1:]).all()
 
@@ -301,7 +302,7 @@ def test_three_systems_have_no_halves() -> None:
 def test_a_verdict_compares_the_region_with_the_rest() -> None:
     fit = p.fit_plane(judged(), "quality", resamples=25)
     region = Region(0.0, 0.3, 3, 4)
-    found = p.verdict(fit, region)
+    found = plane_study.verdict(fit, region)
     inside = [k for k, (a, n) in enumerate(p.CELLS) if a < 0.35 and n >= 3]
     assert len(inside) == 8
     outside = [k for k in range(44) if k not in inside]
@@ -320,6 +321,6 @@ def test_a_verdict_compares_the_region_with_the_rest() -> None:
 def test_progress_is_told() -> None:
     seen: list[tuple[int, int, str]] = []
     p.fit_plane(judged(), "quality", resamples=7, progress=lambda *x: seen.append(x))
-    p.split_halves(judged(), 3, progress=lambda *x: seen.append(x))
+    plane_study.split_halves(judged(), 3, progress=lambda *x: seen.append(x))
     assert seen[0] == (7, 7, "resampling")
     assert seen[-1] == (3, 3, "splitting into halves")

@@ -9,7 +9,8 @@ import pytest
 
 import karat as kt
 from karat.cli.main import main
-from karat.meta.plane import fit_plane, judged, split_halves
+from karat.meta.plane import fit_plane, judged
+from karat.meta.plane_study import split_halves
 from karat.meta.scored import score_evalset
 
 OUTPUTS = {

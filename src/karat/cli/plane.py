@@ -94,7 +94,7 @@ def fit(
     karat plane fit my-set -o plane.html
     """
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane import study_plane
+    from karat.meta.plane_study import study_plane
     from karat.report.planes import plane_chart, plane_document
 
     metric, region = _family(base, stem, stop), _region(task, guideline)

@@ -13,7 +13,8 @@ from karat.report.figures import chart_figure
 from karat.report.table import Cell, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
-    from karat.meta.plane import Halves, PlaneFit, PlaneStudy, Verdict
+    from karat.meta.plane import PlaneFit
+    from karat.meta.plane_study import Halves, PlaneStudy, Verdict
 
 _CELLS = (
     Column("dimension", "Dimension"),
