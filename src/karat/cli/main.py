@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 
 import click
 from click.shell_completion import shell_complete
 
 from karat import __version__
+from karat.cli.commands import Commands
 from karat.errors import Interrupted, KaratError
 
 COMMANDS = {
@@ -28,34 +28,9 @@ COMMANDS = {
 """Name -> module (with a `command`) and the line that `karat --help` shows."""
 
 
-class Commands(click.Group):
-    """A group that imports a command only to run it."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from karat.metrics.settings import nearest
-
-            hint = nearest(args[0], COMMANDS) or f" (there are {', '.join(COMMANDS)})"
-            raise click.UsageError(f"no command {args[0]!r}{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands, listed=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
 def cli() -> None:
     """Score generated text against references, and see why.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from karat.cli.commands import Commands
 
 COMMANDS = {
     "score": ("karat.cli.nuggets_score", "Score runs by the nuggets their answers carry."),
@@ -18,24 +18,7 @@ COMMANDS = {
 """Name -> module (with a `command`) and the line that `karat nuggets --help` shows."""
 
 
-class Commands(click.Group):
-    """A group that imports a command only to run it."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        found: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(name="nuggets", cls=Commands, invoke_without_command=True)
+@click.group(name="nuggets", cls=Commands, listed=COMMANDS, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Score answers by the nuggets of information they carry.

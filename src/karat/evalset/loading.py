@@ -180,15 +180,20 @@ def read_evalset(
 
 def known_place(name: str) -> Path:
     """Where a known set is; it must be there."""
-    if name == DEMO:
-        return Path(str(resources.files("karat") / "data" / KNOWN[name].place))
+    return data_place(name, KNOWN[name].place, bundled=name == DEMO)
+
+
+def data_place(name: str, place: str, *, bundled: bool) -> Path:
+    """A place among what comes with Karat, or in the folder of known data."""
+    if bundled:
+        return Path(str(resources.files("karat") / "data" / place))
     folder = os.environ.get(VARIABLE)
     if not folder:
         raise InputError(
             f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that holds "
-            f"{KNOWN[name].place}"
+            f"{place}"
         )
-    path = Path(folder) / KNOWN[name].place
+    path = Path(folder) / place
     if not path.exists():
         raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
     return path

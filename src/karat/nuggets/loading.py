@@ -7,12 +7,12 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Sequence
-from importlib import import_module, resources
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.loading import VARIABLE
+from karat.evalset.loading import data_place
 from karat.evalset.reading import Reading
 from karat.nuggets.draft import Draft
 from karat.nuggets.sets import NuggetSet
@@ -135,18 +135,7 @@ def _read(given: _PATH, part: str, draft: Draft, format: str | None = None) -> N
 
 def known_place(name: str) -> Path:
     """Where a known set is; it must be there."""
-    if name == DEMO:
-        return Path(str(resources.files("karat") / "data" / KNOWN[name].place))
-    folder = os.environ.get(VARIABLE)
-    if not folder:
-        raise InputError(
-            f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that holds "
-            f"{KNOWN[name].place}"
-        )
-    path = Path(folder) / KNOWN[name].place
-    if not path.exists():
-        raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
-    return path
+    return data_place(name, KNOWN[name].place, bundled=name == DEMO)
 
 
 def detect(path: Path, part: str = "key") -> str:

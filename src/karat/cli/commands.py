@@ -1,0 +1,43 @@
+"""A group of commands, each imported when it is called: the help of all costs none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+Listed = Mapping[str, tuple[str, str]]
+"""Name -> module (with a `command`) and the line that the group's help shows."""
+
+
+class Commands(click.Group):
+    """A group that imports a command only to run it."""
+
+    def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.listed = listed
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.listed)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.listed:
+            return None
+        command: click.Command = import_module(self.listed[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.listed and not args[0].startswith("-"):
+            from karat.metrics.settings import nearest
+
+            hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
+            raise click.UsageError(f"no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.listed.items()])
