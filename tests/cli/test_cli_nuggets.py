@@ -245,3 +245,13 @@ def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path)
     done = called("nuggets", "evaluate", "key.txt")
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected runs and judgements" in done.stderr
+
+
+def test_every_nugget_comes_with_the_words_that_speak_for_it(output: Output, files: Path) -> None:
+    (files / "key.txt").write_text("q1 1 vital the lamp of glass\nq1 2 okay bees\n")
+    (files / "new.run").write_text("q1 new d Glass lamps, and a lamp.\n")
+    (files / "judged.txt").write_text("q1 old 1 d Glass lamps, and a lamp.\nq1 old 1 1\n")
+    args = ("new.run", "-k", "key.txt", "-j", "judged.txt", "--nuggets")
+    rows = scored(output, *args)["nuggets"]
+    assert [row["evidence"] for row in rows] == ["Glass lamps, … lamp.", None]
+    assert "Glass lamps, … lamp." in output("nuggets", "score", *args)

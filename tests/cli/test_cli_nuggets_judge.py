@@ -15,11 +15,17 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from nuggets.nugget_world import world
 
 import karat as kt
+from karat.nuggets.asking import queue
+from karat.nuggets.likelihood import overlap
+from karat.nuggets.nuggeteer import nuggeteer
+from karat.nuggets.sets import NuggetSet
 
 PATIENCE = 60  # seconds before a hang is called one
 PROMPT = "? help > "
@@ -503,3 +509,20 @@ def test_a_log_that_is_read_only(called: Called, files: Path) -> None:
     done = called(*ARGS)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: cannot write log.jsonl: no permission")
+
+
+def test_with_enough_judgements_a_classifier_orders_the_pairs(karat: Called, folder: Path) -> None:
+    key, runs, known = world()
+    judged = known.without(["run0"])
+    tags = {run.tag: run for run in runs}
+    kt.save_nuggets(NuggetSet("s", key, MappingProxyType(tags), judged), folder / "set.jsonl")
+    args = ("nuggets", "judge", "run0", "--key", "set.jsonl", "--log", "log.jsonl")
+    done = karat(*args, input=b"n\nn\nn\nq\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    told = re.findall(r"guess (\d\.\d\d)", done.stdout.decode())
+    found = kt.load_nuggets(folder / "set.jsonl").select("run0")
+    expected, plain = (
+        [f"{ask.p:.2f}" for ask in queue(found, chances)[:4]]
+        for chances in (nuggeteer(found, measured=False).chances, overlap)
+    )
+    assert told == expected != plain

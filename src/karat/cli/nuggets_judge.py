@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import nuggets_options
 from karat.cli.bar import Bar
 from karat.cli.nuggets_score import open_runs
 from karat.cli.show import check_output
+
+if TYPE_CHECKING:
+    from karat.nuggets.asking import Probabilities
+    from karat.nuggets.sets import NuggetSet
+    from karat.progress import Progress
 
 
 @click.command(name="judge")
@@ -49,7 +56,6 @@ def command(
     """
     from karat.cli.judging import converse, tell
     from karat.nuggets.asking import queue
-    from karat.nuggets.likelihood import overlap
     from karat.nuggets.log import Log
     from karat.nuggets.session import Session
 
@@ -59,9 +65,20 @@ def command(
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
             found = open_runs(runs, key, judgements, skip_unknown, progress, log)
-            asks = queue(found, overlap, likely=likely, progress=progress)
+            asks = queue(found, _chances(found, progress), likely=likely, progress=progress)
         session = Session(asks, kept, judge)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
     if stopped:
         raise click.exceptions.Exit(130)
+
+
+def _chances(nuggets: NuggetSet, progress: Progress) -> Probabilities:
+    """From a classifier where there is enough to learn from, else from plain overlap."""
+    from karat.nuggets.likelihood import overlap
+    from karat.nuggets.nuggeteer import FEWEST, nuggeteer
+
+    if len(nuggets.judgements.rows) < FEWEST:
+        return overlap
+    found = nuggeteer(nuggets, progress, measured=False)
+    return found.chances if found.learned else overlap

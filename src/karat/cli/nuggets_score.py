@@ -139,7 +139,8 @@ def _about(learned: int) -> str:
         )
     return (
         "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        "judged pairs). Low and high: 95% interval of A on these questions."
+        "judged pairs, 20 of them carried and 20 not). Low and high: 95% interval of A on "
+        "these questions."
     )
 
 

@@ -68,10 +68,12 @@ class Evaluation:
 
 
 def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
-    """The responses of all runs, and what assessors said of each pair; NaN where they did not."""
+    """The responses of judged runs, and what assessors said of each pair; NaN: nothing."""
     if not nuggets.runs or not nuggets.judgements.rows:
         raise InputError(f"{nuggets.name}: expected runs and judgements of them")
-    pool = make_pool(nuggets.key, nuggets.runs.values())
+    judged = {row.run for row in nuggets.judgements.rows}
+    runs = [run for tag, run in nuggets.runs.items() if tag in judged]
+    pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
     labels = own_values(pool, nuggets.judgements)
     known = ~np.isnan(labels)
     if not (labels[known] > 0).any() or not (labels[known] == 0).any():

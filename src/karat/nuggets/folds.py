@@ -21,6 +21,16 @@ def folds(pool: Pool, by: str) -> Ints:
     """The fold of every cell."""
     if by not in WAYS:
         raise InputError(f"leave out {by!r}: expected one of {', '.join(WAYS)}")
+    found = _units(pool, by)
+    if len(np.unique(found)) < 2:
+        raise InputError(
+            f"there is one {by} with judged responses: while it is left out, nothing is left to "
+            "learn from; leave out something else, or give more"
+        )
+    return found
+
+
+def _units(pool: Pool, by: str) -> Ints:
     if by == "question":
         return pool.cell_question
     if by == "system":

@@ -93,7 +93,8 @@ def score_interval(
     freedom = _freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
     reach = student_quantile((1 - level) / 2, freedom) * variance**0.5
     score = float(a.mean()) - errors.bias
-    return Interval(score, max(0.0, score - reach), min(1.0, score + reach))
+    low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
+    return Interval(score, low, high)
 
 
 def _freedom(parts: list[tuple[float, int]]) -> float:

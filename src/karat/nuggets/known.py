@@ -58,20 +58,18 @@ def known_values(pool: Pool, judgements: Judgements) -> Floats:
 def own_values(pool: Pool, judgements: Judgements) -> Floats:
     """What was judged of every cell in its own run, for measuring agreement; NaN where nothing was.
 
-    Here identical responses of other runs do not count; a run's silence does.
+    Here identical responses of other runs do not count. Nor does a run's silence: readers of files
+    in which it speaks have put it into rows, and an assessor who is halfway through is silent, too.
     """
     rows: dict[tuple[str, str, str, str], float] = {}
     for row in judgements.rows:
         cell = row.run, row.question, row.nugget, normal(row.response)
         rows[cell] = max(row.value, rows.get(cell, 0.0))
-    judged = {(row.run, row.question) for row in judgements.rows}
-    carried = {(row.run, row.question, row.nugget) for row in judgements.rows if row.value > 0}
     values = []
     for i, words in enumerate(map(normal, pool.texts)):
         run, question = pool.runs[pool.run[i]], pool.questions[pool.question[i]]
-        for g in (nugget.id for nugget in question.nuggets):
-            silent = (run, question.id) in judged and (run, question.id, g) not in carried
-            values.append(rows.get((run, question.id, g, words), 0.0 if silent else np.nan))
+        cells = ((run, question.id, nugget.id, words) for nugget in question.nuggets)
+        values += [rows.get(cell, np.nan) for cell in cells]
     return np.array(values, dtype=np.float64)
 
 

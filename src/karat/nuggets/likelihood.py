@@ -6,7 +6,7 @@ A guess that needs no training: for ordering what an assessor is asked, and for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,13 +50,31 @@ def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.flo
 
 def spoken(response: str, nugget: Nugget) -> list[Word]:
     """The words of a response, and which of them speak for a nugget."""
+    return next(spoken_for(response, [nugget]))
+
+
+def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[list[Word]]:
+    """The same for several nuggets; the response is taken apart once."""
     places = list(_WORD.finditer(response))
-    stems = _stem_sets([*nugget.descriptions, *(place[0] for place in places)])
-    wanted = set[str]().union(*stems[: len(nugget.descriptions)])
-    return [
-        Word(place[0], place.start(), place.end(), bool(wanted & mine))
-        for place, mine in zip(places, stems[len(nugget.descriptions) :], strict=True)
-    ]
+    stems = _stem_sets(
+        [*(place[0] for place in places), *(" ".join(n.descriptions) for n in nuggets)]
+    )
+    for wanted in stems[len(places) :]:
+        yield [
+            Word(place[0], place.start(), place.end(), bool(wanted & mine))
+            for place, mine in zip(places, stems, strict=False)
+        ]
+
+
+def quoted(words: Sequence[Word]) -> str:
+    """The words that speak for the nugget, in their order; … where others stand between them."""
+    pieces: list[str] = []
+    for n, word in enumerate(words):
+        if word.speaks:
+            beside = n > 0 and words[n - 1].speaks
+            gap = " " * (n > 0 and words[n - 1].end < word.start) if beside else " … "
+            pieces += [gap * bool(pieces), word.text]
+    return "".join(pieces)
 
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:

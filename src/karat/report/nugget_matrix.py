@@ -52,12 +52,16 @@ def _figure(question: Question, number: int, scored: Sequence[Scored], strict: b
         low=0,
         high=1,
     )
-    page = [_table(question, number, scored, supports), *_answers(question, number, scored)]
+    page = [_table(question, number, scored, supports, strict), *_answers(question, number, scored)]
     return Figure(title, chart_svg(chart), LEGEND, html="".join(page), script="nuggets.js")
 
 
 def _table(
-    question: Question, number: int, scored: Sequence[Scored], supports: Sequence[list[float]]
+    question: Question,
+    number: int,
+    scored: Sequence[Scored],
+    supports: Sequence[list[float]],
+    strict: bool,
 ) -> str:
     """Nuggets down, runs across."""
     tags = [
@@ -70,7 +74,7 @@ def _table(
         kind = element("em", f" {nugget.importance}")
         name = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
         cells = [
-            _cell(question, number, one, run, j, column[j])
+            _cell(question, number, one, run, j, column[j], strict)
             for run, (one, column) in enumerate(zip(scored, supports, strict=True))
         ]
         rows.append(element("tr", name, *cells))
@@ -78,11 +82,17 @@ def _table(
 
 
 def _cell(
-    question: Question, number: int, one: Scored, run: int, nugget: int, support: float
+    question: Question,
+    number: int,
+    one: Scored,
+    run: int,
+    nugget: int,
+    support: float,
+    strict: bool,
 ) -> str:
     """A sign that leads to the response it is about."""
     decided = one.decided[question.id]
-    credit = decided.credit()[nugget]
+    credit = decided.credit(strict)[nugget]
     by = decided.by(nugget, credit)
     name = question.nuggets[nugget].id
     told = f"{one.run.tag} {_WORDS[support]} nugget {name} ({by})"
@@ -115,14 +125,17 @@ def _answers(question: Question, number: int, scored: Sequence[Scored]) -> Itera
 
 def _marked(question: Question, text: str) -> str:
     """A response in which words that speak for a nugget are marked with its number."""
-    from karat.nuggets.likelihood import spoken
+    from karat.nuggets.likelihood import spoken_for
 
-    speaks = [spoken(text, nugget) for nugget in question.nuggets]
-    words = text.split()
-    pieces = []
-    for k, word in enumerate(words[:MOST_WORDS]):
-        nuggets = [str(j) for j, found in enumerate(speaks) if found[k][1]]
-        shown = quote(word)
-        pieces.append(element("mark", shown, data_nuggets=" ".join(nuggets)) if nuggets else shown)
-    more = [f"… ({len(words) - MOST_WORDS:,} more words)"] if len(words) > MOST_WORDS else []
-    return " ".join(pieces + more)
+    pieces, end, count = [], 0, 0
+    for count, same in enumerate(zip(*spoken_for(text, question.nuggets), strict=True), 1):
+        if count > MOST_WORDS:
+            continue
+        word = same[0]
+        nuggets = " ".join(str(j) for j, found in enumerate(same) if found.speaks)
+        shown = quote(word.text)
+        gap = " " * (0 < end < word.start)
+        pieces += [gap, element("mark", shown, data_nuggets=nuggets) if nuggets else shown]
+        end = word.end
+    more = f" … ({count - MOST_WORDS:,} more words)" if count > MOST_WORDS else ""
+    return "".join(pieces) + more

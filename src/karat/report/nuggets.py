@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
     from karat.nuggets.decisions import Decided
     from karat.nuggets.intervals import Interval
+    from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.official import Official, RunScore
-    from karat.nuggets.runs import Run
+    from karat.nuggets.runs import Response, Run
     from karat.nuggets.sets import NuggetSet
 
 _INTERVAL = "± is 1.96 standard errors."
@@ -182,6 +183,7 @@ _NUGGETS = (
     Column("support", "Support", 1, align="right", help="1, 0.5 in part, 0; none if undecided."),
     Column("by", "By", help="What decided: a judgement or a guess."),
     Column("response", "Response", align="right", help="The first that carries it, from 1."),
+    Column("evidence", "Evidence", wrap=True, help="Words of that response that speak for it."),
     Column("description", "Description", wrap=True),
 )
 
@@ -276,10 +278,17 @@ def _nuggets(nuggets: NuggetSet, one: Scored, strict: bool) -> list[Row]:
                     "support": None if by == "nothing" else float(support[j]),
                     "by": by,
                     "response": None if (first := credit[j]) is None else first + 1,
+                    "evidence": _evidence(one.run.responses(id), first, nugget),
                     "description": nugget.descriptions[0],
                 }
             )
     return rows
+
+
+def _evidence(responses: Sequence[Response], credit: int | None, nugget: Nugget) -> str | None:
+    from karat.nuggets.likelihood import quoted, spoken
+
+    return None if credit is None else quoted(spoken(responses[credit].text, nugget))
 
 
 def _notes(nuggets: NuggetSet, scored: Sequence[Scored]) -> tuple[str, ...]:

@@ -1,0 +1,96 @@
+"""Evaluation: what is compared with assessors, and what cannot be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+from nuggets.nugget_world import world
+
+from karat.errors import InputError
+from karat.nuggets.evaluation import Evaluation, evaluate, judged_pool
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.keys import make_key
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
+from karat.report.nugget_evaluation import evaluation_document
+from karat.report.render import render
+
+KEY, RUNS, JUDGED = world(questions=4, runs=4)
+SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
+
+
+@pytest.fixture(scope="module")
+def found() -> Evaluation:
+    return evaluate(SET)
+
+
+def test_official_scores_are_the_share_of_nuggets(found: Evaluation) -> None:
+    for run in RUNS:
+        values = [row.value for row in JUDGED.rows if row.run == run.tag]
+        assert found.official[run.tag] == pytest.approx(sum(values) / 16)
+
+
+def test_in_a_lawful_world_the_classifiers_do_well(found: Evaluation) -> None:
+    assert found.calibrated.agreement.f > 0.9
+    assert found.best.agreement.f == max(trial.agreement.f for trial in found.trials) > 0.9
+    errors = [abs(found.guessed[tag] - found.official[tag]) for tag in found.official]
+    assert max(errors) < 0.15
+
+
+def test_the_curve_goes_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
+    thresholds = [threshold for threshold, _ in found.curve]
+    assert thresholds == sorted(set(thresholds))
+    assert max(tau for _, tau in found.curve if not math.isnan(tau)) > 0.6
+
+
+def test_runs_that_nobody_judged_do_not_count(found: Evaluation) -> None:
+    new = make_run("new", [(q, Response("something new")) for q in KEY.questions])
+    empty = make_run("empty", [])
+    more = replace(SET, runs=MappingProxyType({**SET.runs, "new": new, "empty": empty}))
+    other = evaluate(more)
+    assert other.official == found.official
+    assert other.calibrated.agreement == found.calibrated.agreement
+    assert other.best.agreement == found.best.agreement
+
+
+def test_the_order_of_runs_says_nothing(found: Evaluation) -> None:
+    other = evaluate(replace(SET, runs=MappingProxyType(dict(reversed(SET.runs.items())))))
+    assert other.official == pytest.approx(found.official)
+    assert other.guessed == pytest.approx(found.guessed)
+    assert other.calibrated.agreement == pytest.approx(found.calibrated.agreement)
+
+
+@pytest.mark.parametrize("by", ["system", "institution", "question"])
+def test_every_way_to_leave_out_gives_a_page(by: str) -> None:
+    page = render(evaluation_document("s", evaluate(SET, by), "karat"), "html")
+    assert "calibrated classifier" in page
+    assert "nan" not in page.lower().replace("nano", "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ((), "expected runs and judgements of them"),
+        ([r for r in JUDGED.rows if r.value > 0], "expected judgements of both kinds"),
+        ([r for r in JUDGED.rows if r.run == "run1"], "expected at least two judged runs"),
+    ],
+)
+def test_what_cannot_be_evaluated(rows: list[object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        judged_pool(replace(SET, judgements=Judgements(tuple(rows))))  # type: ignore[arg-type]
+
+
+def test_one_question_cannot_be_left_out() -> None:
+    key = make_key([KEY.questions["q0"]])
+    rows = tuple(row for row in JUDGED.rows if row.question == "q0")
+    with pytest.raises(InputError, match=r"one question.*nothing is left to learn from"):
+        evaluate(replace(SET, key=key, judgements=Judgements(rows)), "question")
+
+
+def test_one_house_cannot_be_left_out() -> None:
+    house = {tag: replace(run, institution="all") for tag, run in SET.runs.items()}
+    with pytest.raises(InputError, match=r"one institution.*nothing is left to learn from"):
+        evaluate(replace(SET, runs=MappingProxyType(house)), "institution")

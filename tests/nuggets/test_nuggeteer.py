@@ -1,0 +1,261 @@
+"""Nuggeteer: guesses of what nobody judged, what they may rest on, and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import world
+
+import karat as kt
+from karat.nuggets.asking import queue
+from karat.nuggets.calibrated import PRIOR_ERRORS
+from karat.nuggets.decisions import Decided, decide_run
+from karat.nuggets.intervals import Errors, Interval, score_interval
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.modern import mean_shares, score_shares
+from karat.nuggets.nuggeteer import Nuggeteer, nuggeteer, official_scores
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, Run, make_run
+from karat.nuggets.sets import NuggetSet
+
+KEY, RUNS, JUDGED = world(questions=8, runs=6)
+
+
+def nugget_set(runs: Iterable[Run], rows: Iterable[Judged], key: Key = KEY) -> NuggetSet:
+    return NuggetSet(
+        "s", key, MappingProxyType({run.tag: run for run in runs}), Judgements(tuple(rows))
+    )
+
+
+def without(tag: str) -> tuple[Judged, ...]:
+    return JUDGED.without([tag]).rows
+
+
+def cells(found: Nuggeteer, tag: str) -> list[float]:
+    """All probabilities of a run."""
+    tables = [found.table(tag, q, found.probabilities) for q in KEY.questions]
+    return np.concatenate([table.ravel() for table in tables]).tolist()
+
+
+def decided(found: Nuggeteer, nuggets: NuggetSet, tag: str) -> dict[str, Decided]:
+    run = nuggets.runs[tag]
+    return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
+
+
+def interval(nuggets: NuggetSet, tag: str) -> Interval:
+    found = nuggeteer(nuggets)
+    ends = found.interval(nuggets.runs[tag], decided(found, nuggets, tag))
+    assert ends is not None
+    return ends
+
+
+def official(run: Run, key: Key, judgements: Judgements) -> float:
+    return mean_shares(score_shares(run, key, decide_run(run, key, judgements))).A
+
+
+def test_without_judgements_the_built_in_model_serves() -> None:
+    found = nuggeteer(nugget_set(RUNS, ()))
+    assert (found.learned, found.errors) == (0, PRIOR_ERRORS)
+    yes = [row for row in JUDGED.rows if row.value > 0]
+    said = {(row.run, row.question, row.nugget) for row in yes}
+    hits = [
+        bool(found.guess(run.tag)(question, run.responses(q))[0, j])
+        == ((run.tag, q, nugget.id) in said)
+        for run in RUNS
+        for q, question in KEY.questions.items()
+        for j, nugget in enumerate(question.nuggets)
+    ]
+    assert np.mean(hits) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "learned"), [(20, 80, 100), (19, 81, 0), (80, 19, 0), (20, 79, 0)]
+)
+def test_what_it_takes_to_learn(yes: int, no: int, learned: int) -> None:
+    kinds = [[row for row in JUDGED.rows if (row.value > 0) == kind] for kind in (True, False)]
+    if len(kinds[0]) < yes or len(kinds[1]) < no:
+        pytest.fail("the world is too small")
+    assert nuggeteer(nugget_set(RUNS, kinds[0][:yes] + kinds[1][:no])).learned == learned
+
+
+def test_judged_runs_that_are_not_scored_are_learned_from() -> None:
+    alone = nuggeteer(nugget_set(RUNS[:1], without("run0")))
+    beside = nuggeteer(nugget_set(RUNS, without("run0")))
+    assert alone.learned == beside.learned == len(without("run0"))
+    assert cells(alone, "run0") == pytest.approx(cells(beside, "run0"), abs=1e-12)
+    assert cells(alone, "run0") != cells(nuggeteer(nugget_set(RUNS[:1], ())), "run0")
+
+
+def test_judgements_that_name_no_run_are_learned_from() -> None:
+    rows = [row._replace(run="") for row in without("run0")]
+    assert nuggeteer(nugget_set(RUNS[:1], rows)).learned == len(rows)
+
+
+def test_one_judged_run_is_enough_to_learn_from() -> None:
+    key, runs, judged = world(questions=40, runs=2)
+    rows = judged.without(["run0"]).rows
+    found = nuggeteer(nugget_set(runs, rows, key))
+    assert (found.learned, found.errors) == (160, PRIOR_ERRORS)
+
+
+def test_judgements_of_an_earlier_version_are_learned_from() -> None:
+    new = make_run("run5", [(q, Response(f"New words on {q}")) for q in KEY.questions])
+    found = nuggeteer(nugget_set([new], JUDGED.rows))
+    assert found.learned == len(JUDGED.rows)
+    assert "run5 (earlier)" in found.pool.runs
+
+
+def test_a_run_s_own_judgements_do_not_leak_into_its_guesses() -> None:
+    turned = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
+    straight, flipped = (nuggeteer(nugget_set(RUNS, rows)) for rows in (JUDGED.rows, turned))
+    assert cells(straight, "run3") == pytest.approx(cells(flipped, "run3"), abs=1e-12)
+    assert cells(straight, "run2") != pytest.approx(cells(flipped, "run2"), abs=1e-3)
+
+
+def test_the_order_of_runs_and_rows_says_nothing() -> None:
+    rows = without("run1")
+    one, other = nugget_set(RUNS, rows), nugget_set(RUNS[::-1], rows[::-1])
+    assert interval(one, "run1") == interval(other, "run1")
+    assert cells(nuggeteer(one), "run1") == cells(nuggeteer(other), "run1")
+
+
+def test_it_says_the_same_twice() -> None:
+    nuggets = nugget_set(RUNS, without("run1"))
+    first, second = nuggeteer(nuggets), nuggeteer(nuggets)
+    assert first.probabilities.tolist() == second.probabilities.tolist()
+    assert first.errors == second.errors
+
+
+def test_guesses_never_override_judgements() -> None:
+    """Not even judgements that are plainly wrong."""
+    wrong = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
+    nuggets = nugget_set(RUNS, wrong)
+    found = decided(nuggeteer(nuggets), nuggets, "run3")
+    said = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
+    for q, question in KEY.questions.items():
+        assert found[q].known.all()
+        assert found[q].values[0].tolist() == [said[q, nugget.id] for nugget in question.nuggets]
+
+
+def test_of_contradictory_judgements_the_highest_counts() -> None:
+    same = [Judged(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows]
+    nuggets = nugget_set(RUNS, [*JUDGED.rows, *same])
+    found = decided(nuggeteer(nuggets), nuggets, "run3")
+    plain = decide_run(RUNS[3], KEY, JUDGED)
+    assert all(found[q].values.tolist() == plain[q].values.tolist() for q in KEY.questions)
+
+
+def test_identical_responses_are_known_and_guessed_alike() -> None:
+    twin = replace(RUNS[4], tag="twin")
+    nuggets = nugget_set([*RUNS, twin], JUDGED.rows)
+    found = decided(nuggeteer(nuggets), nuggets, "twin")
+    assert all(found[q].known.all() for q in KEY.questions)
+    unjudged = nugget_set([RUNS[4], twin], without("run4"))
+    model = nuggeteer(unjudged)
+    assert cells(model, "twin") == cells(model, "run4")
+
+
+def test_the_interval_closes_as_more_is_judged() -> None:
+    mine = [row for row in JUDGED.rows if row.run == "run2"]
+    widths = []
+    for share in (0.0, 0.25, 0.5, 1.0):
+        rows = [*without("run2"), *mine[: int(share * len(mine))]]
+        ends = interval(nugget_set(RUNS, rows), "run2")
+        widths.append(ends.width)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 0
+    score = official(RUNS[2], KEY, JUDGED)
+    assert ends == pytest.approx((score, score, score))
+
+
+def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
+    key, runs, judged = world(questions=10, runs=8)
+    inside = 0
+    for run in runs:
+        nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
+        found = nuggeteer(nuggets)
+        ends = found.interval(run, decided(found, nuggets, run.tag))
+        assert ends is not None
+        assert 0 <= ends.low <= ends.high <= 1
+        inside += ends.low <= official(run, key, judged) <= ends.high
+    assert inside >= 7
+
+
+def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
+    half = Run("half", {q: some for q, some in RUNS[0].answers.items() if q < "q4"})
+    nuggets = nugget_set([*RUNS[1:], half], without("run0"))
+    found = nuggeteer(nuggets)
+    told = decided(found, nuggets, "half")
+    ends = found.interval(half, told)
+    assert ends is not None
+    score = mean_shares(score_shares(half, KEY, told)).A
+    assert ends.low <= score <= ends.high <= 0.5
+    only = make_key(q for q in KEY.questions.values() if q.id < "q4")
+    rows = [row for row in without("run0") if row.question < "q4"]
+    assert ends.width < interval(nugget_set([half], rows, only), "half").width
+
+
+def test_a_run_without_responses_has_no_interval() -> None:
+    empty = make_run("empty", [])
+    nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
+    found = nuggeteer(nuggets)
+    told = decided(found, nuggets, "empty")
+    assert found.interval(empty, told) is None
+    assert all(some.values.shape == (0, 4) for some in told.values())
+
+
+def test_intervals_do_not_turn_round_at_the_edge() -> None:
+    errors = Errors(0.3, 1e-6, 1e-6, 20)
+    assert score_interval(np.zeros(4), errors, 4)[1:] == (0.0, 0.0)
+    assert score_interval(np.ones(4), errors._replace(bias=-0.3), 4)[1:] == (1.0, 1.0)
+
+
+def test_official_scores_are_known_where_judgements_tell_all_of_them() -> None:
+    question = Question("q", (Nugget("a", ("x",)), Nugget("b", ("y",))))
+    runs = [make_run(tag, [("q", Response("s")), ("q", Response("t"))]) for tag in "klmn"]
+    pool = make_pool(make_key([question]), [*runs, make_run("o", [])])
+    nan = np.nan
+    tables = [
+        [[1, 0], [nan, 0]],  # what follows a carried nugget does not matter
+        [[0, 0.5], [nan, 0]],  # a may yet be carried
+        [[0.5, 1], [0, nan]],
+        [[nan, nan], [nan, nan]],
+    ]
+    found = official_scores(pool, np.array(tables).ravel())
+    assert found.ravel().tolist() == pytest.approx([0.5, nan, 0.75, nan, nan], nan_ok=True)
+
+
+def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
+    """A "no" about one nugget is not one about all the others."""
+    rows = [row for row in JUDGED.rows if row.run != "run5" or row.nugget == "n0"]
+    assert nuggeteer(nugget_set(RUNS, rows)).learned == len(rows)
+
+
+def test_the_assessor_is_asked_by_what_the_classifier_says() -> None:
+    nuggets = nugget_set(RUNS[:1], without("run0"))
+    found = nuggeteer(nuggets, measured=False)
+    assert found.learned == len(without("run0"))
+    asks = queue(nuggets, found.chances)
+    assert len(asks) == 32
+    for ask in asks:
+        j = ask.question.nuggets.index(ask.nugget)
+        table = found.guess("run0").probabilities(ask.question, [ask.response])
+        assert ask.p == table[0, j]
+    assert found.chances(asks[0].question, []).shape == (0, 4)
+    assert cells(found, "run0") == pytest.approx(cells(nuggeteer(nuggets), "run0"), abs=1e-12)
+
+
+@pytest.mark.parametrize("tag", ["BEST_cot_gpt3.5", "iiia_standard_p1_straight_ag"])
+def test_a_real_run_held_out(karat_data: Path, tag: str) -> None:
+    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    some = whole.select(tag, *[other for other in whole.runs if other != tag][:8])
+    rows = [row for row in whole.judgements.rows if row.run in some.runs and row.run != tag]
+    ends = interval(replace(some, judgements=Judgements(tuple(rows))), tag)
+    assert ends.low <= official(whole.runs[tag], whole.key, whole.judgements) <= ends.high
+    assert 0.02 < ends.width < 0.3

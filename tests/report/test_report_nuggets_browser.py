@@ -1,0 +1,117 @@
+"""The page of `nuggets score` in a real browser: from a sign to the words that speak for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from browser import CHROMIUM, ask, chromium
+from report.test_report_browser import CONTRAST, DARK
+
+from karat.cli.nuggets_score import score_runs
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.official import Official
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
+from karat.progress import silent
+from karat.report.nugget_matrix import matrix_figures
+from karat.report.nuggets import score_document
+from karat.report.render import render
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+KEY = make_key(
+    [
+        Question("q1", (Nugget("1", ("a red lens",)), Nugget("2", ("bees in 燈塔",), False))),
+        Question("q2", (Nugget("1", ("salt",)),)),
+    ]
+)
+HOSTILE = "The lens <script>window.hostile=1</script> was red, near the 燈塔."
+RUNS = {
+    "one": make_run("one", [("q1", Response("Nothing here.")), ("q1", Response(HOSTILE))]),
+    "two": make_run("two", [("q1", Response("Bees!")), ("q2", Response("No pepper."))]),
+}
+JUDGED = Judgements((Judged("q1", "1", HOSTILE, 1.0, "one"), Judged("q1", "2", "Bees!", 0.5)))
+
+CLICK = """
+  const link = (label) => [...document.querySelectorAll("table.matrix a")]
+    .find((a) => a.getAttribute("aria-label").startsWith(label));
+  const loud = () => [...document.querySelectorAll("p.asked mark")]
+    .filter((mark) => getComputedStyle(mark).textDecorationLine === "underline")
+    .map((mark) => mark.textContent);
+  const seen = (label) => {
+    link(label).click();
+    const asked = [...document.querySelectorAll("p.asked")];
+    return { asked: asked.map((p) => p.textContent), loud: loud(),
+      open: asked.every((p) => p.closest("details").open && p.checkVisibility()),
+      focus: document.activeElement === asked[0], hash: location.hash };
+  };
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
+    scored, _ = score_runs(nuggets, how := Official(), True, silent)
+    document = score_document(nuggets, scored, how, True, "karat")
+    whole = replace(document, blocks=(*document.blocks, *matrix_figures(nuggets, scored, False)))
+    path = tmp_path_factory.mktemp("page") / "nuggets.html"
+    path.write_text(render(whole, "html"), "utf-8")
+    return path
+
+
+def test_the_page_is_quiet_and_runs_nothing_that_it_quotes(page: Path) -> None:
+    done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
+    assert "CONSOLE" not in done.stderr
+    program = "return [window.hostile ?? 0, performance.getEntriesByType('resource').length]"
+    assert ask(page, program) == [0, 0]
+
+
+def test_a_sign_leads_to_its_response_and_only_its_words_stay_marked(page: Path) -> None:
+    program = """
+      const before = document.querySelectorAll("details.answer[open]").length;
+      return { before, first: seen("one carries nugget 1"), second: seen("one does not") };
+    """
+    found = ask(page, CLICK + program)
+    assert found["before"] == 0
+    first, second = found["first"], found["second"]
+    assert first["asked"] == [HOSTILE]
+    assert first["loud"] == ["lens", "red,"]
+    assert (first["open"], first["focus"], first["hash"]) == (True, True, "#answer-0-0-1")
+    assert len(second["asked"]) == 1
+    assert "red," not in second["loud"]
+    assert second["open"]
+
+
+def test_partial_support_and_questions_without_an_answer(page: Path) -> None:
+    program = """
+      const partial = seen("two carries in part nugget 2");
+      const none = [...document.querySelectorAll("table.matrix td")]
+        .filter((td) => !td.querySelector("a")).map((td) => [td.textContent, td.title]);
+      return { partial, none };
+    """
+    found = ask(page, CLICK + program)
+    assert found["partial"]["asked"] == ["Bees!"]
+    assert found["partial"]["loud"] == ["Bees!"]
+    assert found["none"] == [["–", "one does not carry nugget 1 (no response)"]]
+
+
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
+def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
+    found: dict[str, Any] = ask(page, CONTRAST, *options)
+    assert (found["paper"] < 0.1) == bool(options)
+    assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("width", [360, 1300])
+def test_only_tables_scroll_sideways(page: Path, width: int) -> None:
+    program = """
+      for (const one of document.querySelectorAll("details")) one.open = true;
+      const b = document.documentElement; return [b.scrollWidth, b.clientWidth]
+    """
+    wide, room = ask(page, program, f"--window-size={width},900")
+    assert wide <= room
