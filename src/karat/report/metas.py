@@ -87,7 +87,8 @@ def heading(row: MetaRow) -> str:
     found = row.agreement
     groups = found.groups + found.left_out
     over = f", {groups:,} groups" if groups > 1 else ""
-    return f"{row.dimension}, {row.level}, {row.statistic}: {found.points:,} points{over}"
+    points = f"{found.points:,} point{'s' * (found.points != 1)}"
+    return f"{row.dimension}, {row.level}, {row.statistic}: {points}{over}"
 
 
 def _note(row: MetaRow) -> str:
