@@ -146,11 +146,13 @@ def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
     from karat.meta.scored import score_evalset
     from karat.metrics.ngram import AEv
     from karat.report.meta_page import Extras
+    from karat.stats.correlation import STATISTICS
 
     asked, evalset = result.experiment, result.evalset
     family = AEv()
     scored = score_evalset(evalset, family, progress=progress)
     lengths = [k for k in LENGTHS if 4 * k <= len(evalset)]
+    by = next((name for name in asked.statistics if name in STATISTICS), "pearson")
     planes, curves, without = [], [], []
     for dimension in asked.dimensions:
         known = judged(scored, family, dimension, asked.normalise)
@@ -164,7 +166,7 @@ def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
                 result.scored,
                 dimension,
                 lengths=lengths,
-                statistics=asked.statistics[:1],
+                statistics=[by],
                 normalise=asked.normalise,
                 repeats=50,
                 seed=asked.seed,

@@ -117,6 +117,7 @@ def _tests(result: MetaEvaluation) -> Table:
 
 def notes(result: MetaEvaluation) -> tuple[str, ...]:
     """How intervals and ranks were made, and what the reader should know of the data."""
+    from karat.stats.correlation import statistic
     from karat.stats.exchanges import MOST_EXACT
 
     asked, evalset = result.experiment, result.evalset
@@ -134,6 +135,9 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
             f"{MOST_EXACT} points or fewer are compared, all exchanges)."
         )
+    untested = [name for name in asked.statistics if not statistic(name).tested]
+    if asked.trials and len(asked.metrics) > 1 and untested:
+        found.append(f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it.")
     if len(evalset.systems) < 10 and any(level.startswith("system") for level in asked.levels):
         found.append(
             f"{len(evalset.systems)} systems are few: at the level of systems almost any order of "
