@@ -245,12 +245,13 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     output: Output, folder: Path
 ) -> None:
     many = [x for m in ("bleu", "chrf", "ter", "rouge1", "aev") for x in ("-m", m)]
-    asked = ("-l", "system", "-s", "spa", "--resamples", "0", "--report", "page.html")
+    asked = ("-l", "system", "-s", "spa", "--resamples", "2", "--report", "page.html")
     text = output("meta", "demo", *many, *asked)
     page = (folder / "page.html").read_text("utf-8")
     assert "the first 12 of 15 pairs of dimension and metric" in page
     assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
     assert "No ranks by spa" in text
+    assert "of systems and segments (for spa, of segments alone)" in " ".join(text.split())
 
 
 def test_the_sign_of_a_chart_s_correlation_is_that_of_its_axes(

@@ -124,6 +124,9 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
     found = []
     if asked.resamples:
         over = "systems and segments" if asked.over == "both" else asked.over
+        alone = [name for name in asked.statistics if statistic(name).behind is not None]
+        if alone and asked.over != "segments":
+            over += f" (for {' and '.join(alone)}, of segments alone)"
         found.append(
             f"Intervals: 95%, from {asked.resamples:,} bootstrap resamples of {over}, seed "
             f"{asked.seed}."
