@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -206,6 +207,96 @@ def test_odd_sets_have_no_correlation_and_no_traceback(
     done = called("plane", "fit", name, *FEW, "-f", format)
     assert done.returncode == 2
     assert done.stderr.startswith("karat: ")
+
+
+ODD: list[dict[str, tuple[float | None, ...]]] = [
+    {"a": (1.0,), "b": (2.0,)},
+    {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)},
+    {"a": (1.0, 2.0), "b": (3.0, None), "c": (None, 4.0), "d": (None, None)},
+    {"a": (None, None), "b": (None, None), "c": (None, None)},
+]
+
+
+@pytest.mark.parametrize("values", ODD, ids=["tiny", "constant", "gaps", "unjudged"])
+def test_odd_sets_have_a_report(called: Called, folder: Path, values: dict[str, Any]) -> None:
+    outputs = {s: [None if x is None else f"one {s} three" for x in v] for s, v in values.items()}
+    texts = {s: v if any(v) else ["one two"] * len(v) for s, v in outputs.items()}
+    rows = [
+        (s, str(j), "me", "d", x)
+        for s, v in values.items()
+        for j, x in enumerate(v, 1)
+        if x is not None
+    ]
+    references = ["one two three"] * len(values["a"])
+    evalset = kt.make_evalset(
+        "odd", texts, references=references, judgements=rows, dimensions=["d"]
+    )
+    kt.save_evalset(evalset, folder / "set")
+    done = called("meta", "set", "-m", "bleu", "-m", "ter", *FEW, "--report", "page.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "undefined" in page
+    assert not re.search(r"\bnan\b", page)
+    constant = "d: all systems have the same human score"
+    assert (constant in page) == (set(values["a"]) == {1.0} == set(values["b"]))
+
+
+def test_the_report_says_what_it_leaves_out_and_names_its_curves(
+    output: Output, folder: Path
+) -> None:
+    many = [x for m in ("bleu", "chrf", "ter", "rouge1", "aev") for x in ("-m", m)]
+    asked = ("-l", "system", "-s", "spa", "--resamples", "2", "--report", "page.html")
+    text = output("meta", "demo", *many, *asked)
+    page = (folder / "page.html").read_text("utf-8")
+    assert "the first 12 of 15 pairs of dimension and metric" in page
+    assert "Reliability: fluency, pearson" in page  # pseudo-documents have no spa
+    assert "No ranks by spa" in text
+    assert "of systems and segments (for spa, of segments alone)" in " ".join(text.split())
+
+
+def test_the_sign_of_a_chart_s_correlation_is_that_of_its_axes(
+    output: Output, folder: Path
+) -> None:
+    asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
+    output(*asked, "-s", "pearson", "--report", "r.html")
+    output(*asked, "-s", "r2", "--report", "r2.html")
+    assert ">pearson -0." in (folder / "r.html").read_text("utf-8")
+    assert ">r2 0." in (folder / "r2.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("meta", "set", "--save", "set/karat.toml"), "karat.toml may be a file of the set set"),
+        (("meta", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set set"),
+        (("plane", "fit", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
+        (("data", "check", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
+        (("data", "judges", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
+        (("score", "--set", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
+        (("compare", "--set", "set", "-o", "set/human.tsv"), "human.tsv may be a file of the set"),
+        (("meta", "set", "--report", "x.html", "-o", "x.html"), "--report and --output are both"),
+        (("meta", "set", "--report", "x.pdf"), "the report is a web page; name a file like x.html"),
+        (("meta", "bare", "-m", "bleu"), "bare: 1 of 2 segments have no reference, the first is"),
+    ],
+)
+def test_no_output_harms_a_set(
+    called: Called, folder: Path, args: tuple[str, ...], message: str
+) -> None:
+    made(folder, {"a": (1.0, 2.0), "b": (2.0, 3.0), "c": (4.0, 3.0)})
+    bare = kt.make_evalset(
+        "bare",
+        {"a": ["x", "y"], "b": ["x", "z"]},
+        references=[["x"], []],
+        judgements=[("a", "1", "me", "d", 1)],
+        dimensions=["d"],
+    )
+    kt.save_evalset(bare, folder / "bare")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done = called(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_systems_that_are_all_alike_have_an_empty_plane(output: Output, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -119,3 +119,9 @@ def test_shapes_and_names_are_checked() -> None:
         levels.segment(np.ones((2, 3)), np.ones((2, 4)))
     with pytest.raises(InputError, match="expected the same, systems x segments"):
         levels.segment(np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("level", [levels.system, levels.segment, levels.item, levels.by_system])
+def test_spa_is_never_plain_accuracy(level: Callable[..., levels.Agreement]) -> None:
+    with pytest.raises(InputError, match="spa is of matrices"):
+        level(*matrices(1), "spa")

@@ -32,9 +32,21 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     from karat.report.plots import save_chart
 
     os.makedirs(folder, exist_ok=True)
-    for chart in charts:
+    for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):
         for kind in KINDS:
-            save_chart(chart, os.path.join(folder, f"{_name(chart.title)}.{kind}"))
+            save_chart(chart, os.path.join(folder, f"{name}.{kind}"))
+
+
+def _names(titles: Sequence[str]) -> list[str]:
+    """File names for titles, numbered where two would be the same."""
+    found: list[str] = []
+    for title in titles:
+        name, number = _name(title), 1
+        while name in found:
+            number += 1
+            name = f"{_name(title)}-{number}"
+        found.append(name)
+    return found
 
 
 def _name(title: str) -> str:

@@ -7,7 +7,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import check_given, input_paths, open_given
-from karat.cli.show import check_output, show
+from karat.cli.show import check_beside, check_output, show
 
 
 @click.command(name="compare")
@@ -77,6 +77,8 @@ def command(
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     check_given(candidates, references, optional_references, evalset)
     check_output(output, [] if evalset else input_paths(candidates, references))
+    if evalset:
+        check_beside(output, evalset)
     with Bar() as progress:
         systems, refs = open_given(candidates, references, optional_references, evalset, progress)
         comparison = compare(

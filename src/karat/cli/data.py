@@ -9,7 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.show import check_output, show
+from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
 _READ_AS = click.option(
@@ -72,7 +72,7 @@ def check(
     from karat.evalset.reading import Reading
     from karat.report.evalsets import check_document
 
-    check_output(output)
+    check_beside(output, name)
     found = None
     more: dict[str, Any] = reader_options(given)
     with Bar() as progress:
@@ -171,7 +171,7 @@ def judges(
     from karat.evalset.loading import load_evalset
     from karat.report.judging import judges_document
 
-    check_output(output)
+    check_beside(output, name)
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)
         document = judges_document(evalset, dimensions, controls, options.command_line())

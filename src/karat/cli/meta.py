@@ -11,7 +11,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.show import check_output, show
+from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,12 +104,8 @@ def command(
     from karat.report.metas import meta_document
 
     chosen = _experiment(name, experiment, settings)
-    check_output(output, [experiment] if experiment else [])
-    check_output(save, [experiment] if experiment else [])
-    check_output(report)
+    _check_outputs({"save": save, "report": report, "output": output}, chosen, experiment)
     check_charts(charts)
-    if save and output and os.path.realpath(save) == os.path.realpath(output):
-        raise InputError(f"--save and --output are both {save}: name two files")
     line = options.command_line()
     with Bar() as progress:
         result = meta_evaluate(chosen, threads=threads, progress=progress)
@@ -127,6 +123,22 @@ def command(
     show(meta_document(result, line), format, output)
 
 
+def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str | None) -> None:
+    """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
+    places: dict[str, str] = {}
+    for option, path in named.items():
+        if path is None:
+            continue
+        check_output(path, [saved] if saved else [])
+        check_beside(path, chosen.evalset)
+        other = places.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise InputError(f"--{other} and --{option} are both {path}: name two files")
+    report = named["report"]
+    if report and Path(report).suffix.lower() not in ("", ".html", ".htm"):
+        raise InputError(f"--report {report}: the report is a web page; name a file like x.html")
+
+
 def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
     """The planes and the reliability curves of all dimensions, where there is enough for them."""
     from karat.meta.plane import FEWEST_SYSTEMS, fit_plane, judged
@@ -134,29 +146,34 @@ def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
     from karat.meta.scored import score_evalset
     from karat.metrics.ngram import AEv
     from karat.report.meta_page import Extras
+    from karat.stats.correlation import STATISTICS
 
     asked, evalset = result.experiment, result.evalset
     family = AEv()
     scored = score_evalset(evalset, family, progress=progress)
     lengths = [k for k in LENGTHS if 4 * k <= len(evalset)]
-    planes, curves = [], []
+    by = next((name for name in asked.statistics if name in STATISTICS), "pearson")
+    planes, curves, without = [], [], []
     for dimension in asked.dimensions:
         known = judged(scored, family, dimension, asked.normalise)
         if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
-            planes.append(fit_plane(known, dimension, seed=asked.seed, progress=progress))
+            try:
+                planes.append(fit_plane(known, dimension, seed=asked.seed, progress=progress))
+            except InputError as error:  # constant human scores: the other parts still say so
+                without.append(f"No plane for {error}.")
         if len(lengths) > 1:
             found = reliability(
                 result.scored,
                 dimension,
                 lengths=lengths,
-                statistics=asked.statistics[:1],
+                statistics=[by],
                 normalise=asked.normalise,
                 repeats=50,
                 seed=asked.seed,
                 progress=progress,
             )
             curves.append((dimension, found))
-    return Extras(planes, curves)
+    return Extras(planes, curves, without=without)
 
 
 def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:

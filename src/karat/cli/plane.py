@@ -10,7 +10,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.show import check_output, show
+from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def fit(
     from karat.report.planes import plane_chart, plane_document
 
     metric, region = _family(base, stem, stop), _region(task, guideline)
-    check_output(output)
+    check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
         evalset = load_evalset(name, progress=progress)

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import check_given, input_paths, open_given, open_set
-from karat.cli.show import check_output, say, show
+from karat.cli.show import check_beside, check_output, say, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def command(
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     check_given(candidates, references, optional_references, evalset)
     check_output(output, [] if evalset else input_paths(candidates, references))
+    if evalset:
+        check_beside(output, evalset)
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
+from pathlib import Path
 
 from karat.errors import OutputError
 from karat.report.output import check_writable, write_atomically
@@ -22,6 +23,20 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
     for given in inputs:
         if os.path.isfile(path) and os.path.exists(given) and os.path.samefile(path, given):
             raise OutputError(f"{path} is one of the inputs: name another file for the result")
+
+
+_NO_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
+"""Endings of files that no set is made of."""
+
+
+def check_beside(path: str | None, given: str) -> None:
+    """Refuse an output that cannot be written, or is a file of the set that was given."""
+    check_output(path, [given])
+    if path is None or not (os.path.isdir(given) and os.path.isfile(path)):
+        return
+    inside = Path(os.path.realpath(given)) in Path(os.path.realpath(path)).parents
+    if inside and not path.lower().endswith(_NO_SET):
+        raise OutputError(f"{path} may be a file of the set {given}: name another for the result")
 
 
 def show(document: Document, format: str, path: str | None) -> None:

@@ -142,14 +142,22 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
     return np.stack([row_means(scores[:, columns]) for columns in members.values()], axis=1)
 
 
+def _of_points(by: Statistic | str) -> Statistic:
+    """A statistic of the points of a level alone; spa would silently be plain accuracy."""
+    found = statistic(by)
+    if found.behind is not None:
+        raise InputError(f"{found.name} is of matrices: use karat.stats.soft_pairwise")
+    return found
+
+
 def _pooled(human: Floats, metric: Floats, by: Statistic | str) -> Agreement:
-    value = statistic(by)(human, metric)
+    value = _of_points(by)(human, metric)
     points = int((~np.isnan(human)).sum())
     return Agreement(value, points, why=why_undefined(human, metric) if np.isnan(value) else "")
 
 
 def _grouped(human: Floats, metric: Floats, by: Statistic | str, what: str) -> Agreement:
-    value, groups, left_out = statistic(by).over(human, metric)
+    value, groups, left_out = _of_points(by).over(human, metric)
     points = int((~np.isnan(human)).sum())
     why = "" if groups else f"no {what} has scores that differ"
     return Agreement(value, points, groups, left_out, why)

@@ -72,6 +72,9 @@ def reliability(
         if not 1 <= length <= most:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
     chosen = [statistic(name) for name in statistics]
+    for one in chosen:
+        if one.behind is not None:
+            raise InputError(f"{one.name} compares systems, not pseudo-documents: choose another")
     found: list[Reliability] = []
     for number, length in enumerate(lengths, 1):
         rng = np.random.default_rng([seed, length])

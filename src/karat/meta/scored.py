@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
@@ -89,6 +90,7 @@ def score_evalset(
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
     systems = as_systems(filled)
+    _check_references(evalset)
     references = as_references([list(group) for group in evalset.references], len(evalset))
     found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
     rows = {
@@ -96,6 +98,17 @@ def score_evalset(
         for m in chosen
     }
     return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
+
+
+def _check_references(evalset: EvalSet) -> None:
+    """Refuse a set in which a segment has nothing to be compared with."""
+    bare = [s for s, group in zip(evalset.segments, evalset.references, strict=True) if not group]
+    if bare:
+        number = f"{len(bare):,} of {len(evalset):,} segments have"
+        raise InputError(
+            f"{evalset.name}: {number} no reference, the first is {bare[0]!r}: metrics need at "
+            "least one for each; add them or select other segments"
+        )
 
 
 def human_means(human: Floats, counts: Floats) -> Floats:

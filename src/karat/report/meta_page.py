@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_SCATTERS = 12
+_SIGNED = ("pearson", "spearman", "tau-b", "tau-c")
 _APART = (
     Column("dimension", "Dimension", readers="programs"),
     Column("heading", "What", readers="people"),
@@ -55,6 +56,8 @@ class Extras(NamedTuple):
     """By dimension."""
     examples: int = 3
     """Outputs on which metric and humans part, for each dimension and direction."""
+    without: Sequence[str] = ()
+    """Why a dimension has no plane."""
 
 
 def meta_charts(result: MetaEvaluation, extras: Extras) -> list[Chart]:
@@ -62,6 +65,17 @@ def meta_charts(result: MetaEvaluation, extras: Extras) -> list[Chart]:
     curves = [_curves(name, found) for name, found in extras.reliability]
     planes = [plane_chart(fit, None) for fit in extras.planes]
     return [*_scatters(result), *planes, *curves]
+
+
+def _left_out(result: MetaEvaluation) -> list[str]:
+    """What to say if there are more pairs of dimension and metric than scatter plots."""
+    pairs = len(result.experiment.dimensions) * len(result.scored.metrics)
+    if pairs <= MOST_SCATTERS:
+        return []
+    return [
+        f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
+        "choose fewer with --dimension and --metric to see the others."
+    ]
 
 
 def meta_report(result: MetaEvaluation, extras: Extras, command: str) -> Document:
@@ -80,7 +94,12 @@ def meta_report(result: MetaEvaluation, extras: Extras, command: str) -> Documen
             *(figure for one in apart for figure in _grids(result, one)),
             *plain.blocks[1:],
         ),
-        notes=(*plain.notes, *(note for fit in extras.planes for note in plane_notes(fit))),
+        notes=(
+            *plain.notes,
+            *_left_out(result),
+            *extras.without,
+            *(note for fit in extras.planes for note in plane_notes(fit)),
+        ),
         appendix={"Experiment (karat meta --experiment FILE)": str(result.experiment)},
     )
 
@@ -146,8 +165,10 @@ def _with_ends(values: Floats) -> Floats:
     """The score of every system, and the ends of its interval."""
     import numpy as np
 
-    low, high = np.nanquantile(values[1:], [0.025, 0.975], axis=0, method="inverted_cdf")
-    return np.stack([values[0], low, high])
+    ends = np.full((2, values.shape[1]), np.nan)
+    some = ~np.isnan(values[1:]).all(axis=0)  # numpy warns of systems that nobody judged
+    ends[:, some] = np.nanquantile(values[1:, some], [0.025, 0.975], axis=0, method="inverted_cdf")
+    return np.vstack([values[:1], ends])
 
 
 def _means(result: MetaEvaluation, dimension: str) -> Floats:
@@ -210,7 +231,13 @@ def _said(result: MetaEvaluation, dimension: str, metric: Metric) -> str:
     """The correlation over systems with its interval, if it was asked for."""
     for row in result.rows:
         if (row.dimension, row.level, row.metric) == (dimension, "system", metric):
-            value, sign = row.agreement.value, metric.sign
+            value = row.agreement.value
+            # The chart has the metric on its own scale; only these change sign with it.
+            sign = metric.sign if row.statistic in _SIGNED else 1
+            if math.isnan(value):
+                return f"{row.statistic} undefined"
+            if math.isnan(row.low):
+                return f"{row.statistic} {sign * value:.2f}"
             ends = sorted((sign * row.low, sign * row.high))
             return f"{row.statistic} {sign * value:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
     return ""

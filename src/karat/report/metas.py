@@ -87,7 +87,8 @@ def heading(row: MetaRow) -> str:
     found = row.agreement
     groups = found.groups + found.left_out
     over = f", {groups:,} groups" if groups > 1 else ""
-    return f"{row.dimension}, {row.level}, {row.statistic}: {found.points:,} points{over}"
+    points = f"{found.points:,} point{'s' * (found.points != 1)}"
+    return f"{row.dimension}, {row.level}, {row.statistic}: {points}{over}"
 
 
 def _note(row: MetaRow) -> str:
@@ -116,12 +117,16 @@ def _tests(result: MetaEvaluation) -> Table:
 
 def notes(result: MetaEvaluation) -> tuple[str, ...]:
     """How intervals and ranks were made, and what the reader should know of the data."""
+    from karat.stats.correlation import statistic
     from karat.stats.exchanges import MOST_EXACT
 
     asked, evalset = result.experiment, result.evalset
     found = []
     if asked.resamples:
         over = "systems and segments" if asked.over == "both" else asked.over
+        alone = [name for name in asked.statistics if statistic(name).behind is not None]
+        if alone and asked.over != "segments":
+            over += f" (for {' and '.join(alone)}, of segments alone)"
         found.append(
             f"Intervals: 95%, from {asked.resamples:,} bootstrap resamples of {over}, seed "
             f"{asked.seed}."
@@ -133,6 +138,9 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
             f"{MOST_EXACT} points or fewer are compared, all exchanges)."
         )
+    untested = [name for name in asked.statistics if not statistic(name).tested]
+    if asked.trials and len(asked.metrics) > 1 and untested:
+        found.append(f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it.")
     if len(evalset.systems) < 10 and any(level.startswith("system") for level in asked.levels):
         found.append(
             f"{len(evalset.systems)} systems are few: at the level of systems almost any order of "

@@ -75,8 +75,18 @@ def _appendix(title: str, text: str) -> str:
 
 
 def anchor(title: str) -> str:
-    """The id of a figure: its title without what an address cannot hold."""
-    return "figure-" + "".join(c if c.isalnum() else "-" for c in title.lower())
+    """The id of a figure: its title, written so that no two titles have the same.
+
+    `_` and a number stand for what an address cannot hold, `-` for a space.
+    """
+    return "figure-" + "".join(map(_addressed, title))
+
+
+def _addressed(character: str) -> str:
+    if character == " ":
+        return "-"
+    plain = character.isascii() and character.isalnum()
+    return character if plain else f"_{ord(character):x}_"
 
 
 def _column_head(column: Column) -> str:

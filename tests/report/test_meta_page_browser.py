@@ -1,0 +1,95 @@
+"""The report of a meta-evaluation in a real browser: links, light, dark, narrow, on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, ask, chromium
+from test_report_charts_browser import CONTRAST, DARK
+
+import karat as kt
+from karat.meta.pseudo import reliability
+from karat.report.meta_page import Extras, meta_report
+from karat.report.render import render
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+ALIKE = {"atlas": "M.1", "beacon": "m-1", "cinder": "M 1", "drift": "M_1"}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the demo set, its systems renamed to what a careless address would confuse."""
+    demo = kt.load_evalset("demo")
+    evalset = kt.make_evalset(
+        "demo",
+        {ALIKE[name]: texts for name, texts in demo.systems.items()},
+        references=demo.references,
+        segments=demo.segments,
+        judgements=[row._replace(system=ALIKE[row.system]) for row in demo.judgements],
+        dimensions=list(demo.dimensions.values()),
+    )
+    asked = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=20, trials=20)
+    found = kt.meta_evaluate(asked, evalset)
+    plane = kt.fit_plane(evalset, "fluency", resamples=20)
+    curves = reliability(found.scored, "fluency", lengths=[1, 2, 3], repeats=5)
+    extras = Extras([plane], [("fluency", curves)])
+    path = tmp_path_factory.mktemp("page") / "meta.html"
+    path.write_text(render(meta_report(found, extras, "karat meta"), "html"), "utf-8")
+    return path
+
+
+def test_every_link_leads_to_the_grid_of_its_row(page: Path) -> None:
+    program = """
+      const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
+      const rows = [...document.querySelectorAll("a[href^='#']")].map((link) => {
+        const cells = [...link.closest("tr").cells].map((cell) => cell.textContent);
+        const figure = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+        return { system: cells[0], segment: cells[1], drawn: !!figure?.querySelector("svg.grid"),
+          title: figure?.querySelector("figcaption").textContent };
+      });
+      return { rows, ids: ids.length, different: new Set(ids).size };
+    """
+    found = ask(page, program)
+    assert found["ids"] == found["different"]
+    assert len(found["rows"]) == 12
+    assert len({row["system"] for row in found["rows"]}) > 2
+    for row in found["rows"]:
+        assert row["drawn"]
+        assert f": {row['system']}, segment {row['segment']}: matching" in row["title"]
+
+
+def test_the_page_is_quiet_and_asks_for_nothing(page: Path) -> None:
+    done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
+    assert "CONSOLE" not in done.stderr
+    assert ask(page, "return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
+def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
+    found = ask(page, CONTRAST, *options)
+    assert (found["paper"] < 0.1) == bool(options)
+    assert len(found["texts"]) > 100
+    assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
+
+
+@pytest.mark.parametrize("width", [500, 1300])
+def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> None:
+    program = "const b = document.documentElement; return [b.scrollWidth, b.clientWidth]"
+    wide, seen = ask(page, program, f"--window-size={width},900")
+    assert wide <= seen
+
+
+def test_nothing_is_cut_off_on_paper(page: Path) -> None:
+    paper = page.with_name("paper.html")
+    text = page.read_text("utf-8")
+    assert "@media print" in text
+    paper.write_text(text.replace("@media print", "@media all"), "utf-8")
+    program = """
+      const room = document.documentElement.clientWidth;
+      return [...document.querySelectorAll("table, svg")]
+        .filter((one) => one.getBoundingClientRect().right > room + 1)
+        .map((one) => one.tagName + " " + one.textContent.slice(0, 60));
+    """
+    assert ask(paper, program, "--window-size=800,900") == []
