@@ -1,16 +1,12 @@
 // The Python face of the kernel: conversions, checks of shapes, and the GIL; the algorithms are in
 // the headers.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "bind.hpp"
 #include "conllu.hpp"
 #include "edit.hpp"
 #include "exchange.hpp"
@@ -37,40 +33,9 @@
 #include "views.hpp"
 #include "vocab.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace karat;
 
 namespace {
-
-using Ids = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Draws = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Times = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Words = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Array = nb::ndarray<nb::numpy, T>;
-
-template <class T>
-Array<T> give(std::vector<T>&& data, std::initializer_list<size_t> shape) {
-    auto* owned = new std::vector<T>(std::move(data));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array<T>(owned->data(), shape, owner);
-}
-
-// Views that keep alive what they look into.
-struct PyViews : Views {
-    std::vector<nb::object> owners;
-};
-
-nb::str to_str(std::string_view s) {
-    const auto size = static_cast<Py_ssize_t>(s.size());
-    PyObject* str = PyUnicode_DecodeUTF8(s.data(), size, "surrogatepass");
-    if (!str) throw nb::python_error();
-    return nb::steal<nb::str>(str);
-}
 
 // The bytes of a str: a view into it if it is ASCII, else a copy in the arena. Python could cache
 // a UTF-8 form in the object itself, but that would grow the caller's strings and fail on lone
@@ -126,22 +91,6 @@ Array<int64_t> string_sizes(nb::list strings, size_t stride) {
     const size_t n = sizes.size();
     return give(std::move(sizes), {n});
 }
-
-// A read-only buffer, held for the length of one call.
-class Buffer {
-  public:
-    explicit Buffer(nb::handle object) {
-        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE)) throw nb::python_error();
-    }
-    ~Buffer() { PyBuffer_Release(&buffer_); }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    const char* data() const { return static_cast<const char*>(buffer_.buf); }
-    int64_t size() const { return buffer_.len; }
-
-  private:
-    Py_buffer buffer_;
-};
 
 int64_t feed(LineIndex& index, nb::object file, int64_t begin, int64_t enough) {
     const Buffer buffer(file);
@@ -1061,4 +1010,9 @@ NB_MODULE(_kernel, m) {
     m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
     m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
           "check"_a.none());
+    bind_words(m);
+    bind_treebank(m);
+    bind_lm(m);
+    bind_paraphrase(m);
+    bind_realize(m);
 }

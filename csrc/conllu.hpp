@@ -45,7 +45,9 @@ inline std::string tree_problem(const int32_t* heads, int64_t n) {
 
 struct Treebank {
     std::vector<std::string_view> words, ids;  // `ids` and `lines`: of each sentence
+    std::vector<std::string_view> lemmas, upos, xpos, relations;
     std::vector<int32_t> heads;
+    std::vector<int32_t> documents;  // of each sentence: how many `# newdoc` lines came before it
     std::vector<int64_t> offsets{0}, lines;
     // The first error, if there is one: its line (from 1), its sentence's id, what it is.
     std::string error, error_id;
@@ -87,6 +89,7 @@ class ConlluReader {
     void comment(std::string_view line) {
         if (!inside_) first_ = line_;
         const auto trim = [](std::string_view s) { return lstrip(rstrip(s)); };
+        if (trim(line.substr(1)).substr(0, 6) == "newdoc") ++document_;
         const size_t equals = line.find('=');
         if (equals == std::string_view::npos) return;
         if (trim(line.substr(1, equals - 1)) == "sent_id") id_ = trim(line.substr(equals + 1));
@@ -110,6 +113,10 @@ class ConlluReader {
             return fail("word " + std::string(id) + " has head " + quoted(cells[6]) +
                         ", expected a number");
         bank_.words.push_back(cells[1]);
+        bank_.lemmas.push_back(cells[2]);
+        bank_.upos.push_back(cells[3]);
+        bank_.xpos.push_back(cells[4]);
+        bank_.relations.push_back(cells[7]);
         bank_.heads.push_back(static_cast<int32_t>(head));
     }
 
@@ -164,6 +171,7 @@ class ConlluReader {
             bank_.offsets.push_back(static_cast<int64_t>(bank_.words.size()));
             bank_.ids.push_back(id_);
             bank_.lines.push_back(first_);
+            bank_.documents.push_back(document_);
         }
         inside_ = false;
         id_ = {};
@@ -178,6 +186,7 @@ class ConlluReader {
     Treebank bank_;
     std::string_view id_;
     int64_t line_ = 0, first_ = 0;
+    int32_t document_ = 0;
     bool inside_ = false;
 };
 

@@ -13,6 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "karat"
 LAYERS = (
     ("_kernel",),
     ("errors", "progress"),
+    ("output",),
+    ("store",),
     ("text",),
     ("evalset",),
     ("metrics",),
@@ -32,7 +34,17 @@ LAYERS = (
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "matplotlib"}
-WITHOUT_NUMPY = {"errors", "progress", "text", "evalset", "metrics", "report", "cli", "__init__"}
+WITHOUT_NUMPY = {
+    "errors",
+    "progress",
+    "output",
+    "text",
+    "evalset",
+    "metrics",
+    "report",
+    "cli",
+    "__init__",
+}
 LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -201,3 +201,26 @@ def calibrate_ties(
     band: int,
     check: Callable[[], None] | None,
 ) -> tuple[float, float, int, int]: ...
+
+# ------------------------------------------------------------- words and treebanks of stored models
+
+class WordTable:
+    def __init__(self, bytes: NDArray[np.uint8], offsets: _Offsets, slots: _Ids) -> None: ...
+    def __len__(self) -> int: ...
+    def find(self, vocab: Vocab, start: int = 0) -> _Ids: ...
+    def words(self, ids: _Ids) -> list[str]: ...
+
+def vocab_bytes(vocab: Vocab) -> tuple[NDArray[np.uint8], _Offsets]: ...
+def word_slots(bytes: NDArray[np.uint8], offsets: _Offsets) -> _Ids: ...
+def read_treebank(
+    buffer: object, begin: int
+) -> (
+    tuple[str, int, str]
+    | tuple[Views, Views, Views, Views, Views, _Ids, _Offsets, Views, _Ids, _Offsets]
+): ...
+
+# ------------------------------------------------------------------------------- karat/lm
+
+# ------------------------------------------------------------------------------- karat/paraphrase
+
+# ------------------------------------------------------------------------------- karat/realize

@@ -111,7 +111,7 @@ def command(
         result = meta_evaluate(chosen, threads=threads, progress=progress)
         extras = _extras(result, progress) if report or charts else None
     if save:
-        from karat.report.output import write_atomically
+        from karat.output import write_atomically
 
         write_atomically(save, result.experiment.toml())
     if extras is not None:

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from karat.errors import OutputError
-from karat.report.output import check_writable, write_atomically
+from karat.output import check_writable, write_atomically
 from karat.report.render import pieces
 from karat.report.table import Document
 

@@ -11,8 +11,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import MissingExtra, OutputError
+from karat.output import Path, check_writable, write_atomically
 from karat.report.chart_models import Chart, HeatMap, Intervals
-from karat.report.output import Path, check_writable, write_atomically
 from karat.report.plot_letters import families, printable
 from karat.report.visible import visible
 

@@ -23,8 +23,8 @@ def check_writable(path: Path) -> None:
         _check_parent(target)
 
 
-def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
-    """Write bytes, or UTF-8 in one or more pieces, to a temporary file, then rename it to `path`.
+def write_atomically(path: Path, text: str | bytes | Iterable[str | bytes]) -> None:
+    """Write bytes or UTF-8, in one or more pieces, to a temporary file, then rename it to `path`.
 
     Whatever interrupts this, `path` holds either its old content or all of the new.  The mode of
     an existing file is kept and a link is followed.  Devices and pipes are written to directly.

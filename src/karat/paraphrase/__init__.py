@@ -1,0 +1,1 @@
+"""Paraphrases: word alignment, phrases, pivot n-grams, PEM, and a paraphraser."""

@@ -1,0 +1,1 @@
+"""FERGUS: a stochastic realiser; an unordered dependency tree in, a sentence out."""

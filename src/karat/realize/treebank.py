@@ -1,0 +1,62 @@
+"""Treebanks: CoNLL-U with words, lemmas, tags and relations, all sentences in flat columns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.text.segments import map_file
+
+
+@dataclass(frozen=True, eq=False)
+class Treebank:
+    """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
+
+    `heads` count from 1 within the sentence, 0 is the root's; `documents[i]` tells which document
+    sentence i belongs to; `lines[i]` is where it begins in the file.
+    """
+
+    name: str
+    words: list[str]
+    lemmas: list[str]
+    upos: list[str]
+    xpos: list[str]
+    relations: list[str]
+    heads: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    ids: list[str]
+    documents: NDArray[np.int32]
+    lines: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<Treebank {self.name}: {len(self):,} sentences, {len(self.words):,} words>"
+
+    def place(self, sentence: int) -> str:
+        """Where a sentence stands, for messages."""
+        known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
+        return f"{self.name}, line {self.lines[sentence]:,}{known}"
+
+
+def read_treebank(path: str | os.PathLike[str]) -> Treebank:
+    """The sentences of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered."""
+    name = str(path)
+    buffer = map_file(Path(path), name)
+    found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
+    if len(found) == 3:
+        problem, line, sentence = found
+        where = f", sentence {sentence}" if sentence else ""
+        raise InputError(f"{name}, line {line}{where}: {problem}")
+    words, lemmas, upos, xpos, relations, heads, offsets, ids, documents, lines = found
+    if len(offsets) == 1:
+        raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
+    columns = [views.strings() for views in (words, lemmas, upos, xpos, relations)]
+    return Treebank(name, *columns, heads, offsets, ids.strings(), documents, lines)

@@ -1,0 +1,129 @@
+"""Models on disk: named arrays in one file that is mapped, not read.
+
+A store is an uncompressed `.npz` whose arrays begin at multiples of 64 bytes, with a text `about`
+(JSON) that says what it is. NumPy opens it like any other archive; `read_store` maps it, so that a
+large model is there at once and processes share its memory. Nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import mmap
+import os
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.output import write_atomically
+
+ALIGNMENT = 64
+_ABOUT = "about.json"
+_PADDING = 0xA1A1  # the id of an extra field that only fills space
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Store:
+    """What `about` says, and the arrays, mapped and read-only."""
+
+    name: str
+    about: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+    def array(self, name: str, kind: str) -> NDArray[Any]:
+        """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
+        found = self.arrays.get(name)
+        if found is None or found.dtype != np.dtype(kind) or found.ndim != 1:
+            raise damaged(self.name, f"expected an array {name!r} of {kind}")
+        return found
+
+
+def damaged(name: str, why: str) -> InputError:
+    """What to raise where a file of the right kind does not hold together."""
+    return InputError(f"{name}: damaged ({why}): make it anew")
+
+
+def write_store(
+    path: str | os.PathLike[str], kind: str, version: int, about: Mapping[str, Any], arrays: Arrays
+) -> None:
+    """Write a model whole or not at all; the same model gives the same bytes."""
+    said = {"kind": kind, "version": version, **about}
+    write_atomically(path, _pieces(json.dumps(said, ensure_ascii=False, indent=1), arrays))
+
+
+def _pieces(about: str, arrays: Arrays) -> Iterator[bytes]:
+    """The bytes of the archive: about first, then each array at an aligned place."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as archive:
+        _add(archive, held, _ABOUT, about.encode())
+        for name, array in arrays.items():
+            one = io.BytesIO()
+            little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+            np.lib.format.write_array(one, little, version=(1, 0), allow_pickle=False)
+            _add(archive, held, f"{name}.npy", one.getvalue())
+    yield held.getvalue()
+
+
+def _add(archive: zipfile.ZipFile, held: io.BytesIO, name: str, data: bytes) -> None:
+    entry = zipfile.ZipInfo(name)  # dated 1980: no clock in the file
+    header = held.tell() + 30 + len(name.encode()) + 4
+    entry.extra = struct.pack("<HH", _PADDING, -header % ALIGNMENT) + bytes(-header % ALIGNMENT)
+    archive.writestr(entry, data)
+
+
+def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
+    """Map a model, after making sure that it is one of this kind and version, and complete."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with zipfile.ZipFile(path) as archive:
+            about = json.loads(archive.read(_ABOUT))
+            entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: expected a {kind} of Karat, found something else") from error
+    _check_kind(name, about, kind, version)
+    return Store(
+        name, about, {e.filename.removesuffix(".npy"): _map(name, mapped, e) for e in entries}
+    )
+
+
+def _check_kind(name: str, about: object, kind: str, version: int) -> None:
+    found = about.get("kind") if isinstance(about, dict) else None
+    if not isinstance(about, dict) or found != kind:
+        raise InputError(f"{name}: expected a {kind} of Karat, found {found or 'something else'}")
+    if about.get("version") != version:
+        raise InputError(
+            f"{name}: a {kind} of version {about.get('version')}, and this Karat reads version "
+            f"{version}: make it anew"
+        )
+
+
+def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    """One array of the archive, where it lies."""
+    try:
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise ValueError("compressed")
+        lengths = struct.unpack("<HH", mapped[entry.header_offset + 26 : entry.header_offset + 30])
+        start = entry.header_offset + 30 + sum(lengths)
+        head = io.BytesIO(mapped[start : start + 1024])
+        np.lib.format.read_magic(head)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(head)
+        count = int(np.prod(shape, dtype=np.int64))
+        size = head.tell() + count * dtype.itemsize
+        if dtype.hasobject or size != entry.file_size or start + size > len(mapped):
+            raise ValueError("cut short")
+        flat = np.frombuffer(mapped, dtype, count, start + head.tell())
+        return flat.reshape(shape)
+    except (ValueError, struct.error, KeyError, SyntaxError) as error:
+        raise damaged(name, f"{entry.filename}: {error}") from error

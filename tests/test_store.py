@@ -1,0 +1,122 @@
+"""Stores: what is written is what is mapped; what is no store is refused with a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.store import ALIGNMENT, read_store, write_store
+from karat.text.word_table import word_arrays, word_table
+
+ARRAYS = {
+    "ids": np.arange(7, dtype=np.int32),
+    "p": np.linspace(0, 1, 5),
+    "table": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "none": np.empty(0, dtype=np.int64),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    path = tmp_path / "model.npz"
+    write_store(path, "test model", 3, {"words": 7, "name": "é"}, ARRAYS)
+    return path
+
+
+def test_what_is_written_is_read(place: Path) -> None:
+    store = read_store(place, "test model", 3)
+    assert store.about["words"] == 7
+    assert store.about["name"] == "é"
+    assert list(store.arrays) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert store.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(store.arrays[name], array)
+        assert not store.arrays[name].flags.writeable
+
+
+def test_arrays_are_aligned(place: Path) -> None:
+    for array in read_store(place, "test model", 3).arrays.values():
+        assert array.ctypes.data % ALIGNMENT == 0 or array.size == 0
+
+
+def test_numpy_opens_it(place: Path) -> None:
+    with np.load(place) as archive:
+        np.testing.assert_array_equal(archive["ids"], ARRAYS["ids"])
+
+
+def test_the_same_model_is_the_same_bytes(place: Path, tmp_path: Path) -> None:
+    write_store(tmp_path / "again.npz", "test model", 3, {"words": 7, "name": "é"}, ARRAYS)
+    assert (tmp_path / "again.npz").read_bytes() == place.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "words"),
+    [("phrase table", 3, "found test model"), ("test model", 4, "of version 3")],
+)
+def test_another_kind_or_version(place: Path, kind: str, version: int, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_store(place, kind, version)
+
+
+@pytest.mark.parametrize("bad", [b"", b"hello", b"PK\x03\x04" + bytes(100)])
+def test_what_is_no_store(tmp_path: Path, bad: bytes) -> None:
+    (tmp_path / "x").write_bytes(bad)
+    with pytest.raises(InputError, match="expected a test model of Karat"):
+        read_store(tmp_path / "x", "test model", 3)
+
+
+def test_any_cut_is_refused(place: Path, tmp_path: Path) -> None:
+    whole = place.read_bytes()
+    for size in range(0, len(whole), 97):
+        (tmp_path / "cut").write_bytes(whole[:size])
+        with pytest.raises(InputError):
+            read_store(tmp_path / "cut", "test model", 3)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_store(tmp_path / "none", "test model", 3)
+
+
+def test_an_array_of_another_type(place: Path) -> None:
+    store = read_store(place, "test model", 3)
+    assert len(store.array("ids", "int32")) == 7
+    for name, kind in (("ids", "int64"), ("table", "float32"), ("more", "int32")):
+        with pytest.raises(InputError, match="damaged"):
+            store.array(name, kind)
+
+
+def test_words_are_found_again() -> None:
+    vocab = _kernel.Vocab()
+    words = ["the", "", "café", "x" * 40, *[f"w{i}" for i in range(500)]]
+    vocab.add(words)
+    table = word_table(word_arrays(vocab, "source"), "source")
+    assert len(table) == len(words)
+    assert table.words(np.arange(len(words), dtype=np.int32)) == words
+    other = _kernel.Vocab()
+    other.add(["nobody", "café", "w499", "the"])
+    assert table.find(other).tolist() == [-1, 2, len(words) - 1, 0]
+    assert table.find(other, 2).tolist() == [len(words) - 1, 0]
+
+
+@pytest.mark.parametrize("part", ["bytes", "offsets", "slots"])
+def test_damaged_words_are_refused(part: str) -> None:
+    vocab = _kernel.Vocab()
+    vocab.add(["a", "bc", "d"])
+    arrays = word_arrays(vocab, "s")
+    arrays[f"s_{part}"] = arrays[f"s_{part}"][:-1].copy()
+    with pytest.raises(ValueError, match="word"):
+        word_table(arrays, "s")
+
+
+def test_slots_that_point_outside_are_refused() -> None:
+    vocab = _kernel.Vocab()
+    vocab.add(["a", "bc", "d"])
+    arrays = word_arrays(vocab, "s")
+    arrays["s_slots"] = np.where(arrays["s_slots"] == 2, 9, arrays["s_slots"]).astype(np.int32)
+    with pytest.raises(ValueError, match="outside"):
+        word_table(arrays, "s")
