@@ -58,5 +58,16 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     words, lemmas, upos, xpos, relations, heads, offsets, ids, documents, lines = found
     if len(offsets) == 1:
         raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
-    columns = [views.strings() for views in (words, lemmas, upos, xpos, relations)]
-    return Treebank(name, *columns, heads, offsets, ids.strings(), documents, lines)
+    return Treebank(
+        name,
+        words.strings(),
+        lemmas.strings(),
+        upos.strings(),
+        xpos.strings(),
+        relations.strings(),
+        heads,
+        offsets,
+        ids.strings(),
+        documents,
+        lines,
+    )

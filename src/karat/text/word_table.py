@@ -21,7 +21,7 @@ _PARTS = ("bytes", "offsets", "slots")
 def word_arrays(vocab: _kernel.Vocab, name: str) -> dict[str, NDArray[Any]]:
     """The words of a vocabulary as arrays `NAME_bytes`, `NAME_offsets` and `NAME_slots`."""
     text, offsets = _kernel.vocab_bytes(vocab)
-    parts = (text, offsets, _kernel.word_slots(text, offsets))
+    parts: list[NDArray[Any]] = [text, offsets, _kernel.word_slots(text, offsets)]
     return {f"{name}_{part}": array for part, array in zip(_PARTS, parts, strict=True)}
 
 
