@@ -1,8 +1,8 @@
 // The Python face of the kernel's part for karat/lm/.
 #include "bind_lm.hpp"
 
-#include <cmath>
-
+#include "arpa.hpp"
+#include "bind_words.hpp"
 #include "lm_count.hpp"
 
 namespace karat {
@@ -114,6 +114,48 @@ Array<int64_t> counts(const lm::Counter& self, int n) {
     return give_all(std::vector<int64_t>(self.counts(n)));
 }
 
+int64_t feed_arpa(lm::ArpaReader& self, nb::object file, int64_t begin, int64_t enough) {
+    const Buffer buffer(file);
+    if (begin < 0 || begin > buffer.size()) throw nb::value_error("outside the buffer");
+    nb::gil_scoped_release release;
+    return self.feed(buffer.data(), begin, buffer.size(), enough);
+}
+
+nb::tuple arpa_ngrams(const lm::ArpaReader& self, int n) {
+    if (n < 2 || n > self.order()) throw nb::index_error("no n-grams of such a length");
+    return level_arrays(self.level(n));
+}
+
+nb::tuple arpa_logs(const lm::ArpaReader& self, int n) {
+    if (n < 1 || n > self.order()) throw nb::index_error("no n-grams of such a length");
+    std::vector<float> p = self.logs(n).p, backoff = self.logs(n).backoff;
+    return nb::make_tuple(give_all(std::move(p)), give_all(std::move(backoff)));
+}
+
+using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// The lines of n-grams, given as rows of word ids.
+nb::bytes arpa_lines(const PyWordTable& words, Rows ids, Floats p, Floats backoff, bool last) {
+    if (p.shape(0) != ids.shape(0) || backoff.shape(0) != ids.shape(0))
+        throw nb::value_error("the columns differ in length");
+    std::string out;
+    for (size_t i = 0; i < ids.shape(0); ++i) {
+        lm::append_number(p(i), out);
+        for (size_t k = 0; k < ids.shape(1); ++k) {
+            if (ids(i, k) < 0 || ids(i, k) >= words.table.size())
+                throw nb::index_error("no such word");
+            out += k ? ' ' : '\t';
+            out += words.table.word(ids(i, k));
+        }
+        if (!last) {
+            out += '\t';
+            lm::append_number(backoff(i), out);
+        }
+        out += '\n';
+    }
+    return nb::bytes(out.data(), out.size());
+}
+
 }  // namespace
 
 void bind_lm(nb::module_& m) {
@@ -134,6 +176,16 @@ void bind_lm(nb::module_& m) {
         .def("bytes", &lm::Counter::bytes)
         .def("ngrams", &counted, "n"_a)
         .def("counts", &counts, "n"_a);
+    nb::class_<lm::ArpaReader>(m, "ArpaReader")
+        .def(nb::init<Vocab&>(), "vocab"_a, nb::keep_alive<1, 2>())
+        .def("feed", &feed_arpa, "buffer"_a, "begin"_a, "enough"_a)
+        .def("finish", &lm::ArpaReader::finish)
+        .def_ro("fault", &lm::ArpaReader::fault)
+        .def_ro("line", &lm::ArpaReader::line)
+        .def_prop_ro("order", &lm::ArpaReader::order)
+        .def("ngrams", &arpa_ngrams, "n"_a)
+        .def("logs", &arpa_logs, "n"_a);
+    m.def("arpa_lines", &arpa_lines, "words"_a, "ids"_a, "p"_a, "backoff"_a, "last"_a);
 }
 
 }  // namespace karat
