@@ -239,7 +239,7 @@ def test_too_many_ngrams_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"order": 0}, "order=0"), ({"edge": 1.0}, "edge=1.0"), ({"ngram": -0.1}, "ngram=-0.1")],
+    [({"order": 0}, "order=0"), ({"edge": 1.1}, "edge=1.1"), ({"ngram": -0.1}, "ngram=-0.1")],
 )
 def test_settings_out_of_range(wrong: dict[str, float], words: str) -> None:
     with pytest.raises(InputError, match=words):

@@ -6,7 +6,9 @@ import click
 
 from karat.cli.commands import Commands
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "explain": ("karat.cli.paraphrase_explain", "Show why a paraphrase has its pivot F1."),
+}
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
 
 

@@ -93,8 +93,9 @@ class PhraseTable:
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
         number, _ = _distinct(source)
-        N = np.bincount(number, counts.counts.astype(np.float64))[number]
-        pairs = Pairs(source, pivot, counts.counts / N, N)
+        seen = counts.counts.astype(np.float64)
+        N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
+        pairs = Pairs(source, pivot, seen / N, N)
         return cls.from_pairs(pairs, source_vocab, pivot_vocab, about)
 
     @classmethod

@@ -50,8 +50,8 @@ class PivotSettings:
         if not 1 <= self.order <= MOST_ORDERS:
             raise InputError(f"order={self.order}: expected 1 to {MOST_ORDERS}")
         for name in ("edge", "ngram"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)}: expected 0 or more, below 1")
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
 
     @property
     def rules(self) -> _kernel.BagRules:
