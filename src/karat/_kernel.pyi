@@ -267,4 +267,47 @@ def arpa_lines(
 
 # ------------------------------------------------------------------------------- karat/paraphrase
 
+class BagRules:
+    def __init__(self, order: int, edge: float, ngram: float, renormalise: bool) -> None: ...
+
+class PhraseTable:
+    total: float
+    longest: int
+    def __init__(
+        self,
+        ids: _Ids,
+        offsets: _Offsets,
+        counts: NDArray[np.float64],
+        slots: _Ids,
+        edge_offsets: _Offsets,
+        edge_pivots: _Ids,
+        probabilities: NDArray[np.float64],
+        pivot_ids: _Ids,
+        pivot_offsets: _Offsets,
+        words: int,
+        pivot_words: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def find(self, words: _Ids) -> int: ...
+    def segment(
+        self, ids: _Ids, offsets: _Offsets, source: _Ids
+    ) -> tuple[_Ids, _Ids, _Offsets]: ...
+    def overlaps(
+        self,
+        c_ids: _Ids,
+        c_offsets: _Offsets,
+        r_ids: _Ids,
+        r_offsets: _Offsets,
+        starts: _Offsets,
+        source: _Ids,
+        own: _Ids,
+        rules: BagRules,
+        check: Callable[[], None] | None,
+    ) -> NDArray[np.float64]: ...
+    def bag(
+        self, ids: _Ids, offsets: _Offsets, source: _Ids, own: _Ids, rules: BagRules
+    ) -> tuple[_Ids, _Offsets, NDArray[np.float64]] | None: ...
+
+def phrase_slots(ids: _Ids, offsets: _Offsets) -> _Ids: ...
+
 # ------------------------------------------------------------------------------- karat/realize
