@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,7 +161,7 @@ def _cuts(source: NDArray[np.int64], pivot: NDArray[np.int64]) -> list[tuple[int
     before = np.concatenate([[0], np.cumsum(source * pivot + 1)])
     ends = np.flatnonzero(np.diff(before // _CELLS)) + 1
     bounds = [0, *ends.tolist(), len(source)]
-    return [(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if a < b]
+    return [(a, b) for a, b in pairwise(bounds) if a < b]
 
 
 def _joined(runs: Iterable[Links]) -> Links:

@@ -149,10 +149,13 @@ def _merged(runs: list[_Rows], longest: int) -> Iterator[_Rows]:
 
 
 def _phrase_counts(pieces: list[_Rows], longest: int) -> PhraseCounts:
-    sides = []
-    for first in (0, longest):
-        phrases = [piece.ids[:, first : first + longest] for piece in pieces]
-        words = [(part >= 0).sum(axis=1) for part in phrases]
-        sides.append(np.concatenate([part[part >= 0] for part in phrases]))
-        sides.append(np.concatenate([[0], np.cumsum(np.concatenate(words), dtype=np.int64)]))
-    return PhraseCounts(*sides, np.concatenate([piece.counts for piece in pieces]))
+    source = _side([piece.ids[:, :longest] for piece in pieces])
+    pivot = _side([piece.ids[:, longest:] for piece in pieces])
+    return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
+
+
+def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Phrases without what fills them up, and where each begins."""
+    words = np.concatenate([(part >= 0).sum(axis=1) for part in phrases])
+    ids = np.concatenate([part[part >= 0] for part in phrases])
+    return ids, np.concatenate([[0], np.cumsum(words, dtype=np.int64)])

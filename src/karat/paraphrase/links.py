@@ -72,5 +72,5 @@ def _check_inside(
         sentence = int(np.searchsorted(offsets, first, side="right"))
         raise InputError(
             f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
-            f"{lengths[first]} words, counted from 0: were the links made from another tokenisation?"
+            f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
         )
