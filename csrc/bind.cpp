@@ -1014,5 +1014,6 @@ NB_MODULE(_kernel, m) {
     bind_treebank(m);
     bind_lm(m);
     bind_paraphrase(m);
+    bind_pivot(m);
     bind_realize(m);
 }

@@ -67,6 +67,7 @@ void bind_words(nb::module_& m);
 void bind_treebank(nb::module_& m);
 void bind_lm(nb::module_& m);
 void bind_paraphrase(nb::module_& m);
+void bind_pivot(nb::module_& m);
 void bind_realize(nb::module_& m);
 
 }  // namespace karat

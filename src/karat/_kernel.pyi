@@ -221,6 +221,50 @@ def read_treebank(
 
 # ------------------------------------------------------------------------------- karat/lm
 
+MAX_ORDER: int
+
+class LanguageModel:
+    def __init__(
+        self,
+        p: NDArray[np.float32],
+        backoff: NDArray[np.float32],
+        longer: list[NDArray[np.uint64]],
+    ) -> None: ...
+    def score(self, ids: _Ids, offsets: _Offsets) -> NDArray[np.float64]: ...
+    def words(self, ids: _Ids, offsets: _Offsets) -> tuple[NDArray[np.float32], _Ids]: ...
+
+def lm_table(
+    suffixes: NDArray[np.uint32],
+    firsts: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
+
+class NgramCounter:
+    def __init__(self, order: int) -> None: ...
+    def add(self, ids: _Ids, offsets: _Offsets) -> None: ...
+    def bytes(self) -> int: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def counts(self, n: int) -> NDArray[np.int64]: ...
+
+class ArpaReader:
+    fault: str
+    line: int
+    order: int
+    def __init__(self, vocab: Vocab) -> None: ...
+    def feed(self, buffer: object, begin: int, enough: int) -> int: ...
+    def finish(self) -> None: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def logs(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+def arpa_lines(
+    words: WordTable,
+    ids: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+    last: bool,
+) -> bytes: ...
+
 # ------------------------------------------------------------------------------- karat/paraphrase
 
 class JointAligner:
@@ -278,5 +322,48 @@ class PhraseMerge:
     @property
     def done(self) -> bool: ...
     def next(self, enough: int) -> tuple[_Ids, _Offsets]: ...
+
+class BagRules:
+    def __init__(self, order: int, edge: float, ngram: float, renormalise: bool) -> None: ...
+
+class PhraseTable:
+    total: float
+    longest: int
+    def __init__(
+        self,
+        ids: _Ids,
+        offsets: _Offsets,
+        counts: NDArray[np.float64],
+        slots: _Ids,
+        edge_offsets: _Offsets,
+        edge_pivots: _Ids,
+        probabilities: NDArray[np.float64],
+        pivot_ids: _Ids,
+        pivot_offsets: _Offsets,
+        words: int,
+        pivot_words: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def find(self, words: _Ids) -> int: ...
+    def segment(
+        self, ids: _Ids, offsets: _Offsets, source: _Ids
+    ) -> tuple[_Ids, _Ids, _Offsets]: ...
+    def overlaps(
+        self,
+        c_ids: _Ids,
+        c_offsets: _Offsets,
+        r_ids: _Ids,
+        r_offsets: _Offsets,
+        starts: _Offsets,
+        source: _Ids,
+        own: _Ids,
+        rules: BagRules,
+        check: Callable[[], None] | None,
+    ) -> NDArray[np.float64]: ...
+    def bag(
+        self, ids: _Ids, offsets: _Offsets, source: _Ids, own: _Ids, rules: BagRules
+    ) -> tuple[_Ids, _Offsets, NDArray[np.float64]] | None: ...
+
+def phrase_slots(ids: _Ids, offsets: _Offsets) -> _Ids: ...
 
 # ------------------------------------------------------------------------------- karat/realize

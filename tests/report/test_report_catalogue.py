@@ -11,7 +11,8 @@ from karat.metrics.names import CLASSES, metric_class
 from karat.report.catalogue import catalogue
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
-BOUNDED = sorted(name for name in CLASSES if metric_class(name).bounded)
+NEEDS_A_FILE = {"pivot_f1"}  # tested with one in tests/paraphrase
+BOUNDED = sorted(name for name in CLASSES if metric_class(name).bounded if name not in NEEDS_A_FILE)
 FREE = sorted(name for name in CLASSES if not metric_class(name).bounded)
 
 

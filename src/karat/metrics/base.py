@@ -62,6 +62,8 @@ class Metric(ABC):
     """Other names for settings, as other tools call them."""
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
     """Settings that go together, by name."""
+    digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
+    """Settings that name a file or list: signatures show what is in it, by a digest."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -114,9 +116,10 @@ class Metric(ABC):
         return f"{self._head()}:{settings}|nrefs={number}|karat={__version__}"
 
     def _full(self, name: str) -> str:
-        """A setting's value as the signature shows it: stop lists by their content."""
+        """A setting's value as the signature shows it: files and lists with their content."""
         text = to_text(getattr(self, name))
-        return f"{text}@{stop_digest(text)}" if name == "stop" and text != "none" else text
+        digest = self.digests.get(name)
+        return f"{text}@{digest(text)}" if digest and text != "none" else text
 
     # --------------------------------------------------------------------------- its numbers
 

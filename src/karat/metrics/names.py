@@ -14,7 +14,6 @@ from typing import Any
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.settings import from_text, nearest, to_text
-from karat.text.stopwords import stop_digest
 
 CLASSES = {
     "aev": ("karat.metrics.ngram", "AEv"),
@@ -23,6 +22,7 @@ CLASSES = {
     "gtm": ("karat.metrics.matching", "GTM"),
     "generation_accuracy": ("karat.metrics.accuracy", "GenerationAccuracy"),
     "generation_tree_accuracy": ("karat.metrics.tree", "GenerationTreeAccuracy"),
+    "pivot_f1": ("karat.paraphrase.metric", "PivotF1"),
     "quality_accuracy": ("karat.metrics.tree", "QualityAccuracy"),
     "rouge1": ("karat.metrics.rouge", "RougeN"),
     "rougeL": ("karat.metrics.rouge", "RougeL"),
@@ -120,8 +120,8 @@ def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
         raise MetricError(
             f"{head} has no setting {key!r}{nearest(key, names)} (it has {', '.join(names)})"
         )
-    if key == "stop" and "@" in text:
-        text = _stop_list(head, text)
+    if key in cls.digests and "@" in text:
+        text = _same_content(cls, head, key, text)
     try:
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
@@ -131,11 +131,10 @@ def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
 
 
-def _stop_list(head: str, text: str) -> str:
-    """The name in `name@digest`, as signatures have it, if the list is still the same."""
+def _same_content(cls: type[Metric], head: str, key: str, text: str) -> str:
+    """The name in `name@digest`, as signatures have it, if what it names is still the same."""
     name, _, digest = text.rpartition("@")
-    if stop_digest(name) != digest:
-        raise MetricError(
-            f"{head}: the stop list {name} is not the one of the signature ({digest})"
-        )
+    if cls.digests[key](name) != digest:
+        what = {"stop": "stop list"}.get(key, key)
+        raise MetricError(f"{head}: the {what} {name} is not the one of the signature ({digest})")
     return name

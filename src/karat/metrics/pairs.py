@@ -67,15 +67,18 @@ class Pairs:
 
     def refuse(self, sizes: NDArray[np.int64], most: int, what: str) -> None:
         """Refuse pairs that are too large, naming the first segment with the largest."""
-        import numpy as np
-
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
-            segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
             raise InputError(
-                f"segment {segment:,}: {sizes[pair]:,} {what} (at most {most:,}); "
+                f"segment {self.place(pair):,}: {sizes[pair]:,} {what} (at most {most:,}); "
                 f"split the segment or leave this metric out"
             )
+
+    def place(self, pair: int) -> int:
+        """The number of a pair's segment, from 1, for messages."""
+        import numpy as np
+
+        return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
     @property
     def single(self) -> bool:
@@ -171,15 +174,13 @@ class Pairs:
     def _refuse(
         self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str
     ) -> None:
-        import numpy as np
-
         if not bad.any():
             return
         pair = int(bad.argmax())
-        segment = int(np.searchsorted(self.starts, pair, side="right")) + self._first
         raise InputError(
-            f"segment {segment:,}: {cells[pair]:,} pairs of tokens are too many for a longest "
-            f"common subsequence (at most {most:,}); split the segment or leave {metric} out"
+            f"segment {self.place(pair):,}: {cells[pair]:,} pairs of tokens are too many for a "
+            f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
+            f"out"
         )
 
 

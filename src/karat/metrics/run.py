@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from karat.errors import InputError
-from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.progress import Progress, Stop, as_threads, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
@@ -25,15 +24,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+
+class Counter(Protocol):
+    """What gives one row for every segment of a run: a metric, or anything that counts like one."""
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        """The n-gram matches it will ask for, so that counters can share them."""
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        """One row per segment of a run of candidates and their references."""
+
+
+CounterT = TypeVar("CounterT", bound=Counter)
+
 SEGMENTS_PER_RUN = 4096
 BYTES_PER_RUN = 1 << 23
 
 
 def run(
-    metrics: Sequence[Metric],
+    metrics: Sequence[CounterT],
     systems: Sequence[Segments],
     references: References,
-    reduce: Callable[[Metric, NDArray[Any]], T],
+    reduce: Callable[[CounterT, NDArray[Any]], T],
     *,
     threads: int | None = None,
     progress: Progress = silent,
@@ -60,10 +72,10 @@ class _Job:
 
     def __init__(
         self,
-        metrics: Sequence[Metric],
+        metrics: Sequence[Counter],
         systems: Sequence[Segments],
         references: References,
-        reduce: Callable[[Metric, NDArray[Any]], Any],
+        reduce: Callable[[Any, NDArray[Any]], Any],
     ) -> None:
         self.metrics, self.systems, self.references = metrics, systems, references
         self.reduce = reduce

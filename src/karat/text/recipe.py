@@ -100,6 +100,14 @@ class Lexicon:
             self._stems[recipe] = target, known
         return known
 
+    def words(self, recipe: Recipe) -> _kernel.Vocab:
+        """The vocabulary that the ids of a recipe's tokens are of; it may grow with the next."""
+        if recipe.stem == "none":
+            return self.vocab(recipe.tok, recipe.case)
+        unstopped = Recipe(recipe.tok, recipe.case, recipe.stem)
+        self.stems(unstopped)
+        return self._stems[unstopped][0]
+
     def keeps(self, recipe: Recipe) -> NDArray[np.bool_]:
         """For each word of the vocabulary whether it is no stop word, whatever its case."""
         import numpy as np
@@ -169,6 +177,10 @@ class Passage:
             found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
             self._tercom[key] = Ragged(*found)
         return self._tercom[key]
+
+    def vocab(self, recipe: Recipe) -> _kernel.Vocab:
+        """The words that the ids of `tokens` stand for, once those were asked for."""
+        return self._lexicon.words(recipe)
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
         """The ids of words that were cut elsewhere, by the vocabulary of a recipe."""
