@@ -267,6 +267,62 @@ def arpa_lines(
 
 # ------------------------------------------------------------------------------- karat/paraphrase
 
+class JointAligner:
+    def __init__(
+        self,
+        s_ids: _Ids,
+        s_offsets: _Offsets,
+        p_ids: _Ids,
+        p_offsets: _Offsets,
+        longest: int,
+        most_cells: int,
+        root: bool,
+    ) -> None: ...
+    def expect(self, start: int, stop: int, hmm: bool) -> None: ...
+    def update(self, hmm: bool) -> None: ...
+    def decode(
+        self, start: int, stop: int, hmm: bool, rule: str, threshold: float
+    ) -> tuple[_Ids, _Ids, _Offsets]: ...
+    def beliefs(
+        self, sentence: int, hmm: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def translation(self, source: int, pivot: int) -> tuple[float, float]: ...
+    def jumps(self, backward: bool) -> NDArray[np.float64]: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+def symmetrize(
+    s_lengths: _Offsets,
+    p_lengths: _Offsets,
+    s1: _Ids,
+    p1: _Ids,
+    offsets1: _Offsets,
+    s2: _Ids,
+    p2: _Ids,
+    offsets2: _Offsets,
+    rule: str,
+) -> tuple[_Ids, _Ids, _Offsets]: ...
+def extract_phrases(
+    s_ids: _Ids,
+    s_offsets: _Offsets,
+    p_ids: _Ids,
+    p_offsets: _Offsets,
+    l_source: _Ids,
+    l_pivot: _Ids,
+    l_offsets: _Offsets,
+    start: int,
+    stop: int,
+    longest: int,
+) -> tuple[_Ids, _Offsets]: ...
+
+class PhraseMerge:
+    def __init__(self, rows: list[_Ids], counts: list[_Offsets], longest: int) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    def next(self, enough: int) -> tuple[_Ids, _Offsets]: ...
+
 class BagRules:
     def __init__(self, order: int, edge: float, ngram: float, renormalise: bool) -> None: ...
 
