@@ -121,7 +121,7 @@ class PhraseTable:
             **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
         }
         said = {"source": _said(ENGLISH), "pivot": _said(PIVOT), **(about or {})}
-        return cls._of("the phrase table", said, arrays)
+        return cls.of_arrays("the phrase table", said, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
@@ -131,12 +131,12 @@ class PhraseTable:
         for name, kind in {**_TYPES, **_WORDS}.items():
             store.array(name, kind)
         try:
-            return cls._of(store.name, about, store.arrays)
+            return cls.of_arrays(store.name, about, store.arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
 
     @classmethod
-    def _of(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
         for side in ("source", "pivot"):
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
