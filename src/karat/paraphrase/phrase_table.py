@@ -50,6 +50,12 @@ _TYPES = {
     "pivot_phrase_offsets": "int64",
 }
 
+_WORDS = {
+    f"{side}_{part}": kind
+    for side in ("source", "pivot")
+    for part, kind in (("bytes", "uint8"), ("offsets", "int64"), ("slots", "int32"))
+}
+
 Arrays = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 
@@ -122,7 +128,7 @@ class PhraseTable:
         """Map a stored table, checked so that nothing in it can point outside of it."""
         store = read_store(path, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
-        for name, kind in _TYPES.items():
+        for name, kind in {**_TYPES, **_WORDS}.items():
             store.array(name, kind)
         try:
             return cls._of(store.name, about, store.arrays)

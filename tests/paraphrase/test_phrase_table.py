@@ -1,0 +1,179 @@
+"""Phrase tables: what is counted is what is found; what is damaged is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paraphrase.small_tables import PAPER, Counts, phrase_counts, table
+
+from karat.errors import InputError
+from karat.paraphrase.phrase_table import KIND, VERSION, PhraseTable, table_digest
+from karat.paraphrase.pivot import pivot_statistics
+from karat.store import write_store
+from karat.text.recipe import Recipe
+
+word = st.text("ab\u00e9\u732b", min_size=1, max_size=2)
+phrase = st.lists(word, min_size=1, max_size=4).map(" ".join)
+counts = st.dictionaries(
+    phrase, st.dictionaries(phrase, st.integers(1, 5), min_size=1, max_size=4), max_size=12
+)
+
+
+@given(counts)
+def test_what_is_counted_is_found(given_counts: Counts) -> None:
+    found = table(given_counts)
+    assert len(found) == len(given_counts)
+    assert found.pairs == sum(map(len, given_counts.values()))
+    assert found.total == sum(sum(each.values()) for each in given_counts.values())
+    for e, each in given_counts.items():
+        number = found.find(e.split())
+        assert number is not None
+        assert found.phrase(number) == tuple(e.split())
+        N = sum(each.values())
+        assert found.count(number) == N
+        expected = sorted((-n / N, tuple(f.split())) for f, n in each.items())
+        assert [(-p, words) for words, p in found.translations(number)] == expected
+    assert found.find(["zzz"]) is None
+    assert found.find([]) is None
+
+
+def test_the_order_of_pairs_and_words_does_not_matter() -> None:
+    turned = {e: dict(reversed(each.items())) for e, each in reversed(PAPER.items())}
+    one, two = table(PAPER), table(turned)
+    assert list(one.arrays) == list(two.arrays)
+    for name in one.arrays:
+        np.testing.assert_array_equal(one.arrays[name], two.arrays[name])
+
+
+def test_words_in_no_phrase_are_left_out() -> None:
+    counted, source, pivot = phrase_counts(PAPER)
+    source.add(["never"])
+    assert len(PhraseTable.from_counts(counted, source, pivot).source) == 5
+
+
+def test_recipes_are_porter_stemmed_english_unless_said() -> None:
+    found = PhraseTable.from_counts(*phrase_counts(PAPER), {"corpora": ["x"]})
+    assert found.recipe == Recipe("13a", "lower", "porter")
+    assert found.pivot_recipe == Recipe("13a", "lower")
+    assert found.about["corpora"] == ["x"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    path = tmp_path / "table.npz"
+    table(PAPER).save(path)
+    return path
+
+
+def test_what_is_saved_is_opened(place: Path, tmp_path: Path) -> None:
+    found = PhraseTable.open(place)
+    assert found.about == table(PAPER).about
+    assert found.find(["Hello", ","]) == table(PAPER).find(["Hello", ","])
+    found.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == place.read_bytes()
+    assert table_digest(str(place)) == table_digest(str(tmp_path / "again.npz"))
+
+
+def test_digests_tell_tables_apart(place: Path, tmp_path: Path) -> None:
+    table({**PAPER, ".": {".": 51}}).save(tmp_path / "other.npz")
+    assert table_digest(str(place)) != table_digest(str(tmp_path / "other.npz"))
+
+
+NAMES = sorted(set(table(PAPER).arrays))
+
+
+def saved(path: Path, change: dict[str, Any], about: dict[str, Any] | None = None) -> Path:
+    good = table(PAPER)
+    write_store(path, KIND, VERSION, {**good.about, **(about or {})}, {**good.arrays, **change})
+    return path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_array_cut_short_is_refused(tmp_path: Path, name: str) -> None:
+    path = saved(tmp_path / "x", {name: table(PAPER).arrays[name][:-1].copy()})
+    with pytest.raises(InputError, match="x: damaged"):
+        PhraseTable.open(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_array_of_another_type_is_refused(tmp_path: Path, name: str) -> None:
+    path = saved(tmp_path / "x", {name: table(PAPER).arrays[name].astype(np.float32)})
+    with pytest.raises(InputError, match="x: damaged"):
+        PhraseTable.open(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("phrase_ids", 99),
+        ("phrase_ids", -1),
+        ("phrase_offsets", 99),
+        ("phrase_counts", 0),
+        ("phrase_counts", np.nan),
+        ("phrase_counts", np.inf),
+        ("phrase_slots", 99),
+        ("phrase_slots", -2),
+        ("edge_offsets", -5),
+        ("edge_pivots", 99),
+        ("edge_pivots", -1),
+        ("edge_probabilities", 1.5),
+        ("edge_probabilities", 0),
+        ("edge_probabilities", np.nan),
+        ("pivot_phrase_ids", 99),
+        ("pivot_phrase_offsets", 3),
+    ],
+)
+def test_numbers_that_point_outside_are_refused(tmp_path: Path, name: str, value: float) -> None:
+    array = table(PAPER).arrays[name].copy()
+    array[1] = value
+    with pytest.raises(InputError, match="x: damaged"):
+        PhraseTable.open(saved(tmp_path / "x", {name: array}))
+
+
+def test_an_index_without_an_empty_place_is_refused(tmp_path: Path) -> None:
+    """Looking for a phrase that is not there would never end."""
+    with pytest.raises(InputError, match="wrong size"):
+        PhraseTable.open(saved(tmp_path / "x", {"phrase_slots": np.array([0, 1], np.int32)}))
+
+
+@settings(max_examples=150)
+@given(place=st.integers(0, 5000), value=st.integers(0, 255))
+def test_no_byte_can_do_harm(tmp_path_factory: Any, place: int, value: int) -> None:
+    """A changed byte is refused or makes another table; nothing is read out of bounds."""
+    path = tmp_path_factory.getbasetemp() / "harmed.npz"
+    table(PAPER).save(path)
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] = value
+    path.write_bytes(data)
+    with suppress(InputError):
+        found = PhraseTable.open(path)
+        stats = pivot_statistics(found, ["Hello , Querrien ."], ["Morning , sir ."])
+        assert np.isfinite(stats).all()
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"source": None},
+        {"source": {"tok": "13a"}},
+        {"pivot": {"tok": "?", "case": "mixed", "stem": "none"}},
+    ],
+)
+def test_unknown_recipes_are_refused(tmp_path: Path, about: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="x: damaged"):
+        PhraseTable.open(saved(tmp_path / "x", {}, about))
+
+
+def test_another_kind_of_file(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("hello")
+    for read in (PhraseTable.open, table_digest):
+        with pytest.raises(InputError, match="expected a phrase table of Karat"):
+            read(str(tmp_path / "x"))
+        with pytest.raises(InputError, match="No such file"):
+            read(str(tmp_path / "none"))
