@@ -26,7 +26,7 @@ def uniform(corpus: Sequence[Pair]) -> Table:
 
 
 def even_jumps() -> Jumps:
-    return {jump: 1 / (2 * FAR + 1) for jump in range(-FAR, FAR + 1)}
+    return dict.fromkeys(range(-FAR, FAR + 1), 1 / (2 * FAR + 1))
 
 
 def bucket(jump: int) -> int:
@@ -35,9 +35,7 @@ def bucket(jump: int) -> int:
 
 def emissions(table: Table, places: Sequence[int], words: Sequence[int], ahead: bool) -> Beliefs:
     """t(word | place) for each word and place; `ahead` if words are those of the pivot."""
-    return [
-        [table[e, f][0] if ahead else table[f, e][1] for e in places] for f in words
-    ]
+    return [[table[e, f][0] if ahead else table[f, e][1] for e in places] for f in words]
 
 
 # ----------------------------------------------------------------------------------- model 1

@@ -57,11 +57,11 @@ def linked(draw: st.DrawFn) -> Sentence:
 
 
 def test_the_words_of_a_textbook() -> None:
-    # Koehn's example: "michael assumes that he will stay in the house"
-    source = "michael geht davon aus , dass er im haus bleibt".split()
-    pivot = "michael assumes that he will stay in the house".split()
+    # The example of Koehn's textbook, "Statistical Machine Translation", chapter 5.
+    source = "michael geht davon aus , dass er im haus bleibt"
+    pivot = "michael assumes that he will stay in the house"
     links = {(0, 0), (1, 1), (2, 1), (3, 1), (5, 2), (6, 3), (9, 4), (9, 5), (7, 6), (7, 7), (8, 8)}
-    s, p = tokenize([" ".join(source)], tok="none"), tokenize([" ".join(pivot)], tok="none")
+    s, p = tokenize([source], tok="none"), tokenize([pivot], tok="none")
     found = as_counter(extract_phrases(s, p, Links.of([sorted(links)])))
 
     def has(a: str, b: str) -> bool:
@@ -149,8 +149,11 @@ def test_an_unknown_rule() -> None:
 # ------------------------------------------------------------------------------- links as text
 
 
+Rows = list[list[tuple[int, int]]]
+
+
 @given(rows=st.lists(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)))))
-def test_pharaoh_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[list[tuple[int, int]]]) -> None:  # fmt: skip
+def test_pharaoh_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> None:
     path = tmp_path_factory.mktemp("links") / "links.txt"
     links = Links.of([*rows, [(0, 0)]])
     write_pharaoh(path, links)
