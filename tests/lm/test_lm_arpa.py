@@ -128,20 +128,21 @@ def test_a_compressed_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("\\data\\", "data", 23, "expected a line"),
+        ("\\data\\", "data", 21, "expected a line"),
         ("ngram 2=3", "ngram two=3", 3, "ngram LENGTH=COUNT"),
         ("ngram 2=3", "ngram 3=3", 3, "not in order"),
         ("ngram 2=3", "ngram 2=4", 18, "has 3 2-grams and says that there are 4"),
         ("ngram 2=3", "ngram 2=3 4", 3, "ngram LENGTH=COUNT"),
         ("\\2-grams:", "\\3-grams:", 13, "expected .2-grams:, found .3-grams:"),
         ("\\2-grams:\n", "", 13, "expected log10 p, 1 words"),
-        ("\\end\\", "", 23, "the end of the file"),
+        ("\\end\\", "", 21, "the end of the file"),
         ("-0.4\ta b", "-0.4\ta", 15, "expected log10 p, 2 words"),
         ("-0.4\ta b", "-0.4\ta b c d", 15, "expected log10 p, 2 words"),
         ("-0.4\ta b", "-0.4\ta b x", 15, "expected a number, found x"),
         ("-0.4\ta b", "half\ta b", 15, "expected a number, found half"),
         ("-0.4\ta b", "nan\ta b", 15, "expected a number, found nan"),
         ("-0.4\ta b", "0.4\ta b", 15, "above 1"),
+        ("-0.4\ta b", "-0.4\ta b\tinf", 15, "expected a number, found inf"),
         ("-0.4\ta b", "-0.4\ta c", 15, "the word c is not among"),
         ("-0.4\ta b", "-0.4\t<s> a", 15, "was there before"),
         ("-0.7\tb", "-0.7\ta", 10, "was there before"),
@@ -174,17 +175,16 @@ def test_no_damage_goes_further_than_a_sentence(
 ) -> None:
     folder = tmp_path_factory.mktemp("arpa")
     damaged = SMALL.encode()[:at] + data + SMALL.encode()[at + len(data) // 2 :]
+    (folder / "model.arpa").write_bytes(damaged)
     try:
-        model = opened(folder, damaged)
-    except InputError as error:
-        assert "model.arpa" in str(error)
-    else:
-        assert np.isfinite(model.score(["a b c", ""])).all()
+        model = kt.LanguageModel.open(folder / "model.arpa")
+    except InputError:
+        return
+    assert np.isfinite(model.score(["a b c", ""])).all()
 
 
-TEXT = st.lists(
-    st.lists(st.sampled_from("a a b b c é 語".split()), max_size=6), min_size=1, max_size=15
-)
+WORDS = st.sampled_from(["a", "a", "b", "b", "c", "é", "語"])
+TEXT = st.lists(st.lists(WORDS, max_size=6), min_size=1, max_size=15)
 
 
 @given(text=TEXT, order=st.integers(1, 5), smoothing=st.sampled_from(["kneser-ney", "katz"]))

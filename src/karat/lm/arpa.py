@@ -79,9 +79,9 @@ def _pieces(arrays: Arrays, order: int, progress: Progress) -> Iterator[bytes]:
         yield f"\n\\{n}-grams:\n".encode()
         rows = list_rows(arrays, n)
         for start in range(0, len(rows.p), _ROWS):
-            part = (column[start : start + _ROWS] for column in rows)
-            yield _kernel.arpa_lines(words, *part, n == order)
+            part = slice(start, start + _ROWS)
+            columns = rows.ids[part], rows.p[part], rows.backoff[part]
+            yield _kernel.arpa_lines(words, *columns, n == order)
             progress(done + start, sum(counts), "writing")
         done += counts[n - 1]
     yield b"\n\\end\\\n"
-
