@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.errors import InputError
 from karat.paraphrase.extract import PhraseCounts
-from karat.store import damaged, read_store, write_store
+from karat.store import BROKEN, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab
@@ -214,7 +214,7 @@ def table_digest(path: str) -> str:
             parts = [f"{entry.filename}:{entry.CRC:08x}" for entry in archive.infolist()]
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    except zipfile.BadZipFile as error:
+    except BROKEN as error:
         raise InputError(f"{path}: expected a {KIND} of Karat, found something else") from error
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
