@@ -221,7 +221,107 @@ def read_treebank(
 
 # ------------------------------------------------------------------------------- karat/lm
 
+MAX_ORDER: int
+
+class LanguageModel:
+    def __init__(
+        self,
+        p: NDArray[np.float32],
+        backoff: NDArray[np.float32],
+        longer: list[NDArray[np.uint64]],
+    ) -> None: ...
+    def score(self, ids: _Ids, offsets: _Offsets) -> NDArray[np.float64]: ...
+    def words(self, ids: _Ids, offsets: _Offsets) -> tuple[NDArray[np.float32], _Ids]: ...
+
+def lm_table(
+    suffixes: NDArray[np.uint32],
+    firsts: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
+
+class NgramCounter:
+    def __init__(self, order: int) -> None: ...
+    def add(self, ids: _Ids, offsets: _Offsets) -> None: ...
+    def bytes(self) -> int: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def counts(self, n: int) -> NDArray[np.int64]: ...
+
+class ArpaReader:
+    fault: str
+    line: int
+    order: int
+    def __init__(self, vocab: Vocab) -> None: ...
+    def feed(self, buffer: object, begin: int, enough: int) -> int: ...
+    def finish(self) -> None: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def logs(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+def arpa_lines(
+    words: WordTable,
+    ids: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+    last: bool,
+) -> bytes: ...
+
 # ------------------------------------------------------------------------------- karat/paraphrase
+
+class JointAligner:
+    def __init__(
+        self,
+        s_ids: _Ids,
+        s_offsets: _Offsets,
+        p_ids: _Ids,
+        p_offsets: _Offsets,
+        longest: int,
+        most_cells: int,
+        root: bool,
+    ) -> None: ...
+    def expect(self, start: int, stop: int, hmm: bool) -> None: ...
+    def update(self, hmm: bool) -> None: ...
+    def decode(
+        self, start: int, stop: int, hmm: bool, rule: str, threshold: float
+    ) -> tuple[_Ids, _Ids, _Offsets]: ...
+    def beliefs(
+        self, sentence: int, hmm: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def translation(self, source: int, pivot: int) -> tuple[float, float]: ...
+    def jumps(self, backward: bool) -> NDArray[np.float64]: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+def symmetrize(
+    s_lengths: _Offsets,
+    p_lengths: _Offsets,
+    s1: _Ids,
+    p1: _Ids,
+    offsets1: _Offsets,
+    s2: _Ids,
+    p2: _Ids,
+    offsets2: _Offsets,
+    rule: str,
+) -> tuple[_Ids, _Ids, _Offsets]: ...
+def extract_phrases(
+    s_ids: _Ids,
+    s_offsets: _Offsets,
+    p_ids: _Ids,
+    p_offsets: _Offsets,
+    l_source: _Ids,
+    l_pivot: _Ids,
+    l_offsets: _Offsets,
+    start: int,
+    stop: int,
+    longest: int,
+) -> tuple[_Ids, _Offsets]: ...
+
+class PhraseMerge:
+    def __init__(self, rows: list[_Ids], counts: list[_Offsets], longest: int) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    def next(self, enough: int) -> tuple[_Ids, _Offsets]: ...
 
 class BagRules:
     def __init__(self, order: int, edge: float, ngram: float, renormalise: bool) -> None: ...

@@ -7,7 +7,13 @@ import click
 from karat.cli.commands import Commands
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "explain": ("karat.cli.paraphrase_explain", "Show why a paraphrase has its pivot F1."),
+    "score": ("karat.cli.paraphrase_score", "Say how good paraphrases are, and why."),
+    "explain": ("karat.cli.paraphrase_explain", "Show what one paraphrase shares with its original."),
+    "generate": ("karat.cli.paraphrase_generate", "Paraphrase sentences."),
+    "train": ("karat.cli.paraphrase_train", "Train a model on parallel text and judgements."),
+    "evaluate": ("karat.cli.paraphrase_evaluate", "Set PEM beside the judges of a set."),
+    "controls": ("karat.cli.paraphrase_controls", "Add the three controls to a judged set."),
+    "align": ("karat.cli.paraphrase_align", "Align the words of a parallel text."),
 }
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
 

@@ -81,6 +81,12 @@ FORMATS = {
         "a table of source, reference, candidate and score",
         names=("source", "reference", "candidate", "score"),
     ),
+    "judged-paraphrases": Format(
+        f"{_HERE}.judged_paraphrases",
+        "read_judged_paraphrases",
+        "a table of source, system, paraphrase, judge and scores from 1 to 5",
+        names=("source", "system", "paraphrase", "judge"),
+    ),
     "summeval": Format(
         f"{_HERE}.summeval",
         "read_summeval",
@@ -107,8 +113,15 @@ class Known(NamedTuple):
 
 
 DEMO = "demo"
+DEMO_PARAPHRASES = "demo-paraphrases"
+BUNDLED = (DEMO, DEMO_PARAPHRASES)
 KNOWN = {
     DEMO: Known("dir", "judged", "bundled: 4 systems, 12 segments, invented judges"),
+    DEMO_PARAPHRASES: Known(
+        "judged-paraphrases",
+        "paraphrase/judged.tsv",
+        "bundled: 40 originals, 4 invented systems and 2 invented judges",
+    ),
     "ted-zhen": Known(
         "mqm",
         "mt-ted-zhen/mqm_ted_zhen.tsv",
@@ -144,7 +157,7 @@ def load_evalset(
     """A set by the name of a known one, or by its folder or file.
 
     The format is found from the content unless it is named; options go to its reader. Known sets
-    other than `demo` are looked for in the folder that the environment variable KARAT_DATA names.
+    that are not bundled are looked for in the folder that the variable KARAT_DATA names.
     """
     return read_evalset(name_or_path, Reading(progress), format, **options)
 
@@ -180,7 +193,7 @@ def read_evalset(
 
 def known_place(name: str) -> Path:
     """Where a known set is; it must be there."""
-    return data_place(name, KNOWN[name].place, bundled=name == DEMO)
+    return data_place(name, KNOWN[name].place, bundled=name in BUNDLED)
 
 
 def data_place(name: str, place: str, *, bundled: bool) -> Path:

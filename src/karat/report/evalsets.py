@@ -12,7 +12,7 @@ from karat.evalset.census import (
     count_systems,
     remarks,
 )
-from karat.evalset.loading import DEMO, KNOWN, VARIABLE
+from karat.evalset.loading import BUNDLED, KNOWN, VARIABLE
 from karat.evalset.sets import EvalSet
 from karat.report.table import Cell, Column, Document, Table
 
@@ -130,10 +130,11 @@ def known_document(command: str) -> Document:
     rows: list[dict[str, Cell]] = [
         {
             "name": name,
-            "here": name == DEMO or os.path.exists(os.path.join(folder or os.devnull, known.place)),
+            "here": name in BUNDLED
+            or os.path.exists(os.path.join(folder or os.devnull, known.place)),
             "format": known.format,
             "about": known.about,
-            "place": None if name == DEMO else known.place,
+            "place": None if name in BUNDLED else known.place,
         }
         for name, known in KNOWN.items()
     ]

@@ -1,0 +1,76 @@
+"""Links: a word alignment of two texts, sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.text.tokens import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Sentence s links word `source[k]` to word `pivot[k]` for k from `offsets[s]` to the next.
+
+    Words count from 0 in their sentence.
+    """
+
+    source: NDArray[np.int32]
+    pivot: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
+        if not 0 <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        mine = slice(self.offsets[sentence], self.offsets[sentence + 1])
+        return list(zip(self.source[mine].tolist(), self.pivot[mine].tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return f"<Links: {len(self.source):,} in {len(self):,} sentences>"
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[tuple[int, int]]]) -> Links:
+        """Links from lists of pairs, one list a sentence."""
+        held = list(rows)
+        flat = np.array([pair for row in held for pair in row], dtype=np.int32).reshape(-1, 2)
+        offsets = np.cumsum([0, *map(len, held)], dtype=np.int64)
+        return cls(flat[:, 0].copy(), flat[:, 1].copy(), offsets)
+
+
+def check_sentences(source: Tokens, pivot: Tokens, links: Links | None = None) -> None:
+    """Refuse texts of unequal length, and links that do not belong to them."""
+    if len(source) != len(pivot):
+        raise InputError(
+            f"the source text has {len(source):,} sentences and the pivot text {len(pivot):,}: "
+            "expected two texts that are aligned line by line"
+        )
+    if links is None:
+        return
+    if len(links) != len(source):
+        raise InputError(
+            f"the texts have {len(source):,} sentences and the links are of {len(links):,}: "
+            "expected one line of links for each sentence pair"
+        )
+    for tokens, ends, side in ((source, links.source, "source"), (pivot, links.pivot, "pivot")):
+        _check_inside(tokens, ends, links.offsets, side)
+
+
+def _check_inside(
+    tokens: Tokens, ends: NDArray[np.int32], offsets: NDArray[np.int64], side: str
+) -> None:
+    lengths = np.repeat(np.diff(tokens.offsets), np.diff(offsets))
+    outside = np.flatnonzero((ends < 0) | (ends >= lengths))
+    if len(outside):
+        first = int(outside[0])
+        sentence = int(np.searchsorted(offsets, first, side="right"))
+        raise InputError(
+            f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
+            f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
+        )

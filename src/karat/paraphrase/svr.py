@@ -1,0 +1,169 @@
+"""SVM regression with an RBF kernel: learned by scikit-learn, stored as arrays, predicted here.
+
+The prediction for a row x of standardised features is
+
+    f(x) = b + sum over support vectors v of a_v exp(-gamma |x - v|^2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError, MissingExtra
+from karat.progress import Progress, silent
+from karat.stats.correlation import pearson
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ROWS = 4096  # predicted at a time, so that memory stays bounded
+SEED = 12345
+
+
+@dataclass(frozen=True)
+class Setting:
+    """C, epsilon, and gamma as a multiple of 1 / (number of features)."""
+
+    C: float = 1.0
+    epsilon: float = 0.1
+    gamma: float = 1.0
+
+
+GRID = tuple(Setting(C, 0.2, gamma) for C, gamma in product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+"""What `search` looks at: nine settings around the usual ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class SVR:
+    """A learned regression."""
+
+    mean: Floats
+    scale: Floats
+    vectors: Floats
+    weights: Floats
+    intercept: float
+    gamma: float
+    setting: Setting
+
+    def predict(self, features: Floats) -> Floats:
+        """One value for each row of features."""
+        found = np.empty(len(features))
+        squares = np.square(self.vectors).sum(axis=1)
+        for start in range(0, len(features), _ROWS):
+            rows = (features[start : start + _ROWS] - self.mean) / self.scale
+            # |x - v|^2 = |x|^2 - 2 x v + |v|^2
+            distance = np.square(rows).sum(axis=1)[:, None] - 2 * rows @ self.vectors.T + squares
+            kernel = np.exp(-self.gamma * np.maximum(distance, 0.0))
+            found[start : start + _ROWS] = kernel @ self.weights + self.intercept
+        return found
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What has to be stored."""
+        numbers = (self.intercept, self.gamma, *vars(self.setting).values())
+        return {
+            "svr_mean": self.mean,
+            "svr_scale": self.scale,
+            "svr_vectors": self.vectors,
+            "svr_weights": self.weights,
+            "svr_numbers": np.array(numbers),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
+        """What was stored; a ValueError or KeyError if it does not hold together."""
+        intercept, gamma, *setting = arrays["svr_numbers"].tolist()
+        parts = [arrays[f"svr_{name}"] for name in ("mean", "scale", "vectors", "weights")]
+        mean, scale, vectors, weights = parts
+        if vectors.shape != (len(weights), len(mean)) or scale.shape != mean.shape:
+            raise ValueError("the shapes of the regression's arrays do not fit")
+        if not all(np.isfinite(part).all() for part in (*parts, arrays["svr_numbers"])):
+            raise ValueError("the regression holds what is no number")
+        return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
+
+
+def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
+    """Standardise the features and learn from them."""
+    try:
+        from sklearn import svm
+    except ImportError as error:
+        raise MissingExtra(
+            "training needs scikit-learn, which is not installed: pip install 'karat[paraphrase]'"
+        ) from error
+    mean, scale = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    gamma = setting.gamma / features.shape[1]
+    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, gamma=gamma, cache_size=500)
+    learner.fit((features - mean) / scale, human)
+    vectors, weights = learner.support_vectors_, learner.dual_coef_[0]
+    return SVR(mean, scale, vectors, weights, float(learner.intercept_[0]), gamma, setting)
+
+
+def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
+    """The fold of each row: rows of a group stay together, groups are dealt out in random order."""
+    numbers: dict[object, int] = {}
+    row = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+    if folds < 2:
+        raise InputError(f"folds={folds}: expected at least 2")
+    if len(numbers) < folds:
+        raise InputError(
+            f"{len(numbers)} different originals cannot be dealt out to {folds} folds: give more "
+            "judgements, or ask for fewer folds"
+        )
+    order = np.random.default_rng(seed).permutation(len(numbers))
+    dealt = np.empty(len(numbers), dtype=np.int64)
+    dealt[order] = np.arange(len(numbers)) % folds
+    return dealt[row]
+
+
+def search(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    grid: Sequence[Setting] = GRID,
+    folds: int = 3,
+) -> Setting:
+    """The setting with the best Pearson correlation in cross-validation; the first of equals."""
+    if len(grid) == 1:
+        return grid[0]
+    fold = group_folds(groups, folds, SEED + 1)
+    found = [pearson(human, _left_out(features, human, fold, setting)) for setting in grid]
+    return grid[int(np.nanargmax(found))] if not np.isnan(found).all() else grid[0]
+
+
+def _left_out(features: Floats, human: Floats, fold: Ints, setting: Setting) -> Floats:
+    found = np.empty(len(human))
+    for k in range(int(fold.max()) + 1):
+        rest = fold != k
+        found[~rest] = fit_svr(features[rest], human[rest], setting).predict(features[~rest])
+    return found
+
+
+def cross_predict(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    grid: Sequence[Setting] = GRID,
+    folds: int = 10,
+    progress: Progress = silent,
+) -> Floats:
+    """What is predicted for each row by a regression that has seen no row of its group.
+
+    The setting is searched inside the training part of each fold.
+    """
+    fold = group_folds(groups, folds)
+    found = np.empty(len(human))
+    for k in range(folds):
+        progress(k, folds, "cross-validating")
+        rest = fold != k
+        kept = [group for group, keep in zip(groups, rest, strict=True) if keep]
+        inner = min(3, len(set(kept)))
+        chosen = search(features[rest], human[rest], kept, grid, inner) if inner > 1 else grid[0]
+        found[~rest] = fit_svr(features[rest], human[rest], chosen).predict(features[~rest])
+    progress(folds, folds, "cross-validating")
+    return found

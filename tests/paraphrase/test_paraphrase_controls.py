@@ -1,0 +1,164 @@
+"""The three controls: what they say, what they are worth, and where they are not to be had."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from karat.errors import InputError
+from karat.evalset.draft import make_evalset
+from karat.evalset.judgements import Dimension
+from karat.evalset.sets import EvalSet
+from karat.paraphrase.controls import CONTROLS, add_controls, control_sentences, from_five, to_five
+from karat.paraphrase.evaluation import against_humans, better, criteria, inter_judge
+from karat.paraphrase.judged import judged_rows
+
+SOURCES = ["a cat sat", "a dog ran off", "birds sing", "the sun is out today"]
+DIMENSIONS = ("adequacy", "fluency", "dissimilarity", "overall")
+
+
+def small() -> EvalSet:
+    rng = np.random.default_rng(1)
+    rows = [
+        (system, str(i + 1), judge, name, float(rng.integers(1, 6)))
+        for system in ("x", "y", "z")
+        for i in range(4)
+        for judge in ("ann", "bob")
+        for name in DIMENSIONS
+    ]
+    return make_evalset(
+        "small",
+        {system: [f"{system} {text}" for text in SOURCES] for system in ("x", "y", "z")},
+        sources=SOURCES,
+        judgements=rows,
+        dimensions=[Dimension(name, low=1, high=5) for name in DIMENSIONS],
+    )
+
+
+def test_what_the_controls_say() -> None:
+    made = control_sentences(SOURCES)
+    words = Counter(" ".join(SOURCES).split())
+    assert made["control-identity"] == SOURCES
+    for original, other, drawn in zip(
+        SOURCES, made["control-random"], made["control-unigram"], strict=True
+    ):
+        assert other in SOURCES
+        assert other != original
+        assert len(drawn.split()) == len(original.split())
+        assert set(drawn.split()) <= set(words)
+    assert control_sentences(SOURCES) == made
+    assert control_sentences(SOURCES, seed=1) != made
+
+
+def test_their_scores_are_the_papers() -> None:
+    found = add_controls(small(), "overall")
+    assert list(found.systems) == ["x", "y", "z", *CONTROLS]
+    for k, expected in enumerate(CONTROLS.values()):
+        for name in DIMENSIONS:
+            assert (found.human(name)[3 + k] == expected[name]).all()
+
+
+def test_scores_are_mapped_to_the_scale_of_the_set() -> None:
+    scale = Dimension("similarity", low=0, high=1)
+    assert from_five(2, scale) == 0.25
+    assert to_five(0.25, scale) == 2
+    assert to_five(7.0, Dimension("open")) == 7.0
+
+
+def test_one_original_in_several_segments_has_one_of_each() -> None:
+    rows = [("c", str(i + 1), "r", "similarity", i / 4) for i in range(4)]
+    sources = ["one two", "one two", "three", "three"]
+    given = make_evalset(
+        "twice",
+        {"c": ["a", "b", "c", "d"]},
+        sources=sources,
+        judgements=rows,
+        dimensions=[Dimension("similarity", low=0, high=1)],
+    )
+    found = add_controls(given, "similarity")
+    assert found.systems["control-identity"] == ("one two", None, "three", None)
+    assert len(judged_rows(found)) == 4 + 6
+
+
+def test_where_controls_cannot_be_made() -> None:
+    with pytest.raises(InputError, match="two different originals"):
+        control_sentences(["same", "same"])
+    with pytest.raises(InputError, match="already"):
+        add_controls(add_controls(small(), "overall"), "overall")
+    with pytest.raises(InputError, match="no dimension"):
+        add_controls(small(), "beauty")
+    bare = make_evalset("bare", {"x": ["a"]}, dimensions=["overall"])
+    with pytest.raises(InputError, match="no sources"):
+        add_controls(bare, "overall")
+
+
+# ------------------------------------------------------------------------------- the paper's tables
+
+
+def test_tables_of_a_perfect_prediction() -> None:
+    judged = judged_rows(add_controls(small(), "overall"))
+    rows = against_humans(judged, "PEM", judged.human)
+    assert [row.second for row in rows] == [
+        "human average",
+        "human average, no controls",
+        "judge ann",
+        "judge bob",
+    ]
+    assert rows[0].pearson == pytest.approx(1)
+    assert rows[0].systems == 6
+    assert rows[1].pearson == pytest.approx(1)
+    assert rows[1].systems == 3
+    assert rows[2].rows == 12
+
+
+def test_judges_and_criteria_are_those_of_numpy() -> None:
+    judged = judged_rows(add_controls(small(), "overall"))
+    (pair,) = inter_judge(judged)
+    ann, bob = (small().human("overall", judges=[name]).ravel() for name in ("ann", "bob"))
+    assert pair.pearson == pytest.approx(np.corrcoef(ann, bob)[0, 1])
+    found = criteria(judged)
+    assert [row.first for row in found][:3] == ["adequacy", "fluency", "dissimilarity"]
+    every = add_controls(small(), "overall")
+    x, y = every.human("adequacy").ravel(), every.human("overall").ravel()
+    assert found[0].pearson == pytest.approx(np.corrcoef(x, y)[0, 1])
+    good = (x >= 4) & (every.human("fluency").ravel() >= 4)
+    assert found[3].rows == good.sum()
+
+
+def test_a_set_with_one_judge_and_no_criteria_has_fewer_tables() -> None:
+    rows = [("c", str(i + 1), "r", "similarity", i / 4) for i in range(4)]
+    given = make_evalset(
+        "plain",
+        {"c": ["a", "b", "c", "d"]},
+        sources=SOURCES,
+        judgements=rows,
+        dimensions=[Dimension("similarity", low=0, high=1)],
+    )
+    judged = judged_rows(given)
+    assert inter_judge(judged) == []
+    assert criteria(judged) == []
+    assert len(against_humans(judged, "PEM", judged.human)) == 1
+
+
+def test_better_resamples_originals() -> None:
+    rng = np.random.default_rng(5)
+    sources = [f"s{i // 3}" for i in range(150)]
+    human = rng.normal(size=150)
+    rows = [("c", str(i + 1), "r", "overall", float(human[i])) for i in range(150)]
+    given = make_evalset(
+        "many", {"c": ["t"] * 150}, sources=sources, judgements=rows, dimensions=["overall"]
+    )
+    judged = judged_rows(given)
+    good, bad = human + rng.normal(size=150), human + 3 * rng.normal(size=150)
+    found = better(judged, ("good", good), ("bad", bad))
+    assert found.r_first == pytest.approx(np.corrcoef(good, human)[0, 1])
+    assert found.r_second == pytest.approx(np.corrcoef(bad, human)[0, 1])
+    assert 0 < found.low < found.difference < found.high
+    assert found.p < 0.05
+    back = better(judged, ("bad", bad), ("good", good))
+    assert back.p > 0.95
+    same = better(judged, ("good", good), ("again", good))
+    assert same.difference == 0
+    assert same.p == 1
