@@ -8,7 +8,10 @@ from karat.cli.commands import Commands
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.cli.paraphrase_score", "Say how good paraphrases are, and why."),
-    "explain": ("karat.cli.paraphrase_explain", "Show what one paraphrase shares with its original."),
+    "explain": (
+        "karat.cli.paraphrase_explain",
+        "Show what one paraphrase shares with its original.",
+    ),
     "generate": ("karat.cli.paraphrase_generate", "Paraphrase sentences."),
     "train": ("karat.cli.paraphrase_train", "Train a model on parallel text and judgements."),
     "evaluate": ("karat.cli.paraphrase_evaluate", "Set PEM beside the judges of a set."),

@@ -120,8 +120,8 @@ class PhraseTable:
             **word_arrays(pivot_words, "pivot"),
             **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
         }
-        said = {"source": _said(ENGLISH), "pivot": _said(PIVOT), **(about or {})}
-        return cls._of("the phrase table", said, arrays)
+        whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
+        return cls._of("the phrase table", whole, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
@@ -286,14 +286,17 @@ def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
     return found
 
 
-def _said(recipe: Recipe) -> dict[str, str]:
+def said(recipe: Recipe) -> dict[str, str]:
+    """How a table says what its words are; one with stop words would have gaps in its phrases."""
+    if recipe.stop != "none":
+        raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
 def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """The recipe of one side; a ValueError if this Karat has none like it."""
-    said = about[side]
-    found = Recipe(said["tok"], said["case"], said["stem"])
+    named = about[side]
+    found = Recipe(named["tok"], named["case"], named["stem"])
     known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()
     if not known:
         raise ValueError(f"unknown recipe {found.tok}, {found.case}, {found.stem}")
