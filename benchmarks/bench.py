@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import align
 import comparing
 import corpus
 import edits
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "conllu": edits.conllu,
     "trees": trees.measure,
     "nuggets": nuggets.measure,
+    "align": align.measure,
 }
 
 

@@ -1,0 +1,215 @@
+"""PEM (Liu, Dahlmeier and Ng 2010): how good a paraphrase is, from 1 to 5, without references.
+
+    PEM(P, R) = SVR(pivot F1, log10 Pr(P) / length(P), target F1)
+
+Adequacy by what both sentences become in pivot languages, fluency by a language model, and lexical
+dissimilarity, put together by a regression that was trained on human scores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import __version__
+from karat.errors import InputError
+from karat.lm.model import LanguageModel
+from karat.paraphrase.features import FORMS, Features, check_form, features
+from karat.paraphrase.judged import Judged
+from karat.paraphrase.phrase_table import PhraseTable
+from karat.paraphrase.svr import GRID, SVR, Setting, fit_svr, search
+from karat.progress import Progress, silent
+from karat.store import damaged, read_store, write_store
+from karat.text.segments import Texts
+
+KIND = "paraphrase model"
+VERSION = 1
+BUNDLED = "bundled"
+"""The name of the small model that comes with Karat."""
+
+Floats = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class PEMScores(NamedTuple):
+    """One row for each pair: PEM from 1 to 5, and its three parts."""
+
+    pem: Floats
+    pivot_f1: Floats
+    """Adequacy, 0 to 1; the mean over pivot languages."""
+    fluency: Floats
+    """log10 Pr / length: nearer to 0 is more fluent."""
+    target_f1: Floats
+    """0 to 1; the lower, the more dissimilar are the words."""
+
+
+@dataclass(frozen=True, eq=False)
+class PEM:
+    """Pivot tables, a language model and a regression; `train` or `open` one."""
+
+    pivots: Mapping[str, PhraseTable]
+    language: LanguageModel
+    form: str
+    regression: SVR | None
+    about: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        pivots: Mapping[str, PhraseTable],
+        language: LanguageModel,
+        form: str = "paper",
+        about: Mapping[str, Any] | None = None,
+    ) -> PEM:
+        """A model without a regression: it has parts, but no score until it is trained."""
+        check_form(form)
+        if not pivots:
+            raise InputError("PEM needs at least one pivot language")
+        recipes = {table.recipe for table in pivots.values()} | {language.recipe}
+        if len(recipes) > 1:
+            raise InputError(
+                "the phrase tables and the language model cut text into words in different ways "
+                f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
+            )
+        return cls(dict(pivots), language, form, None, dict(about or {}))
+
+    def features(
+        self,
+        originals: Texts,
+        paraphrases: Texts,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> Features:
+        """What the regression sees."""
+        return features(
+            self.pivots,
+            self.language,
+            originals,
+            paraphrases,
+            self.form,
+            threads=threads,
+            progress=progress,
+        )
+
+    def train(
+        self,
+        judged: Judged,
+        grid: Sequence[Setting] = GRID,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> PEM:
+        """The same with a regression from judged paraphrases, its setting cross-validated."""
+        found = self.features(
+            judged.originals, judged.paraphrases, threads=threads, progress=progress
+        )
+        inner = min(3, len(set(judged.originals)))
+        if inner < 2:
+            raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
+        setting = search(found.matrix, judged.human, judged.originals, grid, inner)
+        regression = fit_svr(found.matrix, judged.human, setting)
+        learned = {
+            "set": judged.evalset.name,
+            "dimension": judged.overall,
+            "paraphrases": len(judged),
+            "originals": len(set(judged.originals)),
+        }
+        about = {**self.about, "judged": learned, "features": list(found.names)}
+        return PEM(self.pivots, self.language, self.form, regression, about)
+
+    def score(
+        self,
+        originals: Texts,
+        paraphrases: Texts,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> PEMScores:
+        """PEM of every pair, kept on the scale of 1 to 5, and its parts; NaN if it is untrained."""
+        found = self.features(originals, paraphrases, threads=threads, progress=progress)
+        return PEMScores(self.combine(found), found.pivot, found.fluency, found.target)
+
+    def combine(self, found: Features) -> Floats:
+        """The regression of features."""
+        if self.regression is None:
+            return np.full(len(found.matrix), np.nan)
+        return np.clip(self.regression.predict(found.matrix), 1.0, 5.0)
+
+    @property
+    def signature(self) -> str:
+        """All that changes its numbers, but the texts that it was trained on, which it names."""
+        how = FORMS[self.form]
+        recipe = self.language.recipe
+        learned = self.about.get("judged", {}).get("set", "nothing")
+        pivots = "+".join(self.pivots)
+        return (
+            f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
+            f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
+            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
+            f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}|"
+            f"learned={learned}|karat={__version__}"
+        )
+
+    # ------------------------------------------------------------------------------ on disk
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, whole or not at all."""
+        arrays: dict[str, NDArray[Any]] = _prefixed("lm", self.language.arrays)
+        for k, table in enumerate(self.pivots.values()):
+            arrays |= _prefixed(f"pivot{k}", table.arrays)
+        if self.regression is not None:
+            arrays |= self.regression.arrays()
+        about = {
+            **self.about,
+            "form": self.form,
+            "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
+            "lm": self.language.about,
+            "trained": self.regression is not None,
+        }
+        write_store(path, KIND, VERSION, about, arrays)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
+        """Map a stored model; `bundled` is the small one that comes with Karat."""
+        place = bundled_model() if path == BUNDLED else path
+        store = read_store(place, KIND, VERSION)
+        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        try:
+            form, tables = about.pop("form"), about.pop("pivots")
+            pivots = {
+                name: PhraseTable.of_arrays(
+                    f"{store.name} ({name})", said, _without_prefix(f"pivot{k}", store.arrays)
+                )
+                for k, (name, said) in enumerate(tables.items())
+            }
+            language = LanguageModel(
+                about.pop("lm"), _without_prefix("lm", store.arrays), store.name
+            )
+            regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
+            check_form(form)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise damaged(store.name, str(error)) from error
+        return cls(pivots, language, form, regression, about)
+
+
+def bundled_model() -> str:
+    """Where the small model is that comes with Karat."""
+    return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")
+
+
+def _prefixed(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    start = f"{prefix}."
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }

@@ -1,0 +1,75 @@
+"""`karat paraphrase align`: links as text, and what it says of bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Called = Callable[..., Any]
+
+ENGLISH = ["the house", "the book", "a book", "a house", "", "the the the"]
+GERMAN = ["das haus", "das buch", "ein buch", "ein haus", "nichts", "das das das"]
+
+
+@pytest.fixture(autouse=True)
+def _texts(folder: Path) -> None:
+    (folder / "en.txt").write_text("\n".join(ENGLISH) + "\n")
+    (folder / "de.txt").write_text("\n".join(GERMAN) + "\n")
+    rows = zip(ENGLISH, GERMAN, strict=True)
+    (folder / "both.tsv").write_text("".join(f"{e}\t{d}\n" for e, d in rows))
+
+
+def test_links_on_standard_output(called: Called) -> None:
+    done = called("paraphrase", "align", "en.txt", "de.txt")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[:5] == ["0-0 1-1"] * 4 + [""]
+    assert done.stderr == "no links for 1 sentence pair with an empty side\n"
+
+
+def test_links_in_a_file(called: Called, folder: Path) -> None:
+    done = called("paraphrase", "align", "both.tsv", "-o", "links.txt", "--longest", "2")
+    assert done.returncode == 0
+    assert done.stdout.startswith("links.txt: 8 links in 6 sentence pairs (hmm-joint:model1=5,")
+    assert "1 sentence pair with more than 2 words on a side" in done.stderr
+    assert (folder / "links.txt").read_text() == "0-0 1-1\n" * 4 + "\n\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--decoding", "grow-diag-final-and"),
+        ("--agreement", "product", "--hmm", "0"),
+        ("--source-stem", "porter", "--source-tok", "13a", "--threads", "2"),
+    ],
+)
+def test_other_ways(called: Called, options: tuple[str, ...]) -> None:
+    done = called("paraphrase", "align", "both.tsv", *options)
+    assert done.returncode == 0
+    assert done.stdout.startswith("0-0 1-1\n" * 4)
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("en.txt",), "en.txt, line 1: found 1 column, expected two with a tab between"),
+        (("en.txt", "a.txt"), "en.txt has 6 segments and a.txt has 4 segments: "),
+        (("en.txt", "no.txt"), "no.txt: No such file or directory"),
+        (("both.tsv", "-o", "both.tsv"), "both.tsv is one of the inputs"),
+        (("both.tsv", "-o", "no/links"), "cannot write no/links: there is no directory"),
+        (("both.tsv", "--source-tok", "x"), "tok=x: expected one of 13a, "),
+        (("both.tsv", "--pivot-stem", "x"), "stem=x: expected one of "),
+        (("both.tsv", "--threshold", "2"), "threshold=2.0: expected more than 0 and at most 1"),
+        (("both.tsv", "--hmm", "-1"), "Invalid value for '--hmm'"),
+    ],
+)
+def test_bad_input(called: Called, folder: Path, args: tuple[str, ...], sentence: str) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = called("paraphrase", "align", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before

@@ -1,0 +1,275 @@
+"""The aligner: numbers by hand, the kernel against enumeration, and what never changes a result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import align_enumeration as oracle
+
+from karat import _kernel
+from karat.errors import InputError, Interrupted
+from karat.paraphrase import align
+from karat.paraphrase.align import Aligner, align_words
+from karat.paraphrase.links import Links
+from karat.text.tokens import Tokens, tokenize
+
+Corpus = list[tuple[list[int], list[int]]]
+
+
+def ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ids = np.array([i for row in rows for i in row], dtype=np.int32)
+    return ids, np.cumsum([0, *map(len, rows)]).astype(np.int64)
+
+
+def kernel(
+    corpus: Corpus, root: bool = False, most_cells: int = 1 << 20, longest: int = 99
+) -> _kernel.JointAligner:
+    texts = (*ragged([es for es, _ in corpus]), *ragged([fs for _, fs in corpus]))
+    return _kernel.JointAligner(*texts, longest, most_cells, root)
+
+
+def train(aligner: _kernel.JointAligner, sentences: int, model1: int, hmm: int) -> None:
+    for stage in [False] * model1 + [True] * hmm:
+        aligner.expect(0, sentences, stage)
+        aligner.update(stage)
+
+
+def tokens(*lines: str) -> Tokens:
+    return tokenize(list(lines), tok="none")
+
+
+# ----------------------------------------------------------------------------------- by hand
+
+
+def test_one_iteration_of_model_1_by_hand() -> None:
+    # "das Haus" / "the house" and "das" / "the". At first all is even: in the first pair each
+    # direction believes 1/2 of every link, so that the product is 1/4; in the second it is 1.
+    # (Null words weigh a millionth.)  c(das, the) = 5/4, c(das, house) = c(Haus, the) = 1/4.
+    aligner = kernel([([0, 1], [0, 1]), ([0], [0])])
+    train(aligner, 2, 1, 0)
+    assert aligner.translation(0, 0) == pytest.approx((5 / 6, 5 / 6), abs=1e-5)
+    assert aligner.translation(0, 1) == pytest.approx((1 / 6, 1 / 2), abs=1e-5)
+    assert aligner.translation(1, 0) == pytest.approx((1 / 2, 1 / 6), abs=1e-5)
+
+
+def test_two_iterations_of_model_1_by_hand() -> None:
+    # From the numbers above, first pair: P(the <- das) = (5/6) / (5/6 + 1/2) = 5/8, and the other
+    # direction the same, so das-the counts 25/64 there and 1 in the second pair; das-house counts
+    # P(house <- das) P(das <- house) = (1/6) / (1/6 + 1/2) (1/2) / (5/6 + 1/2) = 1/4 3/8 = 3/32.
+    aligner = kernel([([0, 1], [0, 1]), ([0], [0])])
+    train(aligner, 2, 2, 0)
+    assert aligner.translation(0, 0)[0] == pytest.approx(89 / 64 / (89 / 64 + 3 / 32), abs=1e-5)
+
+
+def test_the_root_counts_what_is_uncertain_for_more() -> None:
+    aligner = kernel([([0, 1], [0, 1]), ([0], [0])], root=True)
+    train(aligner, 2, 1, 0)
+    assert aligner.translation(0, 0)[0] == pytest.approx(1.5 / 2, abs=1e-5)
+
+
+def test_words_that_are_never_together() -> None:
+    aligner = kernel([([0], [0]), ([1], [1])])
+    assert aligner.translation(0, 1) == (0, 0)
+    with pytest.raises(IndexError):
+        aligner.translation(2, 0)
+
+
+def test_translations_and_order_are_learned() -> None:
+    source = tokens("the house", "the book", "a book", "a house is red", "a red house", "red")
+    pivot = tokens("das haus", "das buch", "ein buch", "ein haus ist rot", "ein rotes haus", "rot")
+    found = align_words(source, pivot).links
+    assert found[0] == [(0, 0), (1, 1)]
+    assert found[3] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert found[4] == [(0, 0), (1, 1), (2, 2)]
+
+
+# --------------------------------------------------------------------------- against enumeration
+
+word = st.integers(0, 3)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    """A few sentence pairs, small enough to enumerate; some are long enough for far jumps."""
+    pairs = []
+    for _ in range(draw(st.integers(1, 3))):
+        n, m = draw(st.sampled_from([(1, 1), (2, 2), (3, 2), (3, 3), (1, 4), (7, 1), (6, 2)]))
+        row = st.tuples(
+            st.lists(word, min_size=n, max_size=n), st.lists(word, min_size=m, max_size=m)
+        )
+        es, fs = draw(row)
+        pairs.append((fs, es) if draw(st.booleans()) else (es, fs))
+    return pairs
+
+
+@settings(max_examples=40)
+@given(corpora(), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.booleans())
+def test_joint_training(corpus: Corpus, model1: int, hmm: int, root: bool, stored: bool) -> None:
+    aligner = kernel(corpus, root, 1 << 20 if stored else 0)
+    train(aligner, len(corpus), model1, hmm)
+    table, jumps = oracle.uniform(corpus), (oracle.even_jumps(), oracle.even_jumps())
+    for stage in [False] * model1 + [True] * hmm:
+        table, jumps = oracle.iterate(corpus, table, stage, jumps, root)
+    for (e, f), wanted in table.items():
+        assert aligner.translation(e, f) == pytest.approx(wanted, rel=2e-3, abs=2e-4)
+    for side in (False, True):
+        wanted = [weight for _, weight in sorted(jumps[side].items())]
+        assert aligner.jumps(side).tolist() == pytest.approx(wanted, rel=2e-3, abs=2e-4)
+    for s, pair in enumerate(corpus):
+        for stage in (False, True):
+            both = oracle.both_beliefs(pair, table, stage, jumps)
+            for mine, theirs in zip(aligner.beliefs(s, stage), both, strict=True):
+                np.testing.assert_allclose(mine, theirs, rtol=5e-3, atol=1e-3)
+
+
+@given(corpora(), st.sampled_from([0.3, 0.5, 0.9]))
+def test_links_follow_from_beliefs(corpus: Corpus, threshold: float) -> None:
+    aligner = kernel(corpus)
+    train(aligner, len(corpus), 2, 1)
+    decoded = {}
+    for rule in ("mean", "forward", "backward"):
+        source, pivot, ends = aligner.decode(0, len(corpus), True, rule, threshold)
+        decoded[rule] = Links(source, pivot, np.concatenate([[0], ends]))
+    for s in range(len(corpus)):
+        forward, backward = aligner.beliefs(s, True)
+        sure = np.argwhere((forward + backward) / 2 >= threshold)
+        assert decoded["mean"][s] == [tuple(row) for row in sure.tolist()]
+        check_best(decoded["forward"][s], forward.T)
+        check_best([(j, i) for i, j in decoded["backward"][s]], backward)
+
+
+def check_best(links: list[tuple[int, int]], beliefs: np.ndarray) -> None:
+    """Each generated word is linked to its best place if that beats the null word, and to one."""
+    for word, row in enumerate(beliefs):
+        mine = [place for place, other in links if other == word]
+        assert len(mine) <= 1
+        for place in mine:
+            assert row[place] == row.max()
+        if row.max() > 1 - row.sum() + 1e-4:
+            assert mine
+
+
+def test_long_sentences_do_not_underflow() -> None:
+    rng = np.random.default_rng(3)
+    text = rng.integers(0, 50, 190).tolist()
+    corpus = [(text, text[::-1]), (text[:60], text[:60]), ([7], [9])]
+    aligner = kernel(corpus, longest=200)
+    train(aligner, len(corpus), 2, 3)
+    for s in range(len(corpus)):
+        for beliefs, axis in zip(aligner.beliefs(s, True), (0, 1), strict=True):
+            sums = beliefs.sum(axis=axis)
+            assert (sums > 0.9).all()
+            assert (sums < 1.001).all()
+
+
+# ------------------------------------------------------------------------- what changes nothing
+
+
+def random_text(seed: int, sentences: int) -> tuple[Tokens, Tokens]:
+    """A text and its translation word by word, with some words moved and some left out."""
+    rng = np.random.default_rng(seed)
+    source, pivot = [], []
+    for _ in range(sentences):
+        words = rng.integers(0, 60, rng.integers(1, 12)).tolist()
+        other = [f"p{w}" for w in words if rng.random() < 0.9] or ["p0"]
+        if rng.random() < 0.5:
+            other[:2] = other[:2][::-1]
+        source.append(" ".join(f"s{w}" for w in words))
+        pivot.append(" ".join(other))
+    return tokens(*source), tokens(*pivot)
+
+
+@pytest.mark.parametrize("decoding", ["posterior", "grow-diag-final-and"])
+def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
+    monkeypatch.setattr(align, "_CELLS", 1000)
+    texts = random_text(1, 300)
+    how = Aligner(decoding=decoding)
+    one = align_words(*texts, how, threads=1).links
+    assert len(one.source) > 1000
+    for threads in (2, 5):
+        other = align_words(*texts, how, threads=threads).links
+        for name in ("source", "pivot", "offsets"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_neither_does_a_table_too_large_to_point_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = random_text(2, 100)
+    stored = align_words(*texts)
+    monkeypatch.setattr(align, "_STORED_CELLS", 0)
+    sought = align_words(*texts)
+    np.testing.assert_array_equal(stored.links.source, sought.links.source)
+    np.testing.assert_array_equal(stored.links.offsets, sought.links.offsets)
+    assert sought.nbytes < stored.nbytes
+
+
+def test_a_translation_word_by_word_is_found() -> None:
+    source, pivot = random_text(3, 400)
+    found = align_words(source, pivot).links
+    right = sum(
+        source[s][i][1:] == pivot[s][j][1:] for s in range(len(source)) for i, j in found[s]
+    )
+    assert right > 0.97 * len(found.source)
+    assert right > 0.97 * len(pivot.ids)
+
+
+# ------------------------------------------------------------------------------------ bad input
+
+
+def test_sentences_that_take_no_part() -> None:
+    source = tokens("a b", "", "c", "a " * 9, "b")
+    pivot = tokens("x y", "x", "", "x", "y")
+    found = align_words(source, pivot, Aligner(longest=8))
+    assert (found.empty, found.too_long) == (2, 1)
+    assert [bool(found.links[s]) for s in range(5)] == [True, False, False, False, True]
+    assert found.pairs == 4
+
+
+def test_nothing_to_align() -> None:
+    found = align_words(tokens(), tokens())
+    assert (len(found.links), found.pairs) == (0, 0)
+    only_empty = align_words(tokens("", ""), tokens("", "x"))
+    assert (len(only_empty.links), only_empty.empty) == (2, 2)
+
+
+def test_unequal_texts() -> None:
+    with pytest.raises(InputError, match="source text has 2 sentences and the pivot text 1: "):
+        align_words(tokens("a", "b"), tokens("x"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"agreement": "sum"}, "agreement=sum: expected one of root, product"),
+        ({"decoding": "viterbi"}, "decoding=viterbi: expected one of posterior, "),
+        ({"model1": -1}, "model1=-1: "),
+        ({"threshold": 0.0}, "threshold=0.0: "),
+        ({"longest": 0}, "longest=0: "),
+    ],
+)
+def test_wrong_settings(wrong: dict[str, object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Aligner(**wrong)  # type: ignore[arg-type]
+
+
+def test_work_can_be_stopped() -> None:
+    def progress(done: int, total: int, what: str) -> None:
+        if what.startswith("HMM"):
+            raise Interrupted("enough")
+
+    with pytest.raises(Interrupted, match="enough"):
+        align_words(*random_text(4, 50), progress=progress)
+
+
+def test_the_kernel_checks_what_it_is_given() -> None:
+    ids, offsets = ragged([[0, 1]])
+    with pytest.raises(ValueError, match="different numbers"):
+        _kernel.JointAligner(ids, offsets, *ragged([[0], [1]]), 9, 9, True)
+    with pytest.raises(ValueError, match="negative"):
+        _kernel.JointAligner(-ids, offsets, ids, offsets, 9, 9, True)
+    with pytest.raises(ValueError, match="do not fit"):
+        _kernel.JointAligner(ids[:1].copy(), offsets, ids, offsets, 9, 9, True)
+    aligner = _kernel.JointAligner(ids, offsets, ids, offsets, 9, 9, True)
+    with pytest.raises(IndexError):
+        aligner.expect(0, 2, False)
