@@ -88,7 +88,8 @@ def rich(judged: Judged, found: Features) -> None:
     for name, other in others.items():
         one = better(judged, ("rich", predicted), (name, other))
         print(
-            f"  rich - {name}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}"
+            f"  rich - {name}: {one.difference:+.3f} "
+            f"[{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}"
         )
     odd = odd_rows(judged)
     line("rich, odd originals only", judged, left_out(judged, found.matrix, odd), odd)
@@ -104,7 +105,7 @@ def main() -> None:
     tables = {name: train_pivot(one.corpora, ENGLISH, one.recipe) for name, one in given.items()}
     texts = [one.source for pivot in given.values() for one in pivot.corpora]
     language = train_language(texts)
-    print(f"trained in {time.process_time() - started:.0f} s of processor time")
+    print(f"trained in {time.process_time() - started:.0f} s of processor time", flush=True)
     plain = kt.load_evalset(SET)
     judged = judged_rows(plain)
     every = (judged.originals, judged.paraphrases)

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 @click.option("-d", "--dimension", help="Which dimension of SET is overall quality.")
 @click.option(
     "--form",
-    type=click.Choice(["paper", "rich"]),
-    default="rich",
+    type=click.Choice(["paper", "unigram", "rich"]),
+    default="unigram",
     show_default=True,
-    help="The paper's three features, or more of the same kind.",
+    help="The paper's three features; the same of single words; or, for thousands of judgements, "
+    "more of the same kind.",
 )
 @click.option(
     "--tok",

@@ -1,8 +1,9 @@
 """The features of PEM: what the regression sees of a pair of an original and a paraphrase.
 
-The form `paper` has pivot F1 for each pivot language, fluency, and target F1. The form `rich` adds
-F1 of each n-gram order by itself, precision and recall of unigrams and the lengths, and the edges
-of its networks are renormalised.
+The form `paper` has pivot F1 for each pivot language, fluency, and target F1, all of n-grams up to
+four words. The form `unigram` has the same of single words, with renormalised edges: few judgements
+are enough for it. The form `rich`, for thousands of judgements, adds F1 of each n-gram order by
+itself, precision and recall of unigrams, and the lengths.
 
 Pivot F1 stands for adequacy; target F1, the F1 of the sentences' own n-grams, for the opposite of
 dissimilarity. Fluency is log10 Pr(P) / length(P): the end of the sentence is part of Pr, the length
@@ -30,11 +31,10 @@ Floats = NDArray[np.float64]
 
 FORMS = {
     "paper": PivotSettings(),
+    "unigram": PivotSettings(order=1, renormalise=True),
     "rich": PivotSettings(renormalise=True),
 }
 """Name -> how pivot n-grams are weighed."""
-
-_ORDERS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,12 @@ def features(
         columns |= _bags(f"pivot {name}", found, form)
     pivot = np.mean([columns[f"pivot {name} F1"] for name in pivots], axis=0)
     shared = target_statistics(
-        originals, paraphrases, language.recipe, _ORDERS, threads=threads, progress=progress
+        originals,
+        paraphrases,
+        language.recipe,
+        FORMS[form].order,
+        threads=threads,
+        progress=progress,
     )
     log10_p = language.score(paraphrases, threads=threads, progress=progress)
     fluency = log10_p / np.maximum(shared[:, 0, 1], 1.0)
@@ -96,7 +101,7 @@ def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:
     columns = {f"{name} F1": pooled_f1(stats)}
     if form == "rich":
         orders = f1(stats)
-        columns |= {f"{name} F1 of {n + 1}-grams": orders[:, n] for n in range(_ORDERS)}
+        columns |= {f"{name} F1 of {n + 1}-grams": orders[:, n] for n in range(orders.shape[1])}
         common, paraphrase, original = stats[:, 0].T
         columns[f"{name} precision of 1-grams"] = share(common, paraphrase)
         columns[f"{name} recall of 1-grams"] = share(common, original)

@@ -32,7 +32,7 @@ def train_pem(
     pivots: Mapping[str, Pivot],
     judged: Judged | None = None,
     *,
-    form: str = "rich",
+    form: str = "unigram",
     recipe: Recipe = ENGLISH,
     threads: int | None = None,
     progress: Progress = silent,
