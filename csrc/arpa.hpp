@@ -176,11 +176,13 @@ class ArpaReader {
         return text.size() && end == copy + text.size() && value < INFINITY;  // no NaN either
     }
 
-    static std::string_view spelled(std::string_view word) {
-        return word == "<UNK>" ? "<unk>" : word;
+    // Some tools write <UNK>; beside <unk> it is a word.
+    std::string_view spelled(std::string_view word) const {
+        return upper_case_ && word == "<UNK>" ? "<unk>" : word;
     }
 
     int64_t word(std::string_view text) {
+        if (text == "<UNK>" && std::isnan(logs_[0].p[UNK])) upper_case_ = true;
         text = spelled(text);
         const int32_t id = vocab_.intern(text.data(), text.size());
         while (logs_[0].p.size() < static_cast<size_t>(vocab_.size()))
@@ -224,6 +226,7 @@ class ArpaReader {
 
     Vocab& vocab_;
     Place place_ = Place::start;
+    bool upper_case_ = false;
     std::vector<unsigned long long> declared_;
     size_t section_ = 0;            // the length of the n-grams that are being read
     unsigned long long found_ = 0;  // how many there were
