@@ -20,6 +20,7 @@ import files
 import gtm
 import large
 import lists
+import lm
 import machine
 import meta
 import nuggets
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "nuggets": nuggets.measure,
     "align": align.measure,
     "pivot": pivot.measure,
+    "lm": lm.measure,
 }
 
 

@@ -28,7 +28,10 @@ void check_ragged(const Ids& ids, const Offsets& offsets) {
 class Ahead {
   public:
     Ahead(const lm::Model& model, const Ids& ids, const Offsets& offsets)
-        : model_(model), ids_(ids.data()), offsets_(offsets.data()), sentences_(offsets.shape(0) - 1) {
+        : model_(model),
+          ids_(ids.data()),
+          offsets_(offsets.data()),
+          sentences_(offsets.shape(0) - 1) {
         for (int i = 0; i < 8; ++i) step();
     }
     void step() {
@@ -199,12 +202,13 @@ void bind_lm(nb::module_& m) {
     m.def("lm_word_hashes", &word_hashes, "words"_a);
     m.def("lm_table", &lm_table, "suffixes"_a, "hashes"_a, "firsts"_a, "p"_a, "backoff"_a);
     nb::class_<lm::Counter>(m, "NgramCounter")
-        .def("__init__",
-             [](lm::Counter* self, int order) {
-                 if (order < 1 || order > lm::MAX_ORDER) throw nb::value_error("no such order");
-                 new (self) lm::Counter(order);
-             },
-             "order"_a)
+        .def(
+            "__init__",
+            [](lm::Counter* self, int order) {
+                if (order < 1 || order > lm::MAX_ORDER) throw nb::value_error("no such order");
+                new (self) lm::Counter(order);
+            },
+            "order"_a)
         .def("add", &count, "ids"_a, "offsets"_a)
         .def("bytes", &lm::Counter::bytes)
         .def("ngrams", &counted, "n"_a)

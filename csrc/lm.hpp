@@ -1,9 +1,10 @@
 // N-gram language models as they are queried: flat arrays that may be mapped from a file.
 //
-// The n-grams are a trie that is read backwards: the children of `c` are the words that stand before
-// it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that can
-// predict it, and their back-offs are those that the next word needs. Each order is a hash table; a
-// key is the place of the n-gram without its first word, and that word: exact, whatever the order.
+// The n-grams are a trie that is read backwards: the children of `c` are the words that stand
+// before it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that
+// can predict it, and their back-offs are those that the next word needs. Each order is a hash
+// table; a key is the place of the n-gram without its first word, and that word: exact, whatever
+// the order.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -18,8 +19,8 @@ constexpr uint64_t EMPTY = ~0ull;
 constexpr uint32_t NO_CONTEXT = 0x80000000u;  // -0.0: a back-off that no longer n-gram ever needs
 
 struct State {
-    int32_t words[MAX_ORDER - 1];    // most recent word first
-    float backoffs[MAX_ORDER - 1];   // of the last word, of the last two, …
+    int32_t words[MAX_ORDER - 1];   // most recent word first
+    float backoffs[MAX_ORDER - 1];  // of the last word, of the last two, …
     int32_t length;
 
     bool operator==(const State& other) const {
@@ -113,8 +114,8 @@ class Model {
     // The state of no history at all.
     State empty() const { return State{}; }
 
-    // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use; `length`
-    // is that of the n-gram that was found. `out` may be `in`.
+    // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use;
+    // `length` is that of the n-gram that was found. `out` may be `in`.
     float score(const State& in, int32_t word, State& out, int& length) const {
         word = known(word);
         float p = p_[word], backoffs[MAX_ORDER];

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.lm_formulas import Gram, backed_off
 
 import karat as kt
-from karat.errors import InputError
+from karat.errors import InputError, OutputError
 from karat.text.recipe import Recipe
 
 SMALL = """\
@@ -215,6 +215,23 @@ def test_a_compressed_file_is_written(tmp_path: Path) -> None:
     model.write_arpa(tmp_path / "again.arpa.gz")
     plain = (tmp_path / "again.arpa").read_bytes()
     assert gzip.decompress((tmp_path / "again.arpa.gz").read_bytes()) == plain
+
+
+def test_a_word_that_no_file_can_hold(tmp_path: Path) -> None:
+    model = kt.LanguageModel.train(["a \ud800 b"], 2, tok="none")
+    with pytest.raises(OutputError, match="surrogate"):
+        model.write_arpa(tmp_path / "model.arpa")
+    assert not list(tmp_path.iterdir())
+    model.save(tmp_path / "model.lm")
+    assert not kt.LanguageModel.open(tmp_path / "model.lm").words("\ud800")[0].oov
+
+
+def test_words_that_look_like_parts_of_the_file(tmp_path: Path) -> None:
+    text = ["\\data\\ <UNK> \\end\\ <s> -1 <unk>", "\\1-grams: ngram 1=2 </s> \u00a0 <UNK>"]
+    model = kt.LanguageModel.train(text, 3, tok="none")
+    model.write_arpa(tmp_path / "model.arpa")
+    again = kt.LanguageModel.open(tmp_path / "model.arpa")
+    np.testing.assert_array_equal(again.score(text), model.score(text))
 
 
 # ------------------------------------------------------------------------------------- KenLM

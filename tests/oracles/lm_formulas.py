@@ -82,7 +82,7 @@ class Katz:
         self.d = [self.good_turing(n) for n in range(1, self.order + 1)]
 
     def good_turing(self, n: int) -> dict[int, float]:
-        k = 1 if n == 1 else 7
+        k = 0 if n == 1 else 7
         t = Counter(c for g, c in self.counts.items() if len(g) == n)
         d = {}
         for r in range(1, k + 1):

@@ -58,7 +58,7 @@ from karat.errors import InputError
     "--memory",
     type=click.FloatRange(min=0, min_open=True),
     metavar="GB",
-    help="What n-grams may take while they are counted (default: half of it).",
+    help="What n-grams may take while they are counted (default: a quarter).",
 )
 @options.threads
 @click.option(

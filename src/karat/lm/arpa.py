@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, OutputError
 from karat.lm.tables import Logs, count_rows, list_rows, make_tables
 from karat.output import write_atomically
 from karat.progress import Progress, silent
@@ -81,7 +81,19 @@ def _pieces(arrays: Arrays, order: int, progress: Progress) -> Iterator[bytes]:
         for start in range(0, len(rows.p), _ROWS):
             part = slice(start, start + _ROWS)
             columns = rows.ids[part], rows.p[part], rows.backoff[part]
-            yield _kernel.arpa_lines(words, *columns, n == order)
+            lines = _kernel.arpa_lines(words, *columns, n == order)
+            if n == 1:
+                _check_text(lines)
+            yield lines
             progress(done + start, sum(counts), "writing")
         done += counts[n - 1]
     yield b"\n\\end\\\n"
+
+
+def _check_text(lines: bytes) -> None:
+    try:
+        lines.decode()
+    except UnicodeDecodeError as error:
+        raise OutputError(
+            "a word of the model has a lone surrogate, which ARPA cannot hold: save the binary form"
+        ) from error

@@ -28,8 +28,11 @@ def gt_min(n: int) -> int:
 
 
 def gt_max(n: int) -> int:
-    """The largest count that is discounted: 1 for words, 7 for longer n-grams."""
-    return 1 if n == 1 else 7
+    """The largest count that is discounted: 7, and none of single words.
+
+    SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
+    """
+    return 0 if n == 1 else 7
 
 
 def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:

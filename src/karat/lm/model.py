@@ -136,8 +136,8 @@ class LanguageModel:
 
         `vocabulary` keeps so many of the most frequent words, `min_count` those that occur so
         often; all others are `<unk>`. `min_counts` has, for each length, the smallest count of the
-        n-grams that are kept. `memory` limits what the n-grams may take (bytes; default: half of
-        this machine's).
+        n-grams that are kept. `memory` limits what the n-grams may take while they are counted
+        (bytes; default: a quarter of this machine's).
         """
         recipe = Recipe(tok, case, stem)
         check_recipe(recipe)
