@@ -121,22 +121,24 @@ class PhraseTable:
             **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
         }
         whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
-        return cls._of("the phrase table", whole, arrays)
+        return cls.of_arrays("the phrase table", whole, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
         """Map a stored table, checked so that nothing in it can point outside of it."""
         store = read_store(path, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
-        for name, kind in {**_TYPES, **_WORDS}.items():
-            store.array(name, kind)
         try:
-            return cls._of(store.name, about, store.arrays)
+            return cls.of_arrays(store.name, about, store.arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
 
     @classmethod
-    def _of(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+        """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
+        for part, kind in {**_TYPES, **_WORDS}.items():
+            if arrays[part].dtype != np.dtype(kind) or arrays[part].ndim != 1:
+                raise ValueError(f"expected an array {part!r} of {kind}")
         for side in ("source", "pivot"):
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
