@@ -41,6 +41,7 @@ _EXPORTS = {
     "NuggetSet": "karat.nuggets.sets",
     "Official": "karat.nuggets.official",
     "OutputError": "karat.errors",
+    "PEM": "karat.paraphrase.pem",
     "PhraseTable": "karat.paraphrase.phrase_table",
     "PivotF1": "karat.paraphrase.metric",
     "PivotSettings": "karat.paraphrase.pivot",
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from karat.nuggets.sets import NuggetSet
     from karat.paraphrase.explain import explain_pair
     from karat.paraphrase.metric import PivotF1
+    from karat.paraphrase.pem import PEM
     from karat.paraphrase.phrase_table import PhraseTable
     from karat.paraphrase.pivot import PivotSettings, pivot_statistics
     from karat.paraphrase.pivot_training import train_pivot
@@ -140,6 +142,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "GTM",
+    "PEM",
     "TER",
     "WER",
     "AEv",
