@@ -1,7 +1,8 @@
 """Judged paraphrases of several systems: a table with one row for each judge of each paraphrase.
 
 Columns: source, system, paraphrase, judge, and one for each dimension that was judged, on a scale
-of 1 to 5. An original is a segment; what a judge left open is an empty cell.
+of 1 to 5. An original is a segment, and its own reference, so that any metric can be set beside the
+judges; what a judge left open is an empty cell.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
         outputs,
         reading=reading,
         where=path,
+        references=[(source,) for source in sources],
         sources=sources,
         dimensions=[Dimension(name, low=1.0, high=5.0) for name in dimensions],
         description="Paraphrases by several systems with the scores of judges",

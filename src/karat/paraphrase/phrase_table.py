@@ -128,8 +128,6 @@ class PhraseTable:
         """Map a stored table, checked so that nothing in it can point outside of it."""
         store = read_store(path, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
-        for name, kind in {**_TYPES, **_WORDS}.items():
-            store.array(name, kind)
         try:
             return cls.of_arrays(store.name, about, store.arrays)
         except (ValueError, KeyError, TypeError) as error:
@@ -137,6 +135,10 @@ class PhraseTable:
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+        """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
+        for part, kind in {**_TYPES, **_WORDS}.items():
+            if arrays[part].dtype != np.dtype(kind) or arrays[part].ndim != 1:
+                raise ValueError(f"expected an array {part!r} of {kind}")
         for side in ("source", "pivot"):
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
