@@ -168,6 +168,8 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("evaluate", "demo-paraphrases", "--folds", "50"), "40 different originals"),
         (("evaluate", "demo", "-d", "fluency"), "no sources"),
         (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
+        (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
+        (("explain", "out.txt", "--originals", "in.txt", "--model", "x", "-t", "y"), "leave out"),
     ],
 )
 def test_bad_input(
@@ -192,3 +194,15 @@ def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) ->
         )
         assert done.returncode == 2
         assert done.stderr.startswith("karat: cut.npz")
+
+
+def test_explain_shows_what_score_gives(output: Callable[..., str]) -> None:
+    both = ("out.txt", "--originals", "in.txt")
+    told = json.loads(output("paraphrase", "explain", *both, "-s", "2", "-f", "json"))
+    scored = json.loads(output("paraphrase", "score", *both, "--segments", "-f", "json"))
+    for name in ("pem", "pivot_f1", "fluency", "target_f1"):
+        assert told["pem"][0][name] == pytest.approx(scored["segments"][1][name])
+    assert told["rows"][0]["pivot_f1"] == pytest.approx(told["pem"][0]["pivot_f1"])
+    worst = json.loads(output("paraphrase", "explain", *both, "--worst", "1", "-f", "json"))
+    lowest = min(scored["segments"], key=lambda row: row["pem"])
+    assert worst["pem"][0]["paraphrase"] == lowest["paraphrase"]

@@ -10,6 +10,7 @@ from karat.report.table import Cell, Column, Document, Readers, Row, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.explain import Gram, PairExplanation, Phrase
+    from karat.paraphrase.pem import PEMScores
 
 MOST_SHOWN = 12
 """How many n-grams of each kind people are shown; programs get them all."""
@@ -66,19 +67,35 @@ _GRAMS = (
 )
 
 
+_PEM = (
+    _PAIR,
+    Column("pem", "PEM", 2, align="right", help="1 to 5."),
+    Column("pivot_f1", "Pivot F1", 4, align="right", help="Adequacy; the mean over pivots."),
+    Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words."),
+    Column("target_f1", "Target F1", 4, align="right", help="1 is the same words."),
+    Column("original", "Original", wrap=True),
+    Column("paraphrase", "Paraphrase", wrap=True),
+)
+
+
 class Shown(NamedTuple):
-    """One pair to show, numbered from 1."""
+    """One pair to show, numbered from 1, and what a model gives it."""
 
     pair: int
     found: PairExplanation
+    original: str
+    paraphrase: str
+    scores: PEMScores | None = None
 
 
 def pairs_document(
     shown: Sequence[Shown], name: str, command: str, signature: dict[str, str]
 ) -> Document:
     """The steps from some pairs of sentences to their scores."""
+    scored = [_pem(one) for one in shown if one.scores is not None]
     tables = (
-        Table("rows", "Scores", _SCORES, [_score(one) for one in shown]),
+        *([Table("pem", "PEM and its parts", _PEM, scored)] if scored else ()),
+        Table("rows", "Pivot F1", _SCORES, [_score(one) for one in shown]),
         Table("phrases", "Phrases", _PHRASES, _of(shown, _phrase_rows), group="heading"),
         _grams_table("shown", _of(shown, _shown_grams), "people"),
         _grams_table("ngrams", _of(shown, _gram_rows), "programs"),
@@ -102,6 +119,16 @@ def _notes(shown: Sequence[Shown]) -> tuple[str, ...]:
     if most <= MOST_SHOWN:
         return ()
     return (f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all.",)
+
+
+def _pem(one: Shown) -> dict[str, Cell]:
+    parts = one.scores._asdict() if one.scores else {}
+    return {
+        "pair": one.pair,
+        **{name: float(column[0]) for name, column in parts.items()},
+        "original": one.original,
+        "paraphrase": one.paraphrase,
+    }
 
 
 def _score(one: Shown) -> dict[str, Cell]:
