@@ -23,6 +23,7 @@ import lists
 import machine
 import meta
 import nuggets
+import pivot
 import plane
 import startup
 import trees
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "trees": trees.measure,
     "nuggets": nuggets.measure,
     "align": align.measure,
+    "pivot": pivot.measure,
 }
 
 

@@ -169,7 +169,7 @@ class ArpaReader {
         copy[text.size()] = 0;
         char* end;
         value = std::strtof(copy, &end);
-        return end == copy + text.size() && !std::isnan(value);
+        return text.size() && end == copy + text.size() && value < INFINITY;  // no NaN either
     }
 
     static std::string_view spelled(std::string_view word) { return word == "<UNK>" ? "<unk>" : word; }

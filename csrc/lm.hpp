@@ -39,11 +39,17 @@ inline uint64_t cell_key(uint32_t parent, int32_t word) {
     return static_cast<uint64_t>(parent) << 32 | static_cast<uint32_t>(word);
 }
 
-// Where to look first for a key among so many slots (fewer than 2^32).
-inline size_t cell_place(uint64_t key, size_t slots) {
-    uint64_t x = key * 0x9E3779B97F4A7C15ull;
-    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93ull;
-    return static_cast<size_t>((x >> 32) * static_cast<uint64_t>(slots) >> 32);
+// Where to look first depends on the words alone, not on the places of shorter n-grams: so the
+// memory for all lengths can be asked for at once. `hash` is that of the n-gram without its first
+// word; of no words it is 0.
+inline uint64_t cell_hash(uint64_t hash, int32_t first) {
+    const uint64_t x = (hash + static_cast<uint32_t>(first) + 1) * 0x9E3779B97F4A7C15ull;
+    return (x ^ x >> 32) * 0xD6E8FEB86659FD93ull;
+}
+
+// The place that a hash says among so many slots (fewer than 2^32).
+inline size_t cell_place(uint64_t hash, size_t slots) {
+    return static_cast<size_t>((hash >> 32) * static_cast<uint64_t>(slots) >> 32);
 }
 
 inline bool is_context(float backoff) {
@@ -58,14 +64,21 @@ struct Cells {
     size_t slots;
 
     // The place of a key, or -1. A damaged table without an empty place ends the search too.
-    int64_t find(uint64_t key) const {
-        size_t at = cell_place(key, slots);
+    int64_t find(uint64_t hash, uint64_t key) const {
+        size_t at = cell_place(hash, slots);
         for (size_t tried = 0; tried < slots; ++tried) {
             if (cells[at].key == key) return static_cast<int64_t>(at);
             if (cells[at].key == EMPTY) return -1;
             if (++at == slots) at = 0;
         }
         return -1;
+    }
+    void prefetch(uint64_t hash) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(cells + cell_place(hash, slots));
+#else
+        (void)hash;
+#endif
     }
 };
 
@@ -107,10 +120,13 @@ class Model {
         float p = p_[word], backoffs[MAX_ORDER];
         backoffs[0] = backoff_[word];
         uint32_t place = static_cast<uint32_t>(word);
+        uint64_t hash = cell_hash(0, word);
         length = 1;
         while (length <= in.length) {
             const Cells& cells = longer_[length - 1];
-            const int64_t at = cells.find(cell_key(place, in.words[length - 1]));
+            const int32_t first = in.words[length - 1];
+            hash = cell_hash(hash, first);
+            const int64_t at = cells.find(hash, cell_key(place, first));
             if (at < 0) break;
             place = static_cast<uint32_t>(at);
             p = cells.cells[at].p;
@@ -123,6 +139,15 @@ class Model {
     float score(const State& in, int32_t word, State& out) const {
         int length;
         return score(in, word, out, length);
+    }
+
+    // Asks for the memory that the word at `i` of a sentence, or its end, will need.
+    void prefetch(const int32_t* ids, int64_t length, int64_t i) const {
+        uint64_t hash = cell_hash(0, i < length ? known(ids[i]) : EOS);
+        for (size_t n = 0; n < longer_.size() && i >= 0; ++n) {
+            hash = cell_hash(hash, --i < 0 ? BOS : known(ids[i]));
+            longer_[n].prefetch(hash);
+        }
     }
 
   private:

@@ -41,6 +41,10 @@ _EXPORTS = {
     "NuggetSet": "karat.nuggets.sets",
     "Official": "karat.nuggets.official",
     "OutputError": "karat.errors",
+    "PEM": "karat.paraphrase.pem",
+    "PhraseTable": "karat.paraphrase.phrase_table",
+    "PivotF1": "karat.paraphrase.metric",
+    "PivotSettings": "karat.paraphrase.pivot",
     "PlaneFit": "karat.meta.plane",
     "Pourpre": "karat.nuggets.pourpre",
     "QualityAccuracy": "karat.metrics.tree",
@@ -62,6 +66,7 @@ _EXPORTS = {
     "alignment": "karat.metrics.edits",
     "alignments": "karat.metrics.edits",
     "compare": "karat.comparison",
+    "explain_pair": "karat.paraphrase.explain",
     "fit_plane": "karat.meta.plane",
     "load_evalset": "karat.evalset.loading",
     "load_nuggets": "karat.nuggets.loading",
@@ -69,6 +74,7 @@ _EXPORTS = {
     "meta_evaluate": "karat.meta.experiment",
     "metric": "karat.metrics.names",
     "parse_references": "karat.evalset.parsing",
+    "pivot_statistics": "karat.paraphrase.pivot",
     "predicted": "karat.meta.regions",
     "read_conllu": "karat.evalset.conllu",
     "read_experiment": "karat.meta.experiment",
@@ -76,6 +82,7 @@ _EXPORTS = {
     "save_nuggets": "karat.nuggets.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
+    "train_pivot": "karat.paraphrase.pivot_training",
 }
 
 if TYPE_CHECKING:
@@ -120,6 +127,12 @@ if TYPE_CHECKING:
     from karat.nuggets.pourpre import Pourpre
     from karat.nuggets.saving import save_nuggets
     from karat.nuggets.sets import NuggetSet
+    from karat.paraphrase.explain import explain_pair
+    from karat.paraphrase.metric import PivotF1
+    from karat.paraphrase.pem import PEM
+    from karat.paraphrase.phrase_table import PhraseTable
+    from karat.paraphrase.pivot import PivotSettings, pivot_statistics
+    from karat.paraphrase.pivot_training import train_pivot
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
@@ -129,6 +142,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "GTM",
+    "PEM",
     "TER",
     "WER",
     "AEv",
@@ -153,6 +167,9 @@ __all__ = [
     "NuggetSet",
     "Official",
     "OutputError",
+    "PhraseTable",
+    "PivotF1",
+    "PivotSettings",
     "PlaneFit",
     "Pourpre",
     "QualityAccuracy",
@@ -172,6 +189,7 @@ __all__ = [
     "alignment",
     "alignments",
     "compare",
+    "explain_pair",
     "fit_plane",
     "load_evalset",
     "load_nuggets",
@@ -179,6 +197,7 @@ __all__ = [
     "meta_evaluate",
     "metric",
     "parse_references",
+    "pivot_statistics",
     "predicted",
     "read_conllu",
     "read_experiment",
@@ -186,6 +205,7 @@ __all__ = [
     "save_nuggets",
     "score",
     "tokenize",
+    "train_pivot",
 ]
 
 

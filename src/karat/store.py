@@ -13,8 +13,10 @@ import mmap
 import os
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,17 @@ from karat.output import write_atomically
 ALIGNMENT = 64
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
+
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    KeyError,
+    RuntimeError,  # and NotImplementedError: encrypted, or of a later version
+    ValueError,
+)
+"""What reading a damaged archive raises."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -90,7 +103,7 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
             entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
+    except BROKEN as error:
         raise InputError(f"{name}: expected a {kind} of Karat, found something else") from error
     _check_kind(name, about, kind, version)
     return Store(
@@ -125,5 +138,5 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo) -> NDArray[Any]:
             raise ValueError("cut short")
         flat = np.frombuffer(mapped, dtype, count, start + head.tell())
         return flat.reshape(shape)
-    except (ValueError, struct.error, KeyError, SyntaxError) as error:
+    except (*BROKEN, SyntaxError, TokenError, TypeError, OverflowError) as error:
         raise damaged(name, f"{entry.filename}: {error}") from error

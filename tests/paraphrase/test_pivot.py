@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles import pivot_enumeration as oracle
 from paraphrase.small_tables import PAPER, PLAIN, Counts, table
 
-from karat.errors import InputError
+from karat.errors import InputError, Interrupted
 from karat.paraphrase.f1 import f1, pooled_f1
 from karat.paraphrase.phrase_table import PhraseTable
 from karat.paraphrase.pivot import PivotSettings, pivot_statistics
@@ -249,6 +249,17 @@ def test_settings_out_of_range(wrong: dict[str, float], words: str) -> None:
 def test_unequal_texts_are_refused() -> None:
     with pytest.raises(InputError, match="they must be equal"):
         pivot_statistics(table(PAPER), [R, R], [P])
+
+
+def test_long_work_can_be_stopped() -> None:
+    of, tokens = table(PAPER), tokenize(["a b c " * 3000], "none")
+    text, starts = (tokens.ids, tokens.offsets), np.array([0, 1], dtype=np.int64)
+
+    def stop() -> None:
+        raise Interrupted("stopped")
+
+    with pytest.raises(Interrupted):
+        of.kernel.overlaps(*text, *text, starts, *of.maps(tokens.vocab), WHOLE.rules, stop)
 
 
 def test_the_kernel_refuses_what_does_not_fit() -> None:

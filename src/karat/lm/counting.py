@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.lm.token_runs import token_runs
 from karat.progress import Progress, silent
-from karat.text.recipe import Ragged, Recipe
+from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ class Level(NamedTuple):
     firsts: NDArray[np.int32]
     contexts: NDArray[np.uint32]
     counts: NDArray[np.int64]
-
-    def __len__(self) -> int:  # type: ignore[override]
-        return len(self.counts)
 
 
 class Counted(NamedTuple):

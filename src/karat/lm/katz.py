@@ -77,7 +77,7 @@ def _backed_off(
     h = level.contexts
 
     def by_context(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(h, np.where(keep, values, 0.0), below)
+        return np.bincount(h, np.where(keep, values, 0.0), below).astype(np.float64)
 
     c = np.bincount(h, level.counts, below)
     kept, seen = by_context(np.ones(len(h))), by_context(r)

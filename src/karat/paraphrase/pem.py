@@ -79,6 +79,12 @@ class PEM:
             )
         return cls(dict(pivots), language, form, None, dict(about or {}))
 
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
+        learned = self.about.get("judged")
+        how = f"learned from {learned['paraphrases']:,} judged" if learned else "untrained"
+        return f"<PEM {self.form}: {pairs}; {how}>"
+
     def features(
         self,
         originals: Texts,

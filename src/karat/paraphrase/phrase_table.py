@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.errors import InputError
 from karat.paraphrase.extract import PhraseCounts
-from karat.store import damaged, read_store, write_store
+from karat.store import BROKEN, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab
@@ -120,8 +120,8 @@ class PhraseTable:
             **word_arrays(pivot_words, "pivot"),
             **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
         }
-        said = {"source": _said(ENGLISH), "pivot": _said(PIVOT), **(about or {})}
-        return cls._of("the phrase table", said, arrays)
+        whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
+        return cls.of_arrays("the phrase table", whole, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
@@ -131,12 +131,12 @@ class PhraseTable:
         for name, kind in {**_TYPES, **_WORDS}.items():
             store.array(name, kind)
         try:
-            return cls._of(store.name, about, store.arrays)
+            return cls.of_arrays(store.name, about, store.arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
 
     @classmethod
-    def _of(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
         for side in ("source", "pivot"):
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
@@ -214,7 +214,7 @@ def table_digest(path: str) -> str:
             parts = [f"{entry.filename}:{entry.CRC:08x}" for entry in archive.infolist()]
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    except zipfile.BadZipFile as error:
+    except BROKEN as error:
         raise InputError(f"{path}: expected a {KIND} of Karat, found something else") from error
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
@@ -286,14 +286,17 @@ def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
     return found
 
 
-def _said(recipe: Recipe) -> dict[str, str]:
+def said(recipe: Recipe) -> dict[str, str]:
+    """How a table says what its words are; one with stop words would have gaps in its phrases."""
+    if recipe.stop != "none":
+        raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
 def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """The recipe of one side; a ValueError if this Karat has none like it."""
-    said = about[side]
-    found = Recipe(said["tok"], said["case"], said["stem"])
+    named = about[side]
+    found = Recipe(named["tok"], named["case"], named["stem"])
     known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()
     if not known:
         raise ValueError(f"unknown recipe {found.tok}, {found.case}, {found.stem}")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat.report.chart_models import Point, Scatter
 from karat.report.figures import chart_figure
-from karat.report.table import Column, Document, Figure, Row, Table
+from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.paraphrase.evaluation import Better, Correlation
+    from karat.paraphrase.evaluation import Correlation
     from karat.paraphrase.judged import Judged
+    from karat.paraphrase.study import Study
 
     Floats = NDArray[np.float64]
 
@@ -40,40 +40,40 @@ _BETTER = (
 )
 
 
-@dataclass(frozen=True)
-class EvaluationTables:
-    """What an evaluation found: the paper's tables 1 to 3, single parts, and PEM against others."""
-
-    inter_judge: Sequence[Correlation]
-    criteria: Sequence[Correlation]
-    against: Sequence[Correlation]
-    parts: Sequence[Correlation]
-    better: Sequence[Better]
-
-
-def evaluation_document(
-    judged: Judged,
-    predicted: Floats,
-    found: EvaluationTables,
-    command: str,
-    signature: str,
-    notes: Sequence[str] = (),
-) -> Document:
+def evaluation_document(judged: Judged, found: Study, command: str, signature: str) -> Document:
     """Tables where the set has what they need, and the scatter plots."""
     blocks = [
-        _table("rows", "PEM against human judgement", "PEM", "Human", found.against),
-        _table("parts", "Its parts alone", "Part", "Human", found.parts),
+        _table("rows", "Against human judgement", "Metric", "Human", found.against),
+        Table(
+            "better", "Do pivot languages help?", _BETTER, [one._asdict() for one in found.better]
+        ),
+        _table("parts", "The parts of PEM alone", "Part", "Human", found.parts),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", found.inter_judge),
         _table("criteria", "Criteria and overall quality", "Criterion", "With", found.criteria),
-        Table("better", "Is PEM better?", _BETTER, [one._asdict() for one in found.better]),
     ]
+    figures = [chart_figure(chart) for chart in evaluation_charts(judged, found.predicted)]
     return Document(
         f"Paraphrase quality: {judged.evalset.name}",
-        (*(table for table in blocks if table.rows), *_figures(judged, predicted)),
+        (*(table for table in blocks if table.rows), *figures),
         command,
         {"pem": signature},
-        notes=tuple(notes),
+        notes=_notes(judged, found),
     )
+
+
+def _notes(judged: Judged, found: Study) -> tuple[str, ...]:
+    notes = [
+        f"Cross-validated in {found.folds} folds by original: no regression has seen an original "
+        "that it is tested on, and its settings were searched inside the training part.",
+        "The others are the same regression with the pivot features replaced by what their names "
+        "say.",
+    ]
+    if not judged.real.all():
+        notes.append(
+            "The scores of controls are fixed and easy to tell, which raises all correlations that "
+            "includes them."
+        )
+    return tuple(notes)
 
 
 def _table(key: str, title: str, first: str, second: str, found: Sequence[Correlation]) -> Table:
@@ -82,16 +82,16 @@ def _table(key: str, title: str, first: str, second: str, found: Sequence[Correl
     return Table(key, title, columns, rows)
 
 
-def _figures(judged: Judged, predicted: Floats) -> list[Figure]:
-    """The paper's Figures 3, 4 and 5."""
-    figures = [chart_figure(_sentences(judged, predicted))]
+def evaluation_charts(judged: Judged, predicted: Floats) -> list[Scatter]:
+    """The paper's Figures 4, 5 and 3."""
+    charts = [_sentences(judged, predicted)]
     systems = _systems(judged, predicted)
     if len(systems.points) > 1:
-        figures.append(chart_figure(systems))
+        charts.append(systems)
     high = _dissimilarity(judged)
     if high.points:
-        figures.append(chart_figure(high))
-    return figures
+        charts.append(high)
+    return charts
 
 
 def _sentences(judged: Judged, predicted: Floats) -> Scatter:

@@ -1,0 +1,65 @@
+"""`karat paraphrase score`: how good paraphrases are, with the three parts."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.inputs import system_name
+from karat.cli.show import check_output, show
+
+
+@click.command(name="score")
+@click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--originals", required=True, type=click.Path(), help="The originals, line by line beside them."
+)
+@click.option(
+    "--model",
+    default="bundled",
+    show_default=True,
+    help="A model of karat paraphrase train; bundled is a small one for first steps.",
+)
+@click.option("--segments", is_flag=True, help="Also list every paraphrase.")
+@options.resamples
+@options.seed
+@options.threads
+@options.output
+def command(
+    paraphrases: tuple[str, ...],
+    originals: str,
+    model: str,
+    segments: bool,
+    resamples: int,
+    seed: int,
+    threads: int | None,
+    format: str,
+    output: str | None,
+) -> None:
+    """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
+
+    No references are needed. Each FILE has the paraphrases of one system, line by line beside the
+    originals.
+
+    \b
+    karat paraphrase score out.txt --originals in.txt
+    karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
+    """
+    from karat.paraphrase.pem import PEM
+    from karat.report.paraphrase_scores import ScoredSystem, scores_document
+    from karat.text.segments import Lines
+
+    check_output(output, (*paraphrases, originals, model))
+    pem = PEM.open(model)
+    with Bar() as progress:
+        given = Lines(originals, progress)
+        found = []
+        for path in paraphrases:
+            texts = Lines(path, progress)
+            scores = pem.score(given, texts, threads=threads, progress=progress)
+            found.append(ScoredSystem(system_name(path), given, texts, scores))
+    document = scores_document(
+        found, pem, segments, resamples, seed, options.command_line(), model == "bundled"
+    )
+    show(document, format, output)

@@ -1,0 +1,127 @@
+"""`karat paraphrase train`: a PEM model from parallel text and judged paraphrases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output
+from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.paraphrase.judged import Judged
+    from karat.paraphrase.parallel import Parallel
+    from karat.progress import Progress
+
+
+@click.command(name="train")
+@click.argument("corpora", metavar="NAME=FILE[,FILE]...", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=click.Path(), help="The model, one file.")
+@click.option(
+    "--judged",
+    metavar="SET",
+    shell_complete=options.complete_set,
+    help="Judged paraphrases to learn the score from (see karat data); without them the model has "
+    "the three parts, but no score.",
+)
+@click.option("-d", "--dimension", help="Which dimension of SET is overall quality.")
+@click.option(
+    "--form",
+    type=click.Choice(["paper", "unigram", "rich"]),
+    default="unigram",
+    show_default=True,
+    help="The paper's three features; the same of single words; or, for thousands of judgements, "
+    "more of the same kind.",
+)
+@click.option(
+    "--tok",
+    "toks",
+    multiple=True,
+    metavar="NAME=TOK",
+    help="The tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
+)
+@click.option(
+    "--stem",
+    default="porter",
+    show_default=True,
+    help="The stemmer of the first language; none for no stemming.",
+)
+@click.option("--controls/--no-controls", default=True, help="Learn from the three controls too.")
+@options.threads
+def command(
+    corpora: tuple[str, ...],
+    output: str,
+    judged: str | None,
+    dimension: str | None,
+    form: str,
+    toks: tuple[str, ...],
+    stem: str,
+    controls: bool,
+    threads: int | None,
+) -> None:
+    """Train a model on parallel text: NAME is the pivot language, FILE its text.
+
+    FILE,FILE are aligned line by line, the language of the paraphrases first; a single FILE has
+    both in two columns. Name a pivot language again to give it more text.
+
+    \b
+    karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
+    karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
+    """
+    from karat.paraphrase.pem_training import Pivot, train_pem
+    from karat.paraphrase.phrase_table import ENGLISH, PIVOT
+    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
+    from karat.text.stemmers import stemmers
+
+    named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
+    cut = dict(_named(given, "NAME=TOK") for given in toks)
+    check_output(output, [path for _, paths in named for path in paths.split(",")])
+    check_choice("stem", stem, stemmers())
+    for name, tok in cut.items():
+        check_choice("tok", tok, TOKENIZERS)
+        if name not in dict(named):
+            raise InputError(f"--tok {name}={tok}: there is no pivot language {name}")
+    with Bar() as progress:
+        texts: dict[str, list[Parallel]] = {}
+        for name, paths in named:
+            texts.setdefault(name, []).append(_open(paths, progress))
+        recipes = {name: Recipe(cut.get(name, PIVOT.tok), PIVOT.case) for name in texts}
+        model = train_pem(
+            {name: Pivot(found, recipes[name]) for name, found in texts.items()},
+            _judged(judged, dimension, controls, progress) if judged else None,
+            form=form,
+            recipe=Recipe(ENGLISH.tok, ENGLISH.case, stem),
+            threads=threads,
+            progress=progress,
+        )
+        model.save(output)
+    click.echo(f"{output}: {model!r}")
+
+
+def _named(given: str, expected: str) -> tuple[str, str]:
+    name, equals, rest = given.partition("=")
+    if not (name and equals and rest):
+        raise InputError(f"{given!r}: expected {expected}")
+    return name, rest
+
+
+def _open(paths: str, progress: Progress) -> Parallel:
+    from karat.paraphrase.parallel import read_parallel
+
+    files = paths.split(",")
+    if len(files) > 2:
+        raise InputError(f"{paths!r}: {len(files)} files: expected one or two")
+    return read_parallel(files[0], files[1] if len(files) > 1 else None, progress)
+
+
+def _judged(name: str, dimension: str | None, controls: bool, progress: Progress) -> Judged:
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.controls import add_controls
+    from karat.paraphrase.judged import judged_rows, overall_dimension
+
+    evalset = load_evalset(name, progress=progress)
+    overall = overall_dimension(evalset, dimension)
+    return judged_rows(add_controls(evalset, overall) if controls else evalset, overall)

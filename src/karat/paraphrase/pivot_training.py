@@ -1,0 +1,64 @@
+"""From parallel text to a phrase table: words, links, phrases, probabilities."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from karat.errors import InputError
+from karat.paraphrase.align import Aligner, align_words
+from karat.paraphrase.extract import LONGEST, extract_phrases
+from karat.paraphrase.links import Links
+from karat.paraphrase.parallel import Parallel, parallel_tokens
+from karat.paraphrase.phrase_table import ENGLISH, PIVOT, PhraseTable, said
+from karat.progress import Progress, silent
+from karat.text.recipe import Recipe
+from karat.text.tokens import Tokens
+
+
+def train_pivot(
+    corpora: Sequence[Parallel],
+    source: Recipe = ENGLISH,
+    pivot: Recipe = PIVOT,
+    *,
+    aligner: Aligner | None = None,
+    links: Links | None = None,
+    longest: int = LONGEST,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> PhraseTable:
+    """The phrase table of one or more parallel texts, all taken together.
+
+    `links` from another aligner take the place of Karat's own; they run over all texts in order.
+    """
+    about: dict[str, Any] = {
+        "source": said(source),
+        "pivot": said(pivot),
+        "corpora": [_corpus(one) for one in corpora],
+        "longest": longest,
+    }
+    words, pivot_words = parallel_tokens(corpora, source, pivot, threads=threads, progress=progress)
+    if links is None:
+        how = aligner or Aligner()
+        links, told = _aligned(words, pivot_words, how, threads, progress)
+        about |= told
+    counts = extract_phrases(words, pivot_words, links, longest, threads=threads, progress=progress)
+    if not len(counts):
+        raise InputError("no phrase pair was found: the parallel text has no words to link")
+    return PhraseTable.from_counts(counts, words.vocab, pivot_words.vocab, about)
+
+
+def _aligned(
+    source: Tokens, pivot: Tokens, how: Aligner, threads: int | None, progress: Progress
+) -> tuple[Links, dict[str, Any]]:
+    """The links, and how they were made."""
+    found = align_words(source, pivot, how, threads=threads, progress=progress)
+    told = {"aligner": str(how), "empty": found.empty, "too_long": found.too_long}
+    return found.links, told
+
+
+def _corpus(one: Parallel) -> dict[str, Any]:
+    """The names of a parallel text's two sides, without their folders, and its size."""
+    names = {side: os.path.basename(getattr(one, side).name) for side in ("source", "pivot")}
+    return {**names, "segments": len(one)}

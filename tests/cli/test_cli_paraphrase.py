@@ -1,0 +1,194 @@
+"""`karat paraphrase train`, `score`, `evaluate` and `controls`, on small texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.paraphrase.pem import PEM
+
+PAIRS = """\
+I want to buy a car\tje veux acheter une voiture
+I want to purchase a car\tje veux acheter une voiture
+she bought the house\telle a acheté la maison
+a large house\tune grande maison
+a big house\tune grande maison
+the film begins\tle film commence
+the movie starts\tle film commence
+I want a house\tje veux une maison
+the car starts\tla voiture commence
+"""
+IN = "I want to buy a big house\nthe film begins\n"
+OUT = "I want to purchase a large house\nthe movie starts\n"
+
+
+@pytest.fixture(autouse=True)
+def texts(folder: Path) -> None:
+    (folder / "pairs.tsv").write_text(PAIRS, "utf-8")
+    (folder / "in.txt").write_text(IN)
+    (folder / "out.txt").write_text(OUT)
+    (folder / "same.txt").write_text(IN)
+    (folder / "odd.txt").write_text("the dog sleeps\nI want a car\n")
+
+
+def test_the_bundled_model_answers_at_once(output: Callable[..., str]) -> None:
+    files = ("out.txt", "same.txt", "odd.txt")
+    found = json.loads(
+        output("paraphrase", "score", *files, "--originals", "in.txt", "--segments", "-f", "json")
+    )
+    rows = {row["system"]: row for row in found["rows"]}
+    assert rows["out"]["pem"] > rows["same"]["pem"]
+    assert rows["out"]["pem"] > rows["odd"]["pem"]
+    assert rows["same"]["pivot_f1"] == rows["same"]["target_f1"] == 1
+    assert rows["out"]["pivot_f1"] > rows["odd"]["pivot_f1"]
+    assert rows["out"]["low"] <= rows["out"]["pem"] <= rows["out"]["high"]
+    assert len(found["segments"]) == 6
+    assert found["segments"][0]["paraphrase"] == OUT.splitlines()[0]
+    assert "small bundled model" in " ".join(found["notes"])
+
+
+def test_python_gives_the_same(output: Callable[..., str]) -> None:
+    found = json.loads(
+        output(
+            "paraphrase", "score", "out.txt", "--originals", "in.txt", "--segments", "-f", "json"
+        )
+    )
+    scores = PEM.open().score(IN.splitlines(), OUT.splitlines())
+    assert [row["pem"] for row in found["segments"]] == scores.pem.tolist()
+    assert kt.PEM is PEM
+
+
+def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
+    said = output(
+        *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases")
+    )
+    assert "my.npz: <PEM unigram: fr (" in said
+    found = json.loads(
+        output(
+            "paraphrase",
+            "score",
+            "out.txt",
+            "--originals",
+            "in.txt",
+            "--model",
+            "my.npz",
+            "-f",
+            "json",
+        )
+    )
+    assert 1 <= found["rows"][0]["pem"] <= 5
+    assert found["notes"] == []
+    assert "learned=demo-paraphrases" in found["signature"]["pem"]
+    first = (folder / "my.npz").read_bytes()
+    output(
+        *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases"),
+        *("--threads", "1"),
+    )
+    assert (folder / "my.npz").read_bytes() == first
+
+
+def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Path) -> None:
+    for side, name in enumerate(("x.en", "x.fr")):
+        text = "".join(line.split("\t")[side] + "\n" for line in PAIRS.splitlines())
+        (folder / name).write_text(text, "utf-8")
+    output(
+        *(
+            "paraphrase",
+            "train",
+            "fr=x.en,x.fr",
+            "fr=pairs.tsv",
+            "again=pairs.tsv",
+            "-o",
+            "two.npz",
+        ),
+        *("--form", "paper", "--tok", "again=char", "--stem", "none"),
+    )
+    model = PEM.open(folder / "two.npz")
+    assert list(model.pivots) == ["fr", "again"]
+    assert model.pivots["again"].pivot_recipe.tok == "char"
+    assert model.pivots["fr"].recipe.stem == "none"
+    text = output("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "two.npz")
+    assert "it has parts, but no PEM score" in text
+
+
+def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> None:
+    found = json.loads(
+        output(
+            *("paraphrase", "evaluate", "demo-paraphrases", "--controls", "--folds", "4"),
+            *("--resamples", "100", "-f", "json"),
+        )
+    )
+    against = {(row["first"], row["second"]): row for row in found["rows"]}
+    assert against["PEM", "human average"]["rows"] == 280
+    assert against["PEM", "human average, no controls"]["rows"] == 160
+    assert against["PEM", "human average"]["pearson"] > 0.5
+    assert len(found["inter_judge"]) == 1
+    assert len(found["criteria"]) == 4
+    assert {row["second"] for row in found["better"]} == {
+        "stemmed unigram F1",
+        "ROUGE-1 and chrF++",
+    }
+
+
+def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path) -> None:
+    output("paraphrase", "controls", "demo-paraphrases", "with-controls")
+    found = kt.load_evalset(folder / "with-controls")
+    assert len(found.systems) == 7
+    assert np.nanmean(found.human("overall")[4:]) == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("score", "out.txt", "--originals", "ref1.txt"), "out.txt"),
+        (("score", "out.txt", "--originals", "none.txt"), "none.txt: No such file"),
+        (
+            ("score", "out.txt", "--originals", "in.txt", "--model", "in.txt"),
+            "expected a paraphrase",
+        ),
+        (
+            ("score", "out.txt", "--originals", "in.txt", "--model", "no.npz"),
+            "no.npz: No such file",
+        ),
+        (("train", "pairs.tsv", "-o", "x.npz"), "expected NAME=FILE"),
+        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files: expected one or two"),
+        (("train", "fr=in.txt", "-o", "x.npz"), "in.txt, line 1: found 1 column"),
+        (("train", "fr=in.txt,ref1.txt", "-o", "x.npz"), "ref1.txt"),
+        (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "de=13a"), "no pivot language de"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "fr=best"), "expected one of"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "demo"), "--dimension"),
+        (("evaluate", "demo-paraphrases", "--folds", "50"), "40 different originals"),
+        (("evaluate", "demo", "-d", "fluency"), "no sources"),
+        (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
+    ],
+)
+def test_bad_input(
+    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = called("paraphrase", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) -> None:
+    model = PEM.open()
+    model.save(folder / "whole.npz")
+    whole = (folder / "whole.npz").read_bytes()
+    for cut in (len(whole) // 2, len(whole) - 100):
+        (folder / "cut.npz").write_bytes(whole[:cut])
+        done = called(
+            "paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "cut.npz"
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("karat: cut.npz")

@@ -1,0 +1,54 @@
+"""A table of real captions, and real paraphrases."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from karat.paraphrase.f1 import pooled_f1
+from karat.paraphrase.moses import read_moses, write_moses
+from karat.paraphrase.parallel import read_parallel
+from karat.paraphrase.phrase_table import PhraseTable
+from karat.paraphrase.pivot import pivot_statistics
+from karat.paraphrase.pivot_training import train_pivot
+
+
+@pytest.fixture(scope="module")
+def table(karat_data: Path) -> PhraseTable:
+    folder = karat_data / "parallel-multi30k"
+    return train_pivot([read_parallel(folder / "val.en.gz", folder / "val.fr.gz")])
+
+
+@pytest.fixture(scope="module")
+def pairs(karat_data: Path) -> tuple[list[str], list[str], list[float]]:
+    with (karat_data / "paraphrase-twitter" / "twitter.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    texts = ([row[name] for row in rows] for name in ("source", "candidate"))
+    return (*texts, [float(row["score"]) for row in rows])  # type: ignore[return-value]
+
+
+def test_scores_follow_the_judges(
+    table: PhraseTable, pairs: tuple[list[str], list[str], list[float]]
+) -> None:
+    originals, candidates, judged = pairs
+    found = pooled_f1(pivot_statistics(table, originals, candidates))
+    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+    assert np.corrcoef(found, judged)[0, 1] > 0.3
+    np.testing.assert_allclose(pooled_f1(pivot_statistics(table, originals, originals)), 1)
+
+
+def test_translations_are_probabilities(table: PhraseTable) -> None:
+    starts = table.arrays["edge_offsets"][:-1]
+    sums = np.add.reduceat(table.arrays["edge_probabilities"], starts)
+    np.testing.assert_allclose(sums, 1)
+    assert table.find(["a", "man"]) is not None
+
+
+def test_moses_and_back(table: PhraseTable, tmp_path: Path) -> None:
+    write_moses(table, tmp_path / "t.gz")
+    again = read_moses(tmp_path / "t.gz", table.about)
+    for name, array in table.arrays.items():
+        np.testing.assert_array_equal(array, again.arrays[name])
