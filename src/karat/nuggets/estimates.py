@@ -7,12 +7,18 @@ once; `official` has the same formula, one answer at a time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from karat.nuggets.official import ALLOWANCE, Official, weights
+from karat.nuggets.decisions import Decided
+from karat.nuggets.judgements import SUPPORT
+from karat.nuggets.keys import Question
+from karat.nuggets.official import ALLOWANCE, Official, length, weights
 from karat.nuggets.pool import Floats, Pool
+from karat.nuggets.runs import Run
 
 
 class Returned(NamedTuple):
@@ -27,11 +33,13 @@ class Returned(NamedTuple):
         """F(beta); 0 where nothing was returned, NaN without any weight."""
         with np.errstate(divide="ignore", invalid="ignore"):
             recall = self.returned / self.total
-            precision = np.where(
-                self.length < self.allowance, 1.0, self.allowance / self.length
-            )
+            precision = np.where(self.length < self.allowance, 1.0, self.allowance / self.length)
             f = (beta**2 + 1) * precision * recall / (beta**2 * precision + recall)
         return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
+
+    def kept(self, some: NDArray[np.bool_]) -> Returned:
+        """The same of some answers; the others have no weight."""
+        return self._replace(total=np.where(some, self.total, 0.0))
 
     def summed(self) -> Returned:
         """The sums over questions, the last axis, of those that have a weight: for micro F."""
@@ -60,3 +68,34 @@ def lengths(pool: Pool) -> Floats:
     characters = [sum(map(len, text.split())) for text in pool.texts]
     np.add.at(found, (pool.run, pool.question), characters)
     return found
+
+
+class Answers(NamedTuple):
+    """The answers of one run, question by question."""
+
+    share: Floats
+    """A."""
+    official: Returned
+
+
+def of_answers(
+    questions: Sequence[Question],
+    run: Run,
+    decided: Mapping[str, Decided],
+    how: Official,
+    chances: Mapping[str, Floats] | None = None,
+) -> Answers:
+    """What a run returned by decisions; with `chances` those in place of guesses."""
+    least = SUPPORT if how.strict else np.nextafter(0, 1)
+    share, official = [], []
+    for question in questions:
+        found = decided[question.id]
+        values, carried = np.nan_to_num(found.values), np.nan_to_num(found.values) >= least
+        if chances is not None:
+            values = np.where(found.known, values, chances[question.id])
+            carried = np.where(found.known, carried, chances[question.id])
+        best, weight = carried.max(axis=0, initial=0.0), weights(question, how.weights)
+        share.append(float(values.max(axis=0, initial=0.0).mean()))
+        cost = length(run.responses(question.id))
+        official.append((weight @ best, weight.sum(), ALLOWANCE * best.sum(), cost))
+    return Answers(np.array(share), Returned(*np.array(official, dtype=np.float64).T))

@@ -38,6 +38,8 @@ EXACT = 4_000
 class HeldOut(NamedTuple):
     """What is said of every cell without its fold."""
 
+    model: Calibrated
+    """Of all judged cells."""
     probabilities: Floats
     """Judgements of identical responses in other folds are 0 or 1."""
     carried: NDArray[np.bool_]
@@ -52,15 +54,17 @@ def hold_out(
     progress: Progress = silent,
 ) -> HeldOut:
     """Ask about every cell a model without its fold."""
+    model, columns = fit_with_likeness(X, labels, fold, near)
     if (~np.isnan(labels)).sum() < EXACT:
         exact = cross_validate(pool, X, labels, fold, near, progress=progress)
-        return HeldOut(exact.probabilities, exact.carried)
-    model, columns = fit_with_likeness(X, labels, fold, near)
+        return HeldOut(model, exact.probabilities, exact.carried)
     found = without_folds(model, columns, labels, fold, progress)
     known = known_elsewhere(pool, labels, fold)
     told = ~np.isnan(known)
     return HeldOut(
-        np.where(told, known > 0, found.probabilities), np.where(told, known > 0, found.carried)
+        model,
+        np.where(told, known > 0, found.probabilities),
+        np.where(told, known > 0, found.carried),
     )
 
 
@@ -76,7 +80,7 @@ def without_folds(
         share.curvature for share in shares.values()
     )
     start = np.array([logistic.intercept, *logistic.weights])
-    found = HeldOut(np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
+    found = HeldOut(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
     kinds = np.unique(fold).tolist()
     for done, k in enumerate(kinds, 1):
         w, limit, mine = start, model.threshold, np.flatnonzero(fold == k)

@@ -41,6 +41,19 @@ class Errors(NamedTuple):
     """The variance of a question's error within a run (E)."""
     runs: int
 
+    def scaled(self, guessed: float, doubtful: float, answered: float) -> Errors:
+        """The errors where only a share of pairs is guessed, and of questions is answered.
+
+        What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
+        by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
+        """
+        return Errors(
+            self.bias * guessed * answered,
+            self.between * (doubtful * answered) ** 2,
+            self.within * doubtful * answered,
+            self.runs,
+        )
+
 
 class Interval(NamedTuple):
     """A score and the bounds of its interval."""
@@ -53,6 +66,10 @@ class Interval(NamedTuple):
     def width(self) -> float:
         """How wide it is."""
         return self.high - self.low
+
+    def around(self, shown: float) -> Interval:
+        """The same, made to hold a score that was found in another way."""
+        return Interval(self.score, min(self.low, shown), max(self.high, shown))
 
 
 def score_errors(guessed: Floats, official: Floats) -> Errors:
@@ -69,6 +86,12 @@ def score_errors(guessed: Floats, official: Floats) -> Errors:
     within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
     between = max(0.0, float(means.var(ddof=1) - (within / counts).mean()))
     return Errors(float(means.mean()), between, within, len(errors))
+
+
+def whole_errors(guessed: Floats, official: Floats) -> Errors:
+    """The errors of scores of whole runs, not of questions: all of it is a run's own."""
+    errors = guessed - official
+    return Errors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
 
 
 def run_errors(pool: Pool, estimates: Floats, labels: Floats) -> Errors:
