@@ -51,23 +51,15 @@ def returned(pool: Pool, cells: Floats, how: Official) -> Returned:
     """Runs x questions; a question without a response returns nothing."""
     best = np.nan_to_num(pool.answers(cells))
     weight = np.concatenate([np.zeros(0), *(weights(q, how.weights) for q in pool.questions)])
-    total = np.broadcast_to(_by_question(pool, weight[None]), lengths(pool).shape)
-    allowance = ALLOWANCE * _by_question(pool, best)
-    return Returned(_by_question(pool, best * weight), total, allowance, lengths(pool))
+    carried, cost = _by_question(pool, best), pool.lengths
+    total = np.broadcast_to(_by_question(pool, weight[None]), cost.shape)
+    return Returned(_by_question(pool, best * weight), total, ALLOWANCE * carried, cost)
 
 
 def _by_question(pool: Pool, table: Floats) -> Floats:
     """Sums over the nuggets of each question."""
     sums = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)
     return np.diff(sums[:, pool.nugget_starts], axis=1)
-
-
-def lengths(pool: Pool) -> Floats:
-    """Runs x questions: the characters of an answer, white space not counted."""
-    found = np.zeros((len(pool.runs), len(pool.questions)))
-    characters = [sum(map(len, text.split())) for text in pool.texts]
-    np.add.at(found, (pool.run, pool.question), characters)
-    return found
 
 
 class Answers(NamedTuple):
@@ -83,19 +75,30 @@ def of_answers(
     run: Run,
     decided: Mapping[str, Decided],
     how: Official,
-    chances: Mapping[str, Floats] | None = None,
-) -> Answers:
-    """What a run returned by decisions; with `chances` those in place of guesses."""
+    chances: Mapping[str, Floats],
+) -> tuple[Answers, Answers]:
+    """What a run returned: expected, with chances in place of guesses; and by decisions."""
     least = SUPPORT if how.strict else np.nextafter(0, 1)
-    share, official = [], []
+    rows = []
     for question in questions:
-        found = decided[question.id]
-        values, carried = np.nan_to_num(found.values), np.nan_to_num(found.values) >= least
-        if chances is not None:
-            values = np.where(found.known, values, chances[question.id])
-            carried = np.where(found.known, carried, chances[question.id])
-        best, weight = carried.max(axis=0, initial=0.0), weights(question, how.weights)
-        share.append(float(values.max(axis=0, initial=0.0).mean()))
-        cost = length(run.responses(question.id))
-        official.append((weight @ best, weight.sum(), ALLOWANCE * best.sum(), cost))
-    return Answers(np.array(share), Returned(*np.array(official, dtype=np.float64).T))
+        found, chance = decided[question.id], chances[question.id]
+        carried = (found.values >= least).astype(np.float64)
+        shown = [np.fmax.reduce(table, axis=0, initial=0.0) for table in (found.values, carried)]
+        told = shown
+        if not found.known.all():
+            tables = (np.where(found.known, table, chance) for table in (found.values, carried))
+            told = [table.max(axis=0, initial=0.0) for table in tables]
+        weight = weights(question, how.weights)
+        whole = weight.sum(), length(run.responses(question.id))
+        rows.append([_row(weight, *whole, *best) for best in (told, shown)])
+    both = np.array(rows, dtype=np.float64)
+    expected, plain = (Answers(both[:, k, 0], Returned(*both[:, k, 1:].T)) for k in (0, 1))
+    return expected, plain
+
+
+def _row(
+    weight: Floats, total: float, cost: int, support: Floats, carried: Floats
+) -> tuple[float, float, float, float, int]:
+    """A, and the parts of `Returned`."""
+    allowance = ALLOWANCE * float(carried.sum())
+    return float(support.mean()), float(weight @ carried), total, allowance, cost

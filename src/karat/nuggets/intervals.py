@@ -20,6 +20,7 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -122,10 +123,13 @@ def score_interval(
 
 def _freedom(parts: list[tuple[float, int]]) -> float:
     """(sum of v)^2 / sum of v^2 / df."""
-    whole = sum(variance for variance, _ in parts)
-    return whole**2 / sum(v**2 / max(df, 1) for v, df in parts) if whole > 0 else 1.0
+    some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
+    if len(some) < 2:
+        return float(some[0][1]) if some else 1.0
+    return sum(v for v, _ in some) ** 2 / sum(v**2 / df for v, df in some)
 
 
+@lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
 def student_quantile(tail: float, freedom: float) -> float:
     """The t with P(T >= t) = tail, for tails below a half, by bisection."""
     low, high = 0.0, 1.0

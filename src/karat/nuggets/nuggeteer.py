@@ -83,12 +83,17 @@ class Nuggeteer:
     def _numbers(self) -> dict[str, int]:
         return {question.id: q for q, question in enumerate(self.pool.questions)}
 
+    @cached_property
+    def _tags(self) -> dict[str, int]:
+        return {tag: k for k, tag in enumerate(self.pool.runs)}
+
     def table(self, run: str, question: str, cells: Floats) -> Floats:
         """The cells of a run's responses to a question: responses x nuggets."""
         at = self._numbers[question]
-        mine = self.pool.run[self.pool.starts[at] : self.pool.starts[at + 1]]
-        found: Floats = self.pool.table(cells, at)[mine == self.pool.runs.index(run)]
-        return found
+        start, end = self.pool.starts[at : at + 2]
+        number = self._tags[run]
+        first, last = np.searchsorted(self.pool.run[start:end], (number, number + 1))
+        return self.pool.table(cells, at)[first:last]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:
@@ -134,8 +139,7 @@ class Nuggeteer:
         part = guessed, guessed + self.doubt * borrowed, answered
         errors = AllErrors(*(one.scaled(*part) for one in self.errors(how)))
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
-        told = of_answers(questions, run, decided, how, chances)
-        shown = of_answers(questions, run, decided, how)
+        told, shown = of_answers(questions, run, decided, how, chances)
         share = score_interval(told.share, errors.share, len(questions))
         return RunIntervals(
             share.around(float(shown.share.mean())), *_f(told.official, shown.official, errors, how)

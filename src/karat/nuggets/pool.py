@@ -91,6 +91,14 @@ class Pool:
         first, last = self.cell_starts[question : question + 2]
         return cells[first:last].reshape(-1, len(self.questions[question].nuggets))
 
+    @cached_property
+    def lengths(self) -> Floats:
+        """Runs x questions: the characters of an answer, white space not counted."""
+        found = np.zeros((len(self.runs), len(self.questions)))
+        characters = [len("".join(text.split())) for text in self.texts]
+        np.add.at(found, (self.run, self.question), characters)
+        return found
+
     def take(self, rows: Ints) -> Pool:
         """Some of the responses, in their order, with the questions they answer."""
         if len(rows) == len(self.texts):
