@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from karat.nuggets.classifier import Classifier
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.logistic import logit
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
 NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words")
@@ -78,9 +79,9 @@ class Likeness:
     ) -> None:
         rule = (settings or EvidenceSettings()).classifier
         self.pool = pool
+        words = rule.tokens(pool.texts, Vocab())  # once for all: they share most words
         self._questions = [
-            _compare(rule, pool.texts[start:end], first)
-            for start, end in zip(pool.starts[:-1], pool.starts[1:], strict=True)
+            _compare(words, int(start), int(end), first) for start, end in pairwise(pool.starts)
         ]
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -99,19 +100,19 @@ class Likeness:
         return np.concatenate(parts)
 
 
-def _compare(rule: Classifier, texts: tuple[str, ...], first: int | None) -> _Responses:
-    vocab = Vocab()
-    found = rule.tokens(texts, vocab)
-    row = np.repeat(np.arange(len(texts)), found.lengths)
-    ids, size = found.ids.astype(np.int64), np.int64(len(vocab) + 1)
+def _compare(words: Ragged, start: int, end: int, first: int | None) -> _Responses:
+    count = end - start
+    row = np.repeat(np.arange(count), words.lengths[start:end])
+    ids = words.ids[words.offsets[start] : words.offsets[end]].astype(np.int64)
+    size = ids.max(initial=0) + 1
     together = row[1:] == row[:-1]
     pairs = (ids[:-1] + 1)[together] * size + ids[1:][together]
     keys = np.concatenate([ids, pairs])
-    both = _weighed(np.concatenate([row, row[1:][together]]), keys, len(texts))
-    useful = _counted(row, ids, len(texts), len(texts) - 1)
+    both = _weighed(np.concatenate([row, row[1:][together]]), keys, count)
+    useful = _counted(row, ids, count, count - 1)
     return _Responses(
         _cosines(both, first),
-        _Words(useful.row, useful.column, np.ones(len(useful.row)), len(texts)),
+        _Words(useful.row, useful.column, np.ones(len(useful.row)), count),
     )
 
 
