@@ -121,6 +121,24 @@ def score_interval(
     return Interval(score, low, high)
 
 
+def intervals_of_runs(guessed: Floats, official: Floats) -> list[Interval | None]:
+    """The interval of every run on its questions, from the errors of the others; None without any.
+
+    Runs x questions, NaN where a run has no score.
+    """
+    found: list[Interval | None] = []
+    for k, scores in enumerate(guessed):
+        others = np.arange(len(guessed)) != k
+        judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
+        mine = scores[~np.isnan(scores)]
+        if (others & judged).sum() < 2 or not len(mine):
+            found.append(None)
+        else:
+            errors = score_errors(guessed[others], official[others])
+            found.append(score_interval(mine, errors, len(mine)).around(float(mine.mean())))
+    return found
+
+
 def _freedom(parts: list[tuple[float, int]]) -> float:
     """(sum of v)^2 / sum of v^2 / df."""
     some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
