@@ -1,8 +1,10 @@
 """Intervals of nugget scores: what they cover, for every score that `karat nuggets score` shows.
 
-    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed]
+    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed] [--part]
 
-With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading.
+With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading. With --part
+only runs that were judged in part: all as `karat nuggets score` does it, each run of RAG24 in turn
+with none, a half (drawn, seed 2006) or nine tenths of its own pairs judged.
 Prints Markdown. Scores are A with partial support counting a half, A with it counting in full, F(3)
 macro and F(3) micro. Each run in turn is taken for unjudged: how wrong guesses are is learned from
 the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of runs, each left out
@@ -23,6 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from nugget_sets import SETS, pooled
@@ -31,16 +34,20 @@ import karat as kt
 from karat.cli.nuggets_score import score_runs
 from karat.nuggets.calibrated import cross_validate, fit_calibrated
 from karat.nuggets.classifier import _cut
+from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.estimates import returned
 from karat.nuggets.evidence import evidence
 from karat.nuggets.held_out import hold_out
 from karat.nuggets.intervals import score_errors, score_interval, whole_errors
+from karat.nuggets.judgements import Judgements
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured, label_noise
-from karat.nuggets.nuggeteer import _folds
+from karat.nuggets.modern import mean_shares, score_shares
+from karat.nuggets.nuggeteer import _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Pool
-from karat.nuggets.runs import normal
+from karat.nuggets.runs import Run, normal
+from karat.nuggets.sets import NuggetSet
 
 SEED, SUBSAMPLES = 2006, 200
 HOW = Official()
@@ -128,7 +135,44 @@ def speed() -> None:
     print(f"{len(nuggets.runs)} runs: {min(times):.2f} s of CPU")
 
 
+def part() -> None:
+    """Intervals of runs that were judged in part, all else as users see it."""
+    nuggets = kt.load_nuggets("rag24")
+    rng = np.random.default_rng(SEED)
+    print(
+        "| judged | A | width | F macro | width | F micro | width |\n|---|---|---|---|---|---|---|"
+    )
+    official = {
+        tag: scores_shown(run, nuggets, decide_run(run, nuggets.key, nuggets.judgements))
+        for tag, run in nuggets.runs.items()
+    }
+    for share in (0.0, 0.5, 0.9):
+        rows = []
+        for tag, run in nuggets.runs.items():
+            kept = tuple(
+                row for row in nuggets.judgements.rows if row.run != tag or rng.random() < share
+            )
+            some = replace(nuggets, judgements=Judgements(kept))
+            found = nuggeteer(some)
+            decided = decide_run(run, some.key, some.judgements, found.guess(tag))
+            ends = found.intervals(run, decided, HOW)
+            pairs = zip(ends, official[tag], strict=True)
+            rows.append([x for e, v in pairs for x in (e.low <= v <= e.high, e.width)])
+        means = np.mean(rows, axis=0)
+        cells = [f"{100 * x:.1f}%" if k % 2 == 0 else f"{x:.3f}" for k, x in enumerate(means)]
+        print(f"| {share:.0%} | " + " | ".join(cells) + " |", flush=True)
+
+
+def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, Decided]) -> list[float]:
+    """A, F macro and F micro."""
+    score = HOW.score(run, nuggets.key, decided)
+    return [mean_shares(score_shares(run, nuggets.key, decided)).A, score.macro.f, score.micro.f]
+
+
 def main() -> None:
+    if "--part" in sys.argv:
+        part()
+        return
     if "--speed" in sys.argv:
         speed()
         return
