@@ -25,7 +25,7 @@ from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import fit_logistic
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import nuggeteer
+from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Run
@@ -161,6 +161,17 @@ def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.Monkey
     assert nuggeteer(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
         whole.probabilities.tolist()
     )
+
+
+def test_responses_that_nobody_judged_may_know_their_run_s_judgements() -> None:
+    pool, labels, _ = pooled()
+    labels[(pool.cell_run == 2) & (pool.cell_question > 1)] = np.nan
+    labels[pool.cell_run == 5] = np.nan
+    fold = _folds(pool, labels)
+    judged = ~np.isnan(labels)
+    assert (fold[~judged] == FOLDS).all()
+    assert (fold[judged] < FOLDS).all()
+    assert len(set(fold[pool.cell_run == 2].tolist())) == 2
 
 
 def test_parts_of_a_pool() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class Nuggeteer:
     def _tags(self) -> dict[str, int]:
         return {tag: k for k, tag in enumerate(self.pool.runs)}
 
-    def table(self, run: str, question: str, cells: Floats) -> Floats:
+    def table(self, run: str, question: str, cells: NDArray[Any]) -> NDArray[Any]:
         """The cells of a run's responses to a question: responses x nuggets."""
         at = self._numbers[question]
         start, end = self.pool.starts[at : at + 2]
@@ -180,8 +180,8 @@ class Guessing:
 
     def __call__(self, question: Question, responses: Sequence[Response]) -> Floats:
         """1 where the nugget is guessed to be carried, else 0."""
-        carried = self.nuggeteer.carried.astype(np.float64)
-        found = self.nuggeteer.table(self.run, question.id, carried)
+        carried = self.nuggeteer.table(self.run, question.id, self.nuggeteer.carried)
+        found: Floats = carried.astype(np.float64)
         if len(found) != len(responses):
             raise InputError(f"run {self.run} has other responses to {question.id} than before")
         return found
