@@ -146,7 +146,7 @@ def part() -> None:
         tag: scores_shown(run, nuggets, decide_run(run, nuggets.key, own(nuggets, tag)))
         for tag, run in nuggets.runs.items()
     }
-    for share in (0.0, 0.5):
+    for share in (0.5, 0.0):
         rows = []
         for tag, run in nuggets.runs.items():
             kept = tuple(

@@ -114,6 +114,14 @@ def test_errors_shrink_with_what_is_in_doubt() -> None:
     assert errors.scaled(0.5, 0.6, 0.5) == pytest.approx((0.005, 0.000036, 0.003, 9))
 
 
+def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
+    errors = Errors(0.02, 0.0004, 0.012, 9)
+    assert errors.chance(10) == pytest.approx(0.75)
+    whole = Errors(0.01, 0.002, 0.0, 9).split(0.75)
+    assert whole == pytest.approx((0.01, 0.0005, 0.0015, 9))
+    assert Errors(0.0, 0.0, 0.0, 9).chance(10) == 0
+
+
 def test_an_interval_can_be_made_to_hold_a_score() -> None:
     assert Interval(0.4, 0.3, 0.5).around(0.6) == (0.4, 0.3, 0.6)
     assert Interval(0.4, 0.3, 0.5).around(0.2) == (0.4, 0.2, 0.5)

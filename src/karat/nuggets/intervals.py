@@ -42,6 +42,16 @@ class Errors(NamedTuple):
     """The variance of a question's error within a run (E)."""
     runs: int
 
+    def chance(self, questions: int) -> float:
+        """The share of chance, (E / N) / (B + E / N), in the variance of a mean."""
+        by_chance = self.within / questions
+        return by_chance / (self.between + by_chance) if by_chance else 0.0
+
+    def split(self, chance: float) -> Errors:
+        """Errors of whole runs, of which a share is chance: they have but one question."""
+        own, by_chance = self.between * (1 - chance), self.between * chance
+        return self._replace(between=own, within=by_chance)
+
     def scaled(self, guessed: float, doubtful: float, answered: float) -> Errors:
         """The errors where only a share of pairs is guessed, and of questions is answered.
 

@@ -31,7 +31,7 @@ from karat.nuggets.pool import Floats, Pool
 
 PRIOR_MACRO = Errors(0.0, 0.0011, 0.037, 25)
 """Of F macro without judgements; the mean error on the other set is part of a run's own."""
-PRIOR_MICRO = Errors(0.0, 0.002, 0.0, 25)
+PRIOR_MICRO = Errors(0.0, 0.001, 0.001, 25)
 """Of F micro without judgements."""
 _NOISE, _PAIRS = 0.1, 50.0  # identical responses labelled differently, and what that weighs
 _WRONG = 0.2  # wrong guesses where nothing is measured
@@ -81,7 +81,9 @@ class Measured:
             return PRIOR_MACRO, PRIOR_MICRO
         micro = [one.summed().f(how.beta)[judged] for one in both]
         scored = ~np.isnan(micro[1])
-        return score_errors(*f), whole_errors(micro[0][scored], micro[1][scored])
+        macro = score_errors(*f)
+        whole = whole_errors(micro[0][scored], micro[1][scored])
+        return macro, whole.split(macro.chance(self.pool.starts.size - 1))
 
     def doubt(self) -> float:
         """What a pair known from an identical response counts beside a guess."""
