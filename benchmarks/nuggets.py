@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,15 @@ from plan import Plan
 from table import Row, duration
 
 from karat.nuggets.classifier import Classifier, Index, _cut, pooled_idf, score
+from karat.nuggets.decisions import decide_run
 from karat.nuggets.evidence import evidence
+from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.nuggeteer import nuggeteer
+from karat.nuggets.official import Official
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
 from karat.nuggets.tuning import tune
 
 QUESTIONS, NUGGETS, RUNS, WORDS = 21, 14, 45, 200
@@ -71,6 +77,32 @@ def _pool(made: list[Plain]) -> Pool:
     return make_pool(key, runs)
 
 
+def _judged(made: list[Plain]) -> NuggetSet:
+    """The same with judgements of all runs but five: who has a nugget says it in its words."""
+    pool = _pool(made)
+    answers = [
+        [(str(q), Response(said[k])) for q, (_, said) in enumerate(made)] for k in range(RUNS)
+    ]
+    runs = {f"run{k}": make_run(f"run{k}", some) for k, some in enumerate(answers)}
+    rows = [
+        Judged(str(q), str(g), said[k], float(text in said[k]), f"run{k}")
+        for q, (nuggets, said) in enumerate(made)
+        for k in range(5, RUNS)
+        for g, text in enumerate(nuggets)
+    ]
+    key = make_key(pool.questions)
+    return NuggetSet("made", key, MappingProxyType(runs), Judgements(tuple(rows)))
+
+
+def _with_intervals(nuggets: NuggetSet) -> None:
+    """What `karat nuggets score` does after loading."""
+    found, how = nuggeteer(nuggets), Official()
+    for tag, run in nuggets.runs.items():
+        decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
+        how.score(run, nuggets.key, decided)
+        found.intervals(run, decided, how)
+
+
 def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """Scores, evidence, tuning; then one run of very many responses."""
     made = _made(corpus)
@@ -92,6 +124,16 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     yield Row(f"the same: {RUNS} runs scored", duration(ours), "", ours, " s", at_most=1)
     took = _cpu(lambda: evidence(pool), plan.rounds)
     yield Row("the same: all evidence", duration(took), "", took, " s", at_most=1)
+    nuggets = _judged(made)
+    took = _cpu(lambda: _with_intervals(nuggets), plan.rounds)
+    yield Row(
+        f"the same: {RUNS} runs guessed from judgements of {RUNS - 5} of them, with intervals",
+        duration(took),
+        "",
+        took,
+        " s",
+        at_most=1,
+    )
     labels = (score(pool, rule) > 60).astype(np.float64)
     took = _cpu(lambda: tune(pool, labels), 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)

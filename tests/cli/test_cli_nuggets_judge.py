@@ -205,7 +205,7 @@ def test_a_torn_line_is_cut_off_and_asked_again(desk: Callable[..., Desk], files
 def test_keys_typed_ahead_all_count(desk: Callable[..., Desk], files: Path) -> None:
     session = desk()
     session.until(PROMPT)
-    session.type("ynd1-2\nynaa fact that is new\nyyuq")
+    session.type("ynd1\nynaa fact that is new\nyyuq")
     session.until("judged")
     assert session.end() == 0
     rows = judged(files)

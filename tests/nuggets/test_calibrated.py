@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from karat.errors import InputError
 from karat.nuggets import likeness as likenesses
 from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
 from karat.nuggets.classifier import Classifier
-from karat.nuggets.evidence import NAMES, evidence
+from karat.nuggets.evidence import NAMES, EvidenceSettings, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.likeness import Likeness
@@ -21,6 +22,7 @@ from karat.nuggets.logistic import Logistic, fit_logistic, logit, sigmoid
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.tuning import tune
+from karat.text.tokens import Vocab
 
 
 def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str = "") -> Pool:
@@ -145,7 +147,8 @@ def test_leaving_a_fold_out_of_a_regression_is_not_having_it() -> None:
     A = rng.random((7, 5))
     K, values = A @ A.T, rng.normal(size=(7, 2))
     fold, known = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
-    found = likenesses._regress(K, values, known, fold)
+    judged = np.flatnonzero(known)
+    found = likenesses._regress(K[:, judged], values[judged], judged, fold)
     for one in range(5):
         rows = np.flatnonzero(known & (fold != one))
         M = np.linalg.inv(K[np.ix_(rows, rows)] + likenesses._NOISE * np.eye(len(rows)))
@@ -166,6 +169,44 @@ def test_own_judgements_say_nothing_about_oneself() -> None:
         other = Likeness(pool).columns(turned, guesses, fold)
         assert other[fold == k] == pytest.approx(columns[fold == k])
         assert np.abs(other - columns).max() > 0.1
+
+
+def test_tables_of_words_may_be_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, labels, _ = pooled()
+    fold, guesses = folds(pool, "system"), np.full(len(labels), 0.4)
+    whole = Likeness(pool).columns(labels, guesses, fold)
+    monkeypatch.setattr(likenesses, "_TABLE", 20)
+    assert Likeness(pool).columns(labels, guesses, fold) == pytest.approx(whole, abs=1e-10)
+
+
+def test_only_the_first_responses_may_be_judged() -> None:
+    pool, labels, _ = pooled()
+    fold, guesses = folds(pool, "system"), np.full(len(labels), 0.4)
+    labels[pool.cell_run >= 3] = np.nan
+    whole = Likeness(pool).columns(labels, guesses, fold)
+    some = Likeness(pool, first=3).columns(labels, guesses, fold)
+    assert some == pytest.approx(whole, abs=1e-12)
+
+
+def test_words_are_counted_one_by_one() -> None:
+    """The naive Bayes of a fold, word by word."""
+    pool, labels, _ = pooled(questions=1, runs=5)
+    fold = folds(pool, "system")
+    found = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
+    cut = EvidenceSettings().classifier.tokens(pool.texts, Vocab())
+    texts = [set(cut.ids[a:b].tolist()) for a, b in pairwise(cut.offsets)]
+    words = [w for w in set().union(*texts) if 1 < sum(w in text for text in texts) < 5]
+    yes = labels.reshape(5, -1) > 0
+    for i, j in np.ndindex(found.shape):
+        sums = squares = 0.0
+        for word in words:
+            odds = 1.0
+            for kind, sign in ((True, 1), (False, -1)):
+                some = [k for k in range(5) if k != i and yes[k, j] == kind]
+                share = (sum(word in texts[k] for k in some) + 0.5) / (len(some) + 1)
+                odds *= (share if word in texts[i] else 1 - share) ** sign
+            sums, squares = sums + np.log(odds), squares + np.log(odds) ** 2
+        assert found[i, j] == pytest.approx(sums / (squares + 1) ** 0.5)
 
 
 def test_the_rate_is_that_of_the_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -38,6 +39,22 @@ def test_in_a_lawful_world_the_classifiers_do_well(found: Evaluation) -> None:
     assert found.best.agreement.f == max(trial.agreement.f for trial in found.trials) > 0.9
     errors = [abs(found.guessed[tag] - found.official[tag]) for tag in found.official]
     assert max(errors) < 0.15
+
+
+def test_scores_have_intervals_from_the_errors_of_the_others(found: Evaluation) -> None:
+    for tag, ends in found.intervals.items():
+        assert ends is not None
+        assert ends.low <= found.guessed[tag] <= ends.high
+    page = render(evaluation_document("s", found, "karat"), "html")
+    assert page.count('class="bar"') == len(RUNS)
+    assert re.search(r"the official score of [0-4] of 4 runs lies outside", page)
+
+
+def test_two_runs_are_too_few_for_intervals() -> None:
+    runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
+    few = evaluate(replace(SET, runs=MappingProxyType(runs)))
+    assert list(few.intervals.values()) == [None, None]
+    assert "Bars" not in render(evaluation_document("s", few, "karat"), "html")
 
 
 def test_the_curve_goes_from_low_thresholds_to_high_ones(found: Evaluation) -> None:

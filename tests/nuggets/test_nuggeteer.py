@@ -13,18 +13,20 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.asking import queue
-from karat.nuggets.calibrated import PRIOR_ERRORS
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.intervals import Errors, Interval, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.measured import PRIOR_ALL, official_scores
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import Nuggeteer, nuggeteer, official_scores
+from karat.nuggets.nuggeteer import Nuggeteer, nuggeteer
+from karat.nuggets.official import Official
 from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Response, Run, make_run
 from karat.nuggets.sets import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
+HOW = Official()
 
 
 def nugget_set(runs: Iterable[Run], rows: Iterable[Judged], key: Key = KEY) -> NuggetSet:
@@ -61,7 +63,7 @@ def official(run: Run, key: Key, judgements: Judgements) -> float:
 
 def test_without_judgements_the_built_in_model_serves() -> None:
     found = nuggeteer(nugget_set(RUNS, ()))
-    assert (found.learned, found.errors) == (0, PRIOR_ERRORS)
+    assert (found.learned, found.errors(HOW)) == (0, PRIOR_ALL)
     yes = [row for row in JUDGED.rows if row.value > 0]
     said = {(row.run, row.question, row.nugget) for row in yes}
     hits = [
@@ -101,7 +103,7 @@ def test_one_judged_run_is_enough_to_learn_from() -> None:
     key, runs, judged = world(questions=40, runs=2)
     rows = judged.without(["run0"]).rows
     found = nuggeteer(nugget_set(runs, rows, key))
-    assert (found.learned, found.errors) == (160, PRIOR_ERRORS)
+    assert (found.learned, found.errors(HOW)) == (160, PRIOR_ALL)
 
 
 def test_judgements_of_an_earlier_version_are_learned_from() -> None:
@@ -129,7 +131,7 @@ def test_it_says_the_same_twice() -> None:
     nuggets = nugget_set(RUNS, without("run1"))
     first, second = nuggeteer(nuggets), nuggeteer(nuggets)
     assert first.probabilities.tolist() == second.probabilities.tolist()
-    assert first.errors == second.errors
+    assert first.errors(HOW) == second.errors(HOW)
 
 
 def test_guesses_never_override_judgements() -> None:

@@ -63,4 +63,17 @@ INTERVALS = Intervals(
     [Interval("bleu", 0.7, 0.5, 0.8), Interval("chrf", 0.75), Interval("none", math.nan)],
     baseline=0.6,
 )
-CHARTS = (SCATTER, HEAT_MAP, CURVES, INTERVALS)
+BARS = Scatter(
+    "Official and guessed scores",
+    "official",
+    "guessed",
+    [
+        Point(0.2, 0.25, "heron", "", 0.1, 0.35),
+        Point(0.5, 0.45, "plover", "", 0.4, 0.55),
+        Point(0.7, 0.75, "wren", "", None, 0.9),
+        Point(0.8, 0.7, "kestrel", "", math.nan, 0.9),
+    ],
+    Line(1.0, 0.0),
+    caption="Two have bars.",
+)
+CHARTS = (SCATTER, BARS, HEAT_MAP, CURVES, INTERVALS)

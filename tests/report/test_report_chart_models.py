@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_charts import CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
+from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
 
 from karat.report import heat_svg, svg
 from karat.report.axis import Axis, LogAxis
@@ -275,6 +275,30 @@ def test_points_drawn_with_letters() -> None:
         "c 日本語 (submitted): 31.00, 73.00",
     ]
     assert len(lines) <= 20 + 4
+
+
+def test_bars_are_drawn_and_told_where_both_ends_are_known() -> None:
+    drawn = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
+    assert len(drawn) == 2
+    assert tooltips(parsed(BARS)) == [
+        "heron: 0.2, 0.25 (from 0.1 to 0.35)",
+        "plover: 0.5, 0.45 (from 0.4 to 0.55)",
+        "wren: 0.7, 0.75",
+        "kestrel: 0.8, 0.7",
+    ]
+    assert "from 0.1 to 0.35" in BARS.story
+    lines = chart_sketch(BARS)(PLAIN)
+    assert lines[-4:-2] == [
+        "a heron: 0.200, 0.250 (from 0.100 to 0.350)",
+        "b plover: 0.500, 0.450 (from 0.400 to 0.550)",
+    ]
+
+
+def test_the_axis_has_room_for_bars() -> None:
+    wide = Scatter("T", "x", "y", [Point(0.0, 0.5, "p", "", -3.0, 7.0)])
+    values = wide.ticks()[1].values
+    assert values[0] <= -3
+    assert values[-1] >= 7
 
 
 def test_a_crowd_drawn_with_letters() -> None:

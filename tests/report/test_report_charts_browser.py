@@ -58,6 +58,24 @@ OVERLAPS = """
 """
 
 
+# How far the middle of a bar's dot and its ends lie from the bar, in pixels.
+BARS = """
+  const boxes = [...document.querySelectorAll("line.bar")].map((bar) => {
+    const line = bar.getBoundingClientRect();
+    const dot = bar.parentElement.querySelector("path").getBoundingClientRect();
+    const middle = (box) => (box.left + box.right) / 2;
+    return {
+      apart: Math.abs(middle(dot) - middle(line)),
+      above: (dot.top + dot.bottom) / 2 - line.top,
+      below: line.bottom - (dot.top + dot.bottom) / 2,
+      told: bar.parentElement.querySelector("title").textContent,
+      seen: getComputedStyle(bar).stroke,
+    };
+  });
+  return boxes;
+"""
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with a chart of each kind, and one whose points are close to each other."""
@@ -87,6 +105,16 @@ def test_on_paper_it_is_legible_too(page: Path) -> None:
     assert found["paper"] == 1
     assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []
     assert min(found["series"]) >= 3
+
+
+def test_bars_reach_from_low_to_high_through_their_points(page: Path) -> None:
+    heron, plover = ask(page, BARS, "--window-size=1200,900")
+    for bar in (heron, plover):
+        assert bar["apart"] < 1
+        assert bar["seen"] not in ("none", "rgba(0, 0, 0, 0)")
+    assert heron["above"] / heron["below"] == pytest.approx(0.10 / 0.15, rel=0.05)
+    assert plover["above"] / plover["below"] == pytest.approx(0.10 / 0.05, rel=0.05)
+    assert heron["told"] == "heron: 0.2, 0.25 (from 0.1 to 0.35)"
 
 
 def test_labels_as_drawn_do_not_overlap(page: Path) -> None:

@@ -9,11 +9,12 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER
+from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, SCATTER
 
 from karat.errors import MissingExtra, OutputError
 from karat.report.chart_models import (
@@ -66,6 +67,13 @@ def test_the_same_bytes_on_every_run_and_no_pyplot() -> None:
     files = [chart_file(chart, kind) for chart, kind in pairs]
     assert digests == [hashlib.sha256(file).hexdigest() for file in files]
     assert loaded == "False"
+
+
+def test_bars_are_drawn_in_files_too() -> None:
+    bare = replace(BARS, points=[point._replace(low=None, high=None) for point in BARS.points])
+    with_bars, without = (chart_file(chart, "svg").decode() for chart in (BARS, bare))
+    assert with_bars.count("LineCollection") == 1
+    assert "LineCollection" not in without
 
 
 def test_the_settings_of_the_program_are_left_alone_and_have_no_say() -> None:

@@ -61,7 +61,8 @@ def command(output: str, texts: str | None) -> None:
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
-    click.echo("More to try: karat meta demo; karat plane fit demo; karat nuggets --help")
+    click.echo("More to try: karat meta demo; karat plane fit demo")
+    click.echo("Nuggets: karat nuggets score heron kestrel --key demo-nuggets --nuggets")
 
 
 def _pictures(example: Example) -> list[Figure]:

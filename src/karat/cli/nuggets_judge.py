@@ -55,7 +55,7 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.cli.judging import converse, tell
-    from karat.nuggets.asking import queue
+    from karat.nuggets.agenda import Agenda
     from karat.nuggets.log import Log
     from karat.nuggets.session import Session
 
@@ -65,7 +65,7 @@ def command(
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
             found = open_runs(runs, key, judgements, skip_unknown, progress, log)
-            asks = queue(found, _chances(found, progress), likely=likely, progress=progress)
+            asks = Agenda(found, _chances(found, progress), likely=likely, progress=progress)
         session = Session(asks, kept, judge)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")

@@ -15,7 +15,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.nuggets.decisions import Decided
-    from karat.nuggets.intervals import Interval
+    from karat.nuggets.nuggeteer import RunIntervals
     from karat.nuggets.official import Official
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
@@ -124,7 +124,7 @@ def score_runs(
     for run in nuggets.runs.values():
         how_to = found.guess(run.tag) if found else None
         decided = dict(decide_run(run, nuggets.key, nuggets.judgements, how_to, progress))
-        ends = found.interval(run, decided) if found else None
+        ends = found.intervals(run, decided, how) if found else None
         scored.append(score_decided(run, nuggets, how, decided, ends))
     return scored, [_about(found.learned)] if found else []
 
@@ -134,13 +134,13 @@ def _about(learned: int) -> str:
     if learned:
         return (
             f"Guesses: a calibrated classifier that learned from {learned:,} judged pairs. Low and "
-            "high: 95% interval of A on these questions, from its errors on judged runs it had not "
-            "seen."
+            "high: 95% intervals of A and of F macro on these questions, from its errors on judged "
+            "runs it had not seen."
         )
     return (
         "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        "judged pairs, 20 of them carried and 20 not). Low and high: 95% interval of A on "
-        "these questions."
+        "judged pairs, 20 of them carried and 20 not). Low and high: 95% intervals of A and of F "
+        "macro on these questions."
     )
 
 
@@ -149,7 +149,7 @@ def score_decided(
     nuggets: NuggetSet,
     how: Official,
     decided: dict[str, Decided],
-    ends: Interval | None = None,
+    ends: RunIntervals | None = None,
 ) -> Scored:
     """The scores of a run from what was decided."""
     from karat.nuggets.modern import score_shares

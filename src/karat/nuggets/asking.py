@@ -12,7 +12,7 @@ off. A response that several runs submitted is worth the sum over them, and is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -50,6 +50,74 @@ class Ask(NamedTuple):
     """How much the answer would take off the variance of the runs' scores."""
 
 
+class Topic:
+    """The distinct responses to a question, what is known of them, and what answers are of use.
+
+    Tables are responses x nuggets; rows stand in the order of the runs and of their responses.
+    """
+
+    def __init__(
+        self, nuggets: NuggetSet, question: Question, probabilities: Probabilities
+    ) -> None:
+        self.question = question
+        self.responses: list[Response] = []
+        self.tags: list[str] = []
+        self._runs: list[NDArray[np.int64]] = []
+        self._gather(nuggets.runs.values())
+        texts = self.responses
+        self.p = _checked(probabilities(question, texts), question, len(texts)) if texts else _none
+        self.p = self.p.reshape(len(texts), len(question.nuggets))
+        self.known = _known(question, texts, nuggets.judgements)
+        self._weights = weight(question)
+
+    def _gather(self, runs: Iterable[Run]) -> None:
+        """Each response once, under the first run that has it; and the rows of every run."""
+        rows: dict[str, int] = {}
+        for run in runs:
+            mine = _distinct(run.responses(self.question.id))
+            for text, response in mine.items():
+                if text not in rows:
+                    rows[text] = len(rows)
+                    self.responses.append(response)
+                    self.tags.append(run.tag)
+            self._runs.append(np.array([rows[text] for text in mine], dtype=np.int64))
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """The pairs that nobody has judged."""
+        return np.isnan(self.known)
+
+    def use(self, nugget: int) -> Floats:
+        """What an answer about each response and this nugget takes off the variance."""
+        p, known = self.p[:, nugget], self.known[:, nugget]
+        # In F, support in part is support.
+        decided = np.where(np.isnan(known), p, (known > 0).astype(np.float64))
+        found = np.zeros(len(p))
+        for rows in self._runs:
+            found[rows] += none_of_the_others(decided[rows]) ** 2
+        whole: Floats = self._weights[nugget] ** 2 * p * (1 - p) * found
+        return whole
+
+    def ask(self, row: int, nugget: int, use: float) -> Ask:
+        """A pair as it is asked about."""
+        which, p = self.question.nuggets[nugget], float(self.p[row, nugget])
+        return Ask(self.question, which, self.responses[row], self.tags[row], p, use)
+
+
+_none = np.zeros((0, 0))
+
+
+def topics(
+    nuggets: NuggetSet, probabilities: Probabilities, progress: Progress = silent
+) -> list[Topic]:
+    """All questions of a key."""
+    found = []
+    for done, question in enumerate(nuggets.key.questions.values(), 1):
+        found.append(Topic(nuggets, question, probabilities))
+        progress(done, len(nuggets.key), "looking for pairs")
+    return found
+
+
 def queue(
     nuggets: NuggetSet,
     probabilities: Probabilities,
@@ -60,63 +128,38 @@ def queue(
     """The undecided pairs, the most useful first; of equals in the order of the key.
 
     With `likely`, instead those whose probability is at least that, the most probable first within
-    each question: a low threshold for correcting guesses.
+    each question: a low threshold for correcting guesses. This is the order before any answer;
+    `agenda.Agenda` keeps it up to date, and makes no list of all pairs.
     """
     found: list[Ask] = []
-    for done, question in enumerate(nuggets.key.questions.values(), 1):
-        asks = _of_question(nuggets, question, probabilities)
+    for topic in topics(nuggets, probabilities, progress):
+        uses = [topic.use(j) for j in range(len(topic.question.nuggets))]
+        pairs = np.argwhere(topic.open).tolist()
+        asks = [topic.ask(row, nugget, float(uses[nugget][row])) for row, nugget in pairs]
         if likely is not None:
             asks = sorted((ask for ask in asks if ask.p >= likely), key=lambda ask: -ask.p)
         found += asks
-        progress(done, len(nuggets.key), "looking for pairs")
     return found if likely is not None else sorted(found, key=lambda ask: -ask.use)
 
 
-def _of_question(nuggets: NuggetSet, question: Question, probabilities: Probabilities) -> list[Ask]:
-    """Each pair once, in the order of the runs, their responses and the key."""
-    found: dict[tuple[str, str], Ask] = {}
-    for run in nuggets.runs.values():
-        for ask in _of_run(run, question, nuggets.judgements, probabilities):
-            place = ask.response.normal, ask.nugget.id
-            first = found.get(place)
-            found[place] = ask if first is None else first._replace(use=first.use + ask.use)
-    return list(found.values())
-
-
-def _of_run(
-    run: Run, question: Question, judgements: Judgements, probabilities: Probabilities
-) -> list[Ask]:
-    """The pairs of one run that nobody judged."""
-    responses = _distinct(run.responses(question.id))
-    if not responses:
-        return []
-    p = _checked(probabilities(question, responses), question, len(responses))
-    known = _known(question, responses, judgements)
-    # In F, support in part is support.
-    decided = np.where(np.isnan(known), p, (known > 0).astype(np.float64))
-    use = weight(question) ** 2 * p * (1 - p) * none_of_the_others(decided) ** 2
-    return [
-        Ask(question, question.nuggets[j], responses[i], run.tag, float(p[i, j]), float(use[i, j]))
-        for i, j in np.argwhere(np.isnan(known)).tolist()
-    ]
-
-
-def _distinct(responses: Sequence[Response]) -> list[Response]:
+def _distinct(responses: Sequence[Response]) -> dict[str, Response]:
     """The same words once; none at all carry nothing, and are not asked about."""
     found: dict[str, Response] = {}
     for response in responses:
         found.setdefault(response.normal, response)
     found.pop("", None)
-    return list(found.values())
+    return found
 
 
 def _known(question: Question, responses: Sequence[Response], judgements: Judgements) -> Floats:
     """Responses by nuggets: what was judged, else NaN."""
-    texts = [response.normal for response in responses]
-    table = judgements.known
-    return np.array(
-        [[table.get((question.id, n.id, text), np.nan) for n in question.nuggets] for text in texts]
-    )
+    found = np.full((len(responses), len(question.nuggets)), np.nan)
+    columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
+    for i, response in enumerate(responses):
+        for nugget, value in judgements.of_response.get((question.id, response.normal), {}).items():
+            if nugget in columns:
+                found[i, columns[nugget]] = value
+    return found
 
 
 def _checked(p: Floats, question: Question, responses: int) -> Floats:

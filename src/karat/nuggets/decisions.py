@@ -46,7 +46,7 @@ class Decided:
 
     def support(self, strict: bool = False) -> NDArray[np.float64]:
         """For each nugget the best of any response; strictly, partial support is none."""
-        best: NDArray[np.float64] = np.nan_to_num(self.values).max(axis=0, initial=0.0)
+        best: NDArray[np.float64] = np.fmax.reduce(self.values, axis=0, initial=0.0)
         return np.where(best < SUPPORT, 0.0, best) if strict else best
 
     def credit(self, strict: bool = False) -> list[int | None]:

@@ -19,6 +19,7 @@ from karat.nuggets.calibrated import Validated, cross_validate
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.evidence import evidence
 from karat.nuggets.folds import folds
+from karat.nuggets.intervals import Interval, intervals_of_runs
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
@@ -60,6 +61,8 @@ class Evaluation:
     """The official score of each run, A."""
     guessed: dict[str, float]
     """What the calibrated classifier expects of it."""
+    intervals: dict[str, Interval | None]
+    """Of what it expects, from its errors on the other runs."""
 
     @property
     def best(self) -> Trial:
@@ -103,7 +106,15 @@ def evaluate(
         _curve(pool, scores, official),
         dict(zip(pool.runs, official.tolist(), strict=True)),
         dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
+        _intervals(pool, calibrated, labels),
     )
+
+
+def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, Interval | None]:
+    """The bars of the paper's Figure 5."""
+    official = pool.question_scores(np.where(labels > 0, 1.0, 0.0))
+    ends = intervals_of_runs(pool.question_scores(found.probabilities), official)
+    return dict(zip(pool.runs, ends, strict=True))
 
 
 def _scores(pool: Pool, trial: Trial) -> Floats:

@@ -52,6 +52,7 @@ NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
 _BATCH = 1024
+_ROOM = 1 << 23  # keys that a table of all of them is made for
 _WORD = re.compile(r"\w+")
 
 
@@ -248,15 +249,22 @@ def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Int
     lengths = np.maximum(np.diff(offsets) - 3, 0)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
-    _, small = np.unique(ids, return_inverse=True)
-    size = np.int64(small.max(initial=0) + 1)
-    small = small.astype(np.int64).ravel()
+    small, size = _renumbered(ids.astype(np.int64))
     pairs = small[:-1] * size + small[1:] if len(small) > 1 else small[:0]
-    _, pairs = np.unique(pairs, return_inverse=True)
-    pairs = pairs.astype(np.int64).ravel()
-    keys = pairs[at] * np.int64(len(pairs) + 1) + pairs[at + 2] if len(at) else at
-    _, grams = np.unique(keys, return_inverse=True)
-    return grams.astype(np.int32).ravel(), bounds
+    pairs, size = _renumbered(pairs)
+    grams, _ = _renumbered(pairs[at] * size + pairs[at + 2] if len(at) else at)
+    return grams.astype(np.int32), bounds
+
+
+def _renumbered(keys: Ints) -> tuple[Ints, np.int64]:
+    """Keys as numbers from 0, in their order, and how many; by a table if there is room for it."""
+    if not len(keys) or keys.max() >= _ROOM:
+        distinct, found = np.unique(keys, return_inverse=True)
+        return found.astype(np.int64).ravel(), np.int64(len(distinct) + 1)
+    has = np.zeros(int(keys.max()) + 1, dtype=np.int64)
+    has[keys] = 1
+    numbers = np.cumsum(has)
+    return numbers[keys] - 1, numbers[-1]
 
 
 def _with_relative(pool: Pool, plain: Floats) -> Floats:

@@ -20,6 +20,7 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -41,6 +42,29 @@ class Errors(NamedTuple):
     """The variance of a question's error within a run (E)."""
     runs: int
 
+    def chance(self, questions: int) -> float:
+        """The share of chance, (E / N) / (B + E / N), in the variance of a mean."""
+        by_chance = self.within / questions
+        return by_chance / (self.between + by_chance) if by_chance else 0.0
+
+    def split(self, chance: float) -> Errors:
+        """Errors of whole runs, of which a share is chance: they have but one question."""
+        own, by_chance = self.between * (1 - chance), self.between * chance
+        return self._replace(between=own, within=by_chance)
+
+    def scaled(self, guessed: float, doubtful: float, answered: float) -> Errors:
+        """The errors where only a share of pairs is guessed, and of questions is answered.
+
+        What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
+        by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
+        """
+        return Errors(
+            self.bias * guessed * answered,
+            self.between * (doubtful * answered) ** 2,
+            self.within * doubtful * answered,
+            self.runs,
+        )
+
 
 class Interval(NamedTuple):
     """A score and the bounds of its interval."""
@@ -53,6 +77,10 @@ class Interval(NamedTuple):
     def width(self) -> float:
         """How wide it is."""
         return self.high - self.low
+
+    def around(self, shown: float) -> Interval:
+        """The same, made to hold a score that was found in another way."""
+        return Interval(self.score, min(self.low, shown), max(self.high, shown))
 
 
 def score_errors(guessed: Floats, official: Floats) -> Errors:
@@ -69,6 +97,12 @@ def score_errors(guessed: Floats, official: Floats) -> Errors:
     within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
     between = max(0.0, float(means.var(ddof=1) - (within / counts).mean()))
     return Errors(float(means.mean()), between, within, len(errors))
+
+
+def whole_errors(guessed: Floats, official: Floats) -> Errors:
+    """The errors of scores of whole runs, not of questions: all of it is a run's own."""
+    errors = guessed - official
+    return Errors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
 
 
 def run_errors(pool: Pool, estimates: Floats, labels: Floats) -> Errors:
@@ -97,12 +131,33 @@ def score_interval(
     return Interval(score, low, high)
 
 
+def intervals_of_runs(guessed: Floats, official: Floats) -> list[Interval | None]:
+    """The interval of every run on its questions, from the errors of the others; None without any.
+
+    Runs x questions, NaN where a run has no score.
+    """
+    found: list[Interval | None] = []
+    for k, scores in enumerate(guessed):
+        others = np.arange(len(guessed)) != k
+        judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
+        mine = scores[~np.isnan(scores)]
+        if (others & judged).sum() < 2 or not len(mine):
+            found.append(None)
+        else:
+            errors = score_errors(guessed[others], official[others])
+            found.append(score_interval(mine, errors, len(mine)).around(float(mine.mean())))
+    return found
+
+
 def _freedom(parts: list[tuple[float, int]]) -> float:
     """(sum of v)^2 / sum of v^2 / df."""
-    whole = sum(variance for variance, _ in parts)
-    return whole**2 / sum(v**2 / max(df, 1) for v, df in parts) if whole > 0 else 1.0
+    some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
+    if len(some) < 2:
+        return float(some[0][1]) if some else 1.0
+    return sum(v for v, _ in some) ** 2 / sum(v**2 / df for v, df in some)
 
 
+@lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
 def student_quantile(tail: float, freedom: float) -> float:
     """The t with P(T >= t) = tail, for tails below a half, by bisection."""
     low, high = 0.0, 1.0

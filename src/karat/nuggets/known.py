@@ -61,16 +61,33 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     Here identical responses of other runs do not count. Nor does a run's silence: readers of files
     in which it speaks have put it into rows, and an assessor who is halfway through is silent, too.
     """
-    rows: dict[tuple[str, str, str, str], float] = {}
+    found = np.full(int(pool.cell_starts[-1]), np.nan)
+    columns = [
+        {nugget.id: j for j, nugget in enumerate(question.nuggets)} for question in pool.questions
+    ]
+    places = _places(pool, {(row.run, row.question) for row in judgements.rows})
     for row in judgements.rows:
-        cell = row.run, row.question, row.nugget, normal(row.response)
-        rows[cell] = max(row.value, rows.get(cell, 0.0))
-    values = []
-    for i, words in enumerate(map(normal, pool.texts)):
-        run, question = pool.runs[pool.run[i]], pool.questions[pool.question[i]]
-        cells = ((run, question.id, nugget.id, words) for nugget in question.nuggets)
-        values += [rows.get(cell, np.nan) for cell in cells]
-    return np.array(values, dtype=np.float64)
+        for question, first in places.get((row.run, row.question, normal(row.response)), ()):
+            if row.nugget in columns[question]:
+                cell = first + columns[question][row.nugget]
+                found[cell] = np.fmax(found[cell], row.value)
+    return found
+
+
+def _places(
+    pool: Pool, judged: set[tuple[str, str]]
+) -> dict[tuple[str, str, str], list[tuple[int, int]]]:
+    """Where the responses of judged runs and questions stand: question and first cell."""
+    names = [question.id for question in pool.questions]
+    widths = np.diff(pool.nugget_starts)[pool.question]
+    cells = np.cumsum(widths) - widths
+    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    places = zip(pool.run.tolist(), pool.question.tolist(), cells.tolist(), pool.texts, strict=True)
+    for run, question, first, text in places:
+        if (pool.runs[run], names[question]) in judged:
+            key = pool.runs[run], names[question], normal(text)
+            found.setdefault(key, []).append((question, first))
+    return found
 
 
 def _with_silence(pool: Pool, judgements: Judgements) -> dict[tuple[str, str, str], float]:

@@ -13,20 +13,22 @@ of other folds alone:
     words       naive Bayes: log odds of the words present and absent, over their norm
 
 Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among the
-responses to the question.
+responses to the question. Texts are kept as lists of words; tables of them are made a few columns
+at a time, so that memory grows with the responses times those they are compared with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karat.nuggets.classifier import Classifier
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.logistic import logit
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
 NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words")
@@ -35,25 +37,51 @@ NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words")
 _NOISE = 0.3  # variance of a judgement beside what likeness explains
 _POWER = 6
 _AWAY = 0.02  # weight of the rate among the neighbours
+_TABLE = 4_000_000  # numbers in a table of responses x words
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """Which response has which word, and what it weighs there; word after word."""
+
+    row: Ints
+    column: Ints
+    value: Floats
+    rows: int
+
+    def tables(self) -> Iterator[Floats]:
+        """Responses x some of the words, at most `_TABLE` numbers at a time."""
+        count = int(self.column[-1]) + 1 if len(self.column) else 0
+        wide = max(_TABLE // max(self.rows, 1), 1)
+        for first in range(0, count, wide):
+            a, b = np.searchsorted(self.column, (first, first + wide))
+            found = np.zeros((self.rows, min(wide, count - first)))
+            found[self.row[a:b], self.column[a:b] - first] = self.value[a:b]
+            yield found
 
 
 @dataclass(frozen=True, eq=False)
 class _Responses:
-    """The responses to one question: cosines with each other, and which has which word."""
+    """The responses to one question: cosines with the first of them, and which has which word."""
 
     cosines: Floats
-    words: Floats
+    words: _Words
 
 
 class Likeness:
-    """The responses of a pool, made comparable once; `columns` then takes any judgements."""
+    """The responses of a pool, made comparable once; `columns` then takes any judgements.
 
-    def __init__(self, pool: Pool, settings: EvidenceSettings | None = None) -> None:
+    With `first`, only so many of the responses to each question, the first ones, may be judged.
+    """
+
+    def __init__(
+        self, pool: Pool, settings: EvidenceSettings | None = None, first: int | None = None
+    ) -> None:
         rule = (settings or EvidenceSettings()).classifier
         self.pool = pool
+        words = rule.tokens(pool.texts, Vocab())  # once for all: they share most words
         self._questions = [
-            _compare(rule, pool.texts[first:last])
-            for first, last in zip(pool.starts[:-1], pool.starts[1:], strict=True)
+            _compare(words, int(start), int(end), first) for start, end in pairwise(pool.starts)
         ]
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -72,29 +100,49 @@ class Likeness:
         return np.concatenate(parts)
 
 
-def _compare(rule: Classifier, texts: tuple[str, ...]) -> _Responses:
-    vocab = Vocab()
-    found = rule.tokens(texts, vocab)
-    row = np.repeat(np.arange(len(texts)), found.lengths)
-    size = np.int64(len(vocab) + 1)
+def _compare(words: Ragged, start: int, end: int, first: int | None) -> _Responses:
+    count = end - start
+    row = np.repeat(np.arange(count), words.lengths[start:end])
+    ids = words.ids[words.offsets[start] : words.offsets[end]].astype(np.int64)
+    size = ids.max(initial=0) + 1
     together = row[1:] == row[:-1]
-    pairs = (found.ids[:-1].astype(np.int64) + 1)[together] * size + found.ids[1:][together]
-    words = _counts(row, found.ids.astype(np.int64), len(texts))
-    both = np.concatenate([words, _counts(row[1:][together], pairs, len(texts))], axis=1)
-    present = (both > 0).sum(axis=0)
-    A = np.log1p(both[:, present > 1]) * np.log((len(texts) + 1) / present[present > 1])
-    norms = np.sqrt((A * A).sum(axis=1, keepdims=True))
-    A = np.divide(A, norms, out=np.zeros_like(A), where=norms > 0)
-    some = (words > 0).sum(axis=0)
-    useful = (some > 1) & (some < len(texts))
-    return _Responses(A @ A.T, (words[:, useful] > 0).astype(np.float64))
+    pairs = (ids[:-1] + 1)[together] * size + ids[1:][together]
+    keys = np.concatenate([ids, pairs])
+    both = _weighed(np.concatenate([row, row[1:][together]]), keys, count)
+    useful = _counted(row, ids, count, count - 1)
+    return _Responses(
+        _cosines(both, first),
+        _Words(useful.row, useful.column, np.ones(len(useful.row)), count),
+    )
 
 
-def _counts(row: Ints, keys: Ints, rows: int) -> Floats:
-    """How often each row has each key: rows x distinct keys."""
-    distinct, column = np.unique(keys, return_inverse=True)
-    found = np.bincount(row * len(distinct) + column.ravel(), minlength=rows * len(distinct))
-    return found.reshape(rows, -1).astype(np.float64)
+def _weighed(row: Ints, keys: Ints, rows: int) -> _Words:
+    """Log counts times the idf, each response of length 1."""
+    counts = _counted(row, keys, rows, rows)
+    present = np.bincount(counts.column)
+    value = np.log1p(counts.value) * np.log((rows + 1) / present)[counts.column]
+    norms = np.sqrt(np.bincount(counts.row, value * value, rows))
+    return _Words(counts.row, counts.column, value / norms[counts.row], rows)
+
+
+def _counted(row: Ints, keys: Ints, rows: int, most: int) -> _Words:
+    """How often each row has each key that two rows have, and at most so many."""
+    cells, counts = np.unique(keys * np.int64(rows) + row, return_counts=True)
+    key, mine = np.divmod(cells, np.int64(max(rows, 1)))
+    new = np.diff(key, prepend=-1) != 0
+    number = np.cumsum(new) - 1
+    present = np.bincount(number)
+    kept = (present > 1) & (present <= most)
+    at = kept[number]
+    return _Words(mine[at], (np.cumsum(kept) - 1)[number[at]], counts[at].astype(np.float64), rows)
+
+
+def _cosines(words: _Words, first: int | None) -> Floats:
+    """Responses x the first of them."""
+    found = np.zeros((words.rows, words.rows if first is None else min(first, words.rows)))
+    for table in words.tables():
+        found += table @ table[: found.shape[1]].T
+    return found
 
 
 def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -103,63 +151,71 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     Regression is linear, so the rate is taken off afterwards: that of the fold that is predicted,
     which has not seen its judgements, for all the others.
     """
-    judged = ~np.isnan(labels)
-    yes = np.where(judged, labels > 0, 0.0)
-    apart = fold[:, None] != fold[None, :]
-    rate = (apart @ yes + 0.5) / (apart @ judged.astype(np.float64) + 1)
-    K, known = responses.cosines, np.asarray(judged.any(axis=1))
+    rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
+    judged = (~np.isnan(labels[rows])).astype(np.float64)
+    yes = (labels[rows] > 0).astype(np.float64)
+    apart = fold[:, None] != fold[rows]
+    rate = (apart @ yes + 0.5) / (apart @ judged + 1)
+    K = responses.cosines[:, rows]
+    near = np.where(apart, K, 0.0)
+    values = np.concatenate([yes, judged, judged * (yes - guesses[rows])], axis=1)
+    carried, all_judged, beyond = np.split(_regress(K, values, rows, fold), 3, axis=1)
     columns = [
         logit(rate),
-        _regress(K, yes, known, fold) - rate * _regress(K, judged.astype(np.float64), known, fold),
-        _regress(K, np.where(judged, yes - guesses, 0.0), known, fold),
-        _closest(K, apart, judged & (yes > 0)) - _closest(K, apart, judged & (yes == 0)),
-        _neighbours(K, apart, yes, judged, rate),
-        _bayes(responses.words, apart, yes, judged),
+        carried - rate * all_judged,
+        beyond,
+        _closest(near, yes) - _closest(near, judged - yes),
+        _neighbours(near, yes, judged, rate),
+        _bayes(responses.words, rows, yes, judged, fold),
     ]
     return np.stack([column.ravel() for column in columns], axis=1)
 
 
-def _regress(K: Floats, values: Floats, known: NDArray[np.bool_], fold: Ints) -> Floats:
-    """K (K + noise)^-1 values over the known rows, each predicted without those of its own fold.
+def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
+    """K (K + noise)^-1 values over the judged rows, each predicted without those of its own fold.
 
     Leaving a block B out: v_B - (M_BB)^-1 (M v)_B, with M the inverse over all.
     """
-    rows = np.flatnonzero(known)
-    M = np.linalg.inv(K[np.ix_(rows, rows)] + _NOISE * np.eye(len(rows)))
-    weighted = M @ values[rows]
-    found = K[:, rows] @ weighted
+    M = np.linalg.inv(K[rows] + _NOISE * np.eye(len(rows)))
+    weighted = M @ values
+    found = K @ weighted
     for one in np.unique(fold[rows]):
         at = np.flatnonzero(fold[rows] == one)
-        found[rows[at]] = values[rows[at]] - np.linalg.solve(M[np.ix_(at, at)], weighted[at])
+        found[rows[at]] = values[at] - np.linalg.solve(M[np.ix_(at, at)], weighted[at])
     return found
 
 
-def _closest(K: Floats, apart: NDArray[np.bool_], some: NDArray[np.bool_]) -> Floats:
+def _closest(near: Floats, some: Floats) -> Floats:
     """Likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
-    near = np.where(apart, K, 0.0)
-    found: Floats = (near[:, :, None] * some[None, :, :]).max(axis=1)
-    return found
+    return np.stack([(near * column).max(axis=1, initial=0.0) for column in some.T], axis=1)
 
 
-def _neighbours(
-    K: Floats, apart: NDArray[np.bool_], yes: Floats, judged: NDArray[np.bool_], rate: Floats
-) -> Floats:
-    weights = np.where(apart, np.clip(K, 0, None), 0.0) ** _POWER
+def _neighbours(near: Floats, yes: Floats, judged: Floats, rate: Floats) -> Floats:
+    weights = np.clip(near, 0, None) ** _POWER
     found: Floats = (weights @ yes + _AWAY * rate) / (weights @ judged + _AWAY)
     return found
 
 
-def _bayes(
-    words: Floats, apart: NDArray[np.bool_], yes: Floats, judged: NDArray[np.bool_]
-) -> Floats:
-    """Log odds of a yes from the words that are there and those that are not, over their norm."""
-    no = judged - yes
-    found = np.zeros_like(yes)
-    for i, mine in enumerate(words):
-        others = apart[i][:, None]
-        pos, neg = others * yes, others * no
-        p = (pos.T @ words + 0.5) / (pos.sum(axis=0) + 1)[:, None]
-        n = (neg.T @ words + 0.5) / (neg.sum(axis=0) + 1)[:, None]
-        odds = np.where(mine > 0, np.log(p / n), np.log((1 - p) / (1 - n)))
-        found[i] = odds.sum(axis=1) / np.sqrt((odds * odds).sum(axis=1) + 1)
+def _bayes(words: _Words, rows: Ints, yes: Floats, judged: Floats, fold: Ints) -> Floats:
+    """Log odds of a yes from the words that are there and those that are not, over their norm.
+
+    The odds are those of a fold; with a for words that are there and b for the others, the sum over
+    all words is that of b, and of a - b over those that are there; so is that of squares.
+    """
+    sums, squares = (np.zeros((words.rows, yes.shape[1])) for _ in range(2))
+    for table in words.tables():
+        for one in np.unique(fold):
+            others, mine = fold[rows] != one, np.flatnonzero(fold == one)
+            here, some = table[mine], table[rows[others]]
+            p, n = (_shares(kind[others], some) for kind in (yes, judged - yes))
+            a, b = np.log(p / n), np.log((1 - p) / (1 - n))
+            sums[mine] += here @ (a - b).T + b.sum(axis=1)
+            squares[mine] += here @ (a * a - b * b).T + (b * b).sum(axis=1)
+    found: Floats = sums / np.sqrt(np.maximum(squares, 0.0) + 1)
+    return found
+
+
+def _shares(kind: Floats, words: Floats) -> Floats:
+    """Nuggets x words: the share of such responses that have a word."""
+    found: Floats = (kind.T @ words + 0.5) / (kind.sum(axis=0) + 1)[:, None]
     return found

@@ -39,14 +39,13 @@ class Shares(NamedTuple):
 
 def shares(run: str, question: Question, decided: Decided) -> Shares:
     """The six scores of an answer."""
-    vital = np.array([nugget.vital for nugget in question.nuggets])
+    vital = np.array([nugget.vital for nugget in question.nuggets], dtype=np.bool_)
+    weights = np.where(vital, 1.0, np.array([[okay] for okay in _OKAY.values()]))
+    whole = weights.sum(axis=1).tolist()
     found = []
     for strict in (False, True):
-        support = decided.support(strict)
-        for okay in _OKAY.values():
-            weight = np.where(vital, 1.0, okay)
-            whole = float(weight.sum())
-            found.append(float(weight @ support) / whole if whole else math.nan)
+        sums = (weights @ decided.support(strict)).tolist()
+        found += [part / most if most else math.nan for part, most in zip(sums, whole, strict=True)]
     return Shares(run, question.id, *found)
 
 

@@ -8,29 +8,29 @@ it, which tells how wrong scores of guesses are. Without any, a built-in model s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.nuggets.calibrated import (
-    PRIOR,
-    PRIOR_ERRORS,
-    Calibrated,
-    cross_validate,
-    fit_calibrated,
-    fit_with_likeness,
-)
+from karat.nuggets.batches import Asked, Models, ask, together
+from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_with_likeness
+from karat.nuggets.classifier import pooled_idf
 from karat.nuggets.decisions import Decided
-from karat.nuggets.evidence import evidence
-from karat.nuggets.intervals import Errors, Interval, score_errors, score_interval
+from karat.nuggets.estimates import Returned, of_answers
+from karat.nuggets.evidence import EvidenceSettings, evidence
+from karat.nuggets.held_out import HeldOut, hold_out
+from karat.nuggets.intervals import Interval, score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.pool import Floats, Pool, make_pool
+from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured
+from karat.nuggets.official import Official
+from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
 from karat.nuggets.sets import NuggetSet
 from karat.progress import Progress, silent
@@ -43,6 +43,15 @@ FOLDS = 10
 """Groups of judged runs that are guessed without themselves."""
 
 
+class RunIntervals(NamedTuple):
+    """What is uncertain about a run; F is missing where no nugget has any weight."""
+
+    share: Interval
+    """Of A."""
+    macro: Interval | None
+    micro: Interval | None
+
+
 @dataclass(frozen=True, eq=False)
 class Nuggeteer:
     """What a classifier says of all responses of some runs."""
@@ -51,64 +60,115 @@ class Nuggeteer:
     probabilities: Floats
     """Of every cell of the pool."""
     carried: NDArray[np.bool_]
-    errors: Errors
+    labels: Floats
+    """What was judged of a cell in its own run, else NaN."""
     learned: int
     """Judged pairs that it learned from; 0 for the built-in model."""
+    measured: Measured | None = None
+    """What tells how wrong it is, if anything does."""
+    _errors: dict[Official, AllErrors] = field(default_factory=dict)
 
-    def table(self, run: str, question: str, cells: Floats) -> Floats:
-        """The cells of a run's responses to a question: responses x nuggets."""
-        at = [q.id for q in self.pool.questions].index(question)
-        mine = self.pool.run[self.pool.starts[at] : self.pool.starts[at + 1]]
-        found: Floats = self.pool.table(cells, at)[mine == self.pool.runs.index(run)]
-        return found
+    def errors(self, how: Official) -> AllErrors:
+        """How wrong scores of its guesses are."""
+        if how not in self._errors:
+            self._errors[how] = self.measured.errors(how) if self.measured else PRIOR_ALL
+        return self._errors[how]
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """(question, normalised response) -> number of the question, and the row of its table."""
-        at, rows = self.pool.question.tolist(), range(len(self.pool.texts))
-        found: dict[tuple[str, str], tuple[int, int]] = {}
-        for q, row, text in zip(at, rows, self.pool.texts, strict=True):
-            place = q, row - int(self.pool.starts[q])
-            found.setdefault((self.pool.questions[q].id, normal(text)), place)
+    def doubt(self) -> float:
+        """What a pair known from an identical response counts beside a guess."""
+        return self.measured.doubt() if self.measured else PRIOR_DOUBT
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {question.id: q for q, question in enumerate(self.pool.questions)}
+
+    @cached_property
+    def _tags(self) -> dict[str, int]:
+        return {tag: k for k, tag in enumerate(self.pool.runs)}
+
+    def table(self, run: str, question: str, cells: NDArray[Any]) -> NDArray[Any]:
+        """The cells of a run's responses to a question: responses x nuggets."""
+        at = self._numbers[question]
+        start, end = self.pool.starts[at : at + 2]
+        number = self._tags[run]
+        first, last = np.searchsorted(self.pool.run[start:end], (number, number + 1))
+        return self.pool.table(cells, at)[first:last]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        """(question, normalised response) -> the row of the question's table."""
+        names = [question.id for question in self.pool.questions]
+        rows = np.arange(len(self.pool.texts)) - self.pool.starts[self.pool.question]
+        found: dict[tuple[str, str], int] = {}
+        places = zip(self.pool.question.tolist(), rows.tolist(), self.pool.texts, strict=True)
+        for q, row, text in places:
+            found.setdefault((names[q], normal(text)), row)
         return found
 
     def chances(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Probabilities of responses of the pool, whoever gave them: responses x nuggets."""
-        places = [self._places[question.id, response.normal] for response in responses]
-        rows = [self.pool.table(self.probabilities, q)[row] for q, row in places]
-        return np.array(rows).reshape(len(responses), len(question.nuggets))
+        rows = [self._places[question.id, response.normal] for response in responses]
+        table = self.pool.table(self.probabilities, self._numbers[question.id])
+        return table[np.array(rows, dtype=np.int64)]
 
     def guess(self, run: str) -> Guessing:
         """The guesses about one run, as `decide_run` takes them."""
         return Guessing(self, run)
 
     def interval(self, run: Run, decided: Mapping[str, Decided]) -> Interval | None:
-        """A, the share of nuggets, with what judgements say in place of guesses, and its interval.
+        """The interval of A; None for a run that answered nothing."""
+        found = self.intervals(run, decided, Official())
+        return found and found.share
 
-        Only the guessed share of the pairs can be wrong: the errors of guesses count by its square.
-        A question without a response scores 0, and nothing is wrong there. None for a run that
-        answered nothing.
+    def intervals(
+        self, run: Run, decided: Mapping[str, Decided], how: Official
+    ) -> RunIntervals | None:
+        """Intervals of A and of F, on these questions; None for a run that answered nothing.
+
+        Scores are expected ones, with what judgements say in place of guesses, less their bias; an
+        interval is made to hold the score that decisions give, which is what reports show. Only
+        what is guessed can be wrong, and, by `doubt`, what is known from another run alone. A
+        question without a response scores 0, and nothing is wrong there.
         """
-        scores, guessed, pairs = [], 0, 0
-        for question in self.pool.questions:
-            found = decided[question.id]
-            if not len(found.values):
-                continue
-            chances = self.table(run.tag, question.id, self.probabilities)
-            told = np.where(found.known, found.values, chances)
-            scores.append(float(told.max(axis=0).mean()) if told.size else 0.0)
-            guessed, pairs = guessed + int((~found.known).sum()), pairs + found.known.size
-        if not scores:
+        questions = [q for q in self.pool.questions if q.nuggets]
+        answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
+        if not answered:
             return None
-        questions = len(self.pool.questions)
-        answered, share = len(scores) / questions, guessed / max(pairs, 1)
-        errors = self.errors._replace(
-            bias=self.errors.bias * share * answered,
-            between=self.errors.between * (share * answered) ** 2,
-            within=self.errors.within * share**2 * answered,
+        guessed, borrowed = self._in_doubt(run, decided)
+        part = guessed, guessed + self.doubt * borrowed, answered
+        errors = AllErrors(*(one.scaled(*part) for one in self.errors(how)))
+        chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
+        told, shown = of_answers(questions, run, decided, how, chances)
+        share = score_interval(told.share, errors.share, len(questions))
+        return RunIntervals(
+            share.around(float(shown.share.mean())), *_f(told.official, shown.official, errors, how)
         )
-        scores += [0.0] * (questions - len(scores))
-        return score_interval(np.array(scores), errors, questions)
+
+    def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[float, float]:
+        """The shares of pairs that are guessed, and that are known from another run alone."""
+        guessed = borrowed = pairs = 0
+        for id, found in decided.items():
+            if found.known.size:
+                own = ~np.isnan(self.table(run.tag, id, self.labels))
+                guessed += int((~found.known).sum())
+                borrowed += int((found.known & ~own).sum())
+                pairs += found.known.size
+        return guessed / max(pairs, 1), borrowed / max(pairs, 1)
+
+
+def _f(
+    told: Returned, shown: Returned, errors: AllErrors, how: Official
+) -> tuple[Interval | None, Interval | None]:
+    """The intervals of F macro and micro."""
+    kept = told.total > 0
+    if not kept.any():
+        return None, None
+    f, plain = (one.f(how.beta)[kept] for one in (told, shown))
+    macro = score_interval(f, errors.macro, len(f)).around(float(plain.mean()))
+    whole, decided = (one.summed().f(how.beta) for one in (told, shown))
+    micro = score_interval(np.array([whole]), errors.micro, 1).around(float(decided))
+    return macro, micro
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +180,8 @@ class Guessing:
 
     def __call__(self, question: Question, responses: Sequence[Response]) -> Floats:
         """1 where the nugget is guessed to be carried, else 0."""
-        carried = self.nuggeteer.carried.astype(np.float64)
-        found = self.nuggeteer.table(self.run, question.id, carried)
+        carried = self.nuggeteer.table(self.run, question.id, self.nuggeteer.carried)
+        found: Floats = carried.astype(np.float64)
         if len(found) != len(responses):
             raise InputError(f"run {self.run} has other responses to {question.id} than before")
         return found
@@ -136,55 +196,65 @@ def nuggeteer(
 ) -> Nuggeteer:
     """Guess all runs of a set, from its judgements if there are enough of them.
 
-    Without `measured` one model learns from all judgements: much quicker, for what needs no
-    intervals; the errors are then those of the built-in model.
+    Without `measured` one model learns from all judgements: quicker, for what needs no intervals;
+    the errors are then those of the built-in model.
     """
     judgements = _of_versions(nuggets.judgements, nuggets.runs)
     judged = _judged_runs(judgements, nuggets.runs)
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
-    X = evidence(pool, progress=progress)
     labels = own_values(pool, judgements)
-    known, yes = ~np.isnan(labels), int((labels > 0).sum())
-    if known.sum() < FEWEST or min(yes, known.sum() - yes) < FEWEST_OF_A_KIND:
-        return _one_model(pool, X, PRIOR, 0)
-    if len(np.unique(pool.cell_run[known])) < 2:  # none to learn from while it is left out
-        learned = fit_calibrated(X, labels, prior=PRIOR.logistic)
-        return _one_model(pool, X, learned, int(known.sum()))
+    idf = pooled_idf(pool.texts, replace(EvidenceSettings().classifier, stop="none"))
+    asked = Asked(pool, labels, idf)
+    known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
+    if known < FEWEST or min(yes, known - yes) < FEWEST_OF_A_KIND:
+        return _one_model(asked, Models(PRIOR), 0, progress)
+    return _learned(asked, known, measured, progress)
+
+
+def _learned(asked: Asked, learned: int, measured: bool, progress: Progress) -> Nuggeteer:
+    """Guesses of a model that learns from judgements, or of several that leave runs out."""
+    rows = together(asked)
+    pool, labels = asked.pool.take(rows), asked.labels[asked.pool.cells(rows)]
+    X = evidence(pool, idf=asked.idf, progress=progress)
+    if len(np.unique(pool.cell_run[~np.isnan(labels)])) < 2:  # none to learn from without itself
+        models = Models(fit_calibrated(X, labels, prior=PRIOR.logistic))
+        return _one_model(asked, models, learned, progress)
     fold, near = _folds(pool, labels), Likeness(pool)
-    if not measured:
+    if measured:
+        held = hold_out(pool, X, labels, fold, near, progress)
+    else:
         model, columns = fit_with_likeness(X, labels, fold, near)
-        return _one_model(pool, columns, model, int(known.sum()))
-    found = cross_validate(pool, X, labels, fold, near, progress=progress)
-    errors = _errors(pool, found.probabilities, labels)
-    return Nuggeteer(pool, found.probabilities, found.carried, errors, int(known.sum()))
+        chances = model.probabilities(columns)
+        held = HeldOut(model, chances, chances > model.threshold)
+    chances, carried = _with_the_rest(asked, rows, X, labels, held, progress)
+    told = Measured(pool, held.probabilities, held.carried, labels) if measured else None
+    return Nuggeteer(asked.pool, chances, carried, asked.labels, learned, told)
 
 
-def _one_model(pool: Pool, X: Floats, model: Calibrated, learned: int) -> Nuggeteer:
+def _with_the_rest(
+    asked: Asked, rows: Ints, X: Floats, labels: Floats, held: HeldOut, progress: Progress
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """What was said of some responses, and what the model says of the others: all cells."""
+    pool = asked.pool
+    if len(rows) == len(pool.texts):
+        return held.probabilities, held.carried
+    rest = np.setdiff1d(np.arange(len(pool.texts)), rows)
+    chances = np.empty(int(pool.cell_starts[-1]))
+    carried = np.empty(len(chances), dtype=np.bool_)
+    here, there = pool.cells(rows), pool.cells(rest)
+    chances[here], carried[here] = held.probabilities, held.carried
+    models = Models(held.model, fit_calibrated(X, labels))
+    chances[there] = ask(asked, rest, models, progress)
+    carried[there] = chances[there] > held.model.threshold
+    return chances, carried
+
+
+def _one_model(asked: Asked, models: Models, learned: int, progress: Progress) -> Nuggeteer:
     """The same model for all cells; how wrong it is here cannot be told."""
-    chances = model.probabilities(X)
-    return Nuggeteer(pool, chances, chances > model.threshold, PRIOR_ERRORS, learned)
-
-
-def _errors(pool: Pool, guessed: Floats, labels: Floats) -> Errors:
-    """Of guesses against A; those of the built-in model if too few answers were judged whole."""
-    official = official_scores(pool, labels)
-    judged = (~np.isnan(official)).sum(axis=1) > 1
-    if judged.sum() < 2:
-        return PRIOR_ERRORS
-    return score_errors(pool.question_scores(guessed)[judged], official[judged])
-
-
-def official_scores(pool: Pool, labels: Floats) -> Floats:
-    """Runs x questions: A, half for partial support; NaN where judgements do not tell all of it.
-
-    Assessors may stop at the first response that carries a nugget: then the others do not matter.
-    """
-    told = np.nan_to_num(labels)
-    best = pool.answers(told).ravel()[pool.answered]
-    missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
-    found: Floats = np.where(pool.question_scores(missing) > 0, np.nan, pool.question_scores(told))
-    return found
+    chances = ask(asked, np.arange(len(asked.pool.texts)), models, progress)
+    carried = chances > models.last.threshold
+    return Nuggeteer(asked.pool, chances, carried, asked.labels, learned)
 
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
@@ -217,9 +287,14 @@ def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
     ]
 
 
-def _folds(pool: Pool, labels: Floats) -> NDArray[np.int64]:
-    """Judged runs in groups; all that nobody judged is one more, learned from all of these."""
-    judged = np.unique(pool.cell_run[~np.isnan(labels)])
+def _folds(pool: Pool, labels: Floats) -> Ints:
+    """Judged runs in groups; responses that nobody judged are one more, learned from all of these.
+
+    A run's own judgements are known when its other responses are guessed.
+    """
+    judged = ~np.isnan(labels)
+    runs = np.unique(pool.cell_run[judged])
     group = np.full(len(pool.runs), FOLDS, dtype=np.int64)
-    group[judged] = np.arange(len(judged)) % min(FOLDS, len(judged))
-    return group[pool.cell_run]
+    group[runs] = np.arange(len(runs)) % min(FOLDS, len(runs))
+    some = np.bincount(pool.cell_response, judged, len(pool.texts)) > 0
+    return np.where(some, group[pool.run], FOLDS)[pool.cell_response]

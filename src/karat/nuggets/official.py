@@ -154,7 +154,7 @@ class Official:
 
 def length(responses: Iterable[Response]) -> int:
     """l: the characters of an answer, white space not counted."""
-    return sum(len(part) for response in responses for part in response.text.split())
+    return sum(len("".join(response.text.split())) for response in responses)
 
 
 def weights(question: Question, kind: str = "vital") -> Floats:

@@ -8,7 +8,7 @@ the tables of the questions stand one after the other in one flat array.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,6 +90,35 @@ class Pool:
         """The cells of a question as responses x nuggets."""
         first, last = self.cell_starts[question : question + 2]
         return cells[first:last].reshape(-1, len(self.questions[question].nuggets))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Runs x questions: the characters of an answer, white space not counted."""
+        found = np.zeros((len(self.runs), len(self.questions)))
+        characters = [len("".join(text.split())) for text in self.texts]
+        np.add.at(found, (self.run, self.question), characters)
+        return found
+
+    def take(self, rows: Ints) -> Pool:
+        """Some of the responses, in their order, with the questions they answer."""
+        if len(rows) == len(self.texts):
+            return self
+        asked, counts = np.unique(self.question[rows], return_counts=True)
+        return replace(
+            self,
+            questions=tuple(self.questions[q] for q in asked.tolist()),
+            texts=tuple(self.texts[row] for row in rows.tolist()),
+            run=self.run[rows],
+            starts=_starts(counts),
+        )
+
+    def cells(self, rows: Ints) -> Ints:
+        """The cells of some responses, in their order."""
+        widths = np.diff(self.nugget_starts)
+        first = self.cell_starts[:-1] - self.starts[:-1] * widths
+        mine = widths[self.question[rows]]
+        begins = first[self.question[rows]] + rows * mine
+        return np.arange(mine.sum()) + np.repeat(begins - _starts(mine)[:-1], mine)
 
     @cached_property
     def answered(self) -> Ints:

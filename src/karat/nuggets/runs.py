@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 
@@ -21,6 +22,7 @@ class Response:
         return normal(self.text)
 
 
+@lru_cache(maxsize=4096)  # of one answer there are as many judgements as nuggets
 def normal(text: str) -> str:
     """A response as judgements are looked up by: white space and case do not matter."""
     return " ".join(text.split()).casefold()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from karat.nuggets.agenda import Listed, Order
 from karat.nuggets.asking import Ask
 from karat.nuggets.judgements import SUPPORT, Judged
 from karat.nuggets.keys import Nugget, Question
@@ -24,10 +24,13 @@ class Step(NamedTuple):
 
 
 class Session:
-    """Goes through a queue of pairs; every answer is in the log before the next is asked for."""
+    """Goes through pairs; every answer is in the log before the next is asked for.
 
-    def __init__(self, asks: Iterable[Ask], log: Log, judge: str = "") -> None:
-        self._waiting = deque(asks)
+    `asks` is an order of its own, or pairs in the order in which they are asked about.
+    """
+
+    def __init__(self, asks: Order | Sequence[Ask], log: Log, judge: str = "") -> None:
+        self._order: Order = Listed(asks) if isinstance(asks, Sequence) else asks
         self._log, self._judge = log, judge
         self._past: list[Step] = []
         self._words: dict[tuple[str, str], list[str]] = {}
@@ -37,9 +40,9 @@ class Session:
     @property
     def current(self) -> Ask | None:
         """What is asked now, with the words that were marked meanwhile; None at the end."""
-        if not self._waiting:
+        ask = self._order.first()
+        if ask is None:
             return None
-        ask = self._waiting[0]
         words = self._words.get((ask.question.id, ask.nugget.id), ())
         texts = (*ask.nugget.descriptions, *words)
         return ask._replace(nugget=replace(ask.nugget, descriptions=texts)) if words else ask
@@ -47,24 +50,24 @@ class Session:
     @property
     def left(self) -> int:
         """How many are still to be asked."""
-        return len(self._waiting)
+        return len(self._order)
 
     def answer(self, value: float) -> None:
         """The response carries the nugget (1), in part (0.5), or does not (0)."""
-        ask = self._waiting[0]
+        ask = self._first()
         self._log.judge(self._row(ask, ask.nugget.id, value))
-        self._waiting.popleft()
+        self._order.answer(value)
         self._past.append(Step(ANSWER, ask))
         self.judged += 1
 
     def skip(self) -> None:
         """Ask about it last."""
-        self._past.append(Step(SKIP, self._waiting[0]))
-        self._waiting.rotate(-1)
+        self._past.append(Step(SKIP, self._first()))
+        self._order.skip()
 
     def describe(self, words: str) -> bool:
         """Words of the response become a further description; whether they are new."""
-        ask, now = self._waiting[0], self.current
+        ask, now = self._first(), self.current
         if now is None or words in now.nugget.descriptions:
             return False
         self._log.describe(ask.question, ask.nugget, words)
@@ -77,7 +80,7 @@ class Session:
 
         The other responses are asked about it when judging is started again.
         """
-        ask = self._waiting[0]
+        ask = self._first()
         nugget = Nugget(self._free(ask.question), (description,), vital)
         self._log.add(ask.question, nugget, self._row(ask, nugget.id, SUPPORT))
         self._added.setdefault(ask.question.id, []).append(nugget.id)
@@ -92,16 +95,21 @@ class Session:
         if kind != SKIP:
             self._log.undo()
         self._past.pop()
-        if kind == ANSWER:
-            self._waiting.appendleft(ask)
-            self.judged -= 1
-        elif kind == SKIP:
-            self._waiting.rotate(1)
+        if kind in (ANSWER, SKIP):
+            self._order.take_back(ask, kind == SKIP)
+            self.judged -= kind == ANSWER
         elif kind == WORDS:
             self._words[ask.question.id, ask.nugget.id].pop()
         else:
             self._added[ask.question.id].pop()
         return kind
+
+    def _first(self) -> Ask:
+        """What is asked now, as the key has it."""
+        ask = self._order.first()
+        if ask is None:
+            raise IndexError("nothing is asked any more")
+        return ask
 
     def _row(self, ask: Ask, nugget: str, value: float) -> Judged:
         return Judged(ask.question.id, nugget, ask.response.text, value, ask.run, self._judge)

@@ -22,12 +22,20 @@ _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
 class Point(NamedTuple):
-    """One point of a scatter plot; points of one group look alike."""
+    """One point of a scatter plot; points of one group look alike; y may have an interval."""
 
     x: float
     y: float
     label: str
     group: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def bar(self) -> tuple[float, float] | None:
+        """The interval of y, if both ends have a place."""
+        low, high = self.low, self.high
+        return (low, high) if low is not None and high is not None and drawable(self[4:]) else None
 
 
 class Line(NamedTuple):
@@ -43,7 +51,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Scatter:
-    """Points on two axes, perhaps with a fitted line and a note such as `r = 0.81`."""
+    """Points on two axes, perhaps with bars, a fitted line and a note such as `r = 0.81`."""
 
     title: str
     x_axis: str
@@ -70,7 +78,8 @@ class Scatter:
 
     def ticks(self, across: int = 6, up: int = 6) -> tuple[Ticks, Ticks]:
         """About so many round values along both axes, of points that there must be."""
-        xs, ys, _, _ = zip(*self.shown, strict=True)
+        xs = [point.x for point in self.shown]
+        ys = [y for point in self.shown for y in (point.y, *(point.bar or ()))]
         return nice_ticks(min(xs), max(xs), across), nice_ticks(min(ys), max(ys), up)
 
     @property
@@ -84,7 +93,11 @@ class Scatter:
 def point_story(point: Point) -> str:
     """One point in words, with all its digits."""
     group = f" ({point.group})" if point.group else ""
-    return f"{point.label}{group}: {float(point.x)!r}, {float(point.y)!r}"
+    told = f"{point.label}{group}: {float(point.x)!r}, {float(point.y)!r}"
+    if not point.bar:
+        return told
+    low, high = map(float, point.bar)
+    return f"{told} (from {low!r} to {high!r})"
 
 
 class CellMark(NamedTuple):

@@ -119,7 +119,11 @@ def _over_runs(baseline: Baseline) -> dict[str, Cell]:
 
 
 def _scatter(found: Evaluation) -> Scatter:
-    points = [Point(found.official[tag], found.guessed[tag], tag) for tag in found.official]
+    points = []
+    for tag, official in found.official.items():
+        ends = found.intervals[tag]
+        bar = (ends.low, ends.high) if ends else (None, None)
+        points.append(Point(official, found.guessed[tag], tag, "", *bar))
     tau = found.calibrated.agreement.tau_b
     return Scatter(
         "Official and guessed scores",
@@ -128,7 +132,19 @@ def _scatter(found: Evaluation) -> Scatter:
         points,
         line=Line(1.0, 0.0),
         note=f"tau_b {tau:.3f}",
-        caption="One point a run; the line is where both are equal.",
+        caption="One point a run; the line is where both are equal." + _outside(found),
+    )
+
+
+def _outside(found: Evaluation) -> str:
+    """What the bars are, and how often they miss."""
+    known = [(ends, found.official[tag]) for tag, ends in found.intervals.items() if ends]
+    missed = sum(not ends.low <= official <= ends.high for ends, official in known)
+    if not known:
+        return ""
+    return (
+        " Bars: 95% intervals, from the errors on the other runs; the official score of "
+        f"{missed} of {len(known)} runs lies outside."
     )
 
 

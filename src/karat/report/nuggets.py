@@ -11,9 +11,9 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
     from karat.nuggets.decisions import Decided
-    from karat.nuggets.intervals import Interval
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
+    from karat.nuggets.nuggeteer import RunIntervals
     from karat.nuggets.official import Official, RunScore
     from karat.nuggets.runs import Response, Run
     from karat.nuggets.sets import NuggetSet
@@ -140,6 +140,10 @@ _RUNS = (
     Column("run", "Run"),
     Column("micro", "F micro", 3, align="right", help="F of sums over questions."),
     Column("macro", "F macro", 3, align="right", help="Mean of F over questions."),
+    Column("f_low", "F low", 3, align="right", help="Lower end of the 95% interval of F macro."),
+    Column("f_high", "F high", 3, align="right", help="Upper end of the 95% interval of F macro."),
+    Column("micro_low", "F micro low", 3, align="right", readers="programs"),
+    Column("micro_high", "F micro high", 3, align="right", readers="programs"),
     Column("recall", "Recall", 3, align="right", help="Mean over questions."),
     Column("precision", "Precision", 3, align="right", help="Mean over answers that have one."),
     Column("A", "A", 3, align="right", help="Share of all nuggets, half for partial support."),
@@ -195,8 +199,8 @@ class Scored(NamedTuple):
     decided: dict[str, Decided]
     official: RunScore
     shares: tuple[Shares, ...]
-    interval: Interval | None = None
-    """Of A, where something was guessed."""
+    intervals: RunIntervals | None = None
+    """Where a classifier guessed what nobody judged."""
 
 
 def score_document(
@@ -238,12 +242,22 @@ def _run(one: Scored) -> Row:
         "recall": one.official.macro.recall,
         "precision": one.official.macro.precision,
         **_only(mean_shares(one.shares)),
-        "low": one.interval.low if one.interval else None,
-        "high": one.interval.high if one.interval else None,
+        **_ends(one.intervals),
         "questions": len(one.official.questions),
         "known": judged / pairs if pairs else math.nan,
         "guessed": (pairs - judged - undecided) / pairs if pairs else math.nan,
         "undecided": undecided / pairs if pairs else math.nan,
+    }
+
+
+def _ends(found: RunIntervals | None) -> dict[str, Cell]:
+    """The ends of all intervals; missing where there is none."""
+    names = {"": "share", "f_": "macro", "micro_": "micro"}
+    ends = {name: getattr(found, which) if found else None for name, which in names.items()}
+    return {
+        f"{name}{side}": getattr(one, side) if one else None
+        for name, one in ends.items()
+        for side in ("low", "high")
     }
 
 

@@ -92,6 +92,7 @@ def _scatter(chart: Scatter, axes: Axes) -> None:
         axes.scatter(
             xs, ys, s=22, alpha=alpha, label=_label(group or "other"), clip_on=False, **look
         )
+    _bars(chart, axes)
     _fitted(chart, axes, x, y)
     if chart.note:
         axes.set_title(printable(chart.note), loc="right", fontsize=SMALL, fontweight="normal")
@@ -99,6 +100,18 @@ def _scatter(chart: Scatter, axes: Axes) -> None:
         _legend(axes, 4)
     if chart.labelled:
         _point_labels(chart, axes)
+
+
+def _bars(chart: Scatter, axes: Axes) -> None:
+    """The intervals of y."""
+    barred = [(point, point.bar) for point in chart.shown if point.bar]
+    if barred:
+        xs = [point.x for point, _ in barred]
+        lows, highs = zip(*(bar for _, bar in barred), strict=True)
+        look: Look = {"colors": MUTED, "linewidth": 0.7, "zorder": 2, "alpha": 0.8}
+        axes.vlines(xs, lows, highs, **look)
+        for ends in (lows, highs):
+            axes.scatter(xs, ends, marker="_", s=14, color=MUTED, linewidths=0.7, zorder=2)
 
 
 def _fitted(chart: Scatter, axes: Axes, x: Ticks, y: Ticks) -> None:

@@ -18,6 +18,8 @@ BELOW = 48.0  # room for the tick labels and the name of the axis
 LINE = 15.0  # height of a label
 WIDE = 1.12  # broad letters take more room than the usual ones
 LONGEST_LABEL = 24
+CAP = 3.0  # half of the line at the end of a bar
+BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
 def scatter_svg(chart: Scatter) -> str:
@@ -40,7 +42,16 @@ def scatter_svg(chart: Scatter) -> str:
 
 def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
     sign = marker(number, moved(x.at(point.x), y.at(point.y)))
-    return element("g", svg.tooltip(point_story(point)), sign)
+    return element("g", svg.tooltip(point_story(point)), *_bar(x, y, point), sign)
+
+
+def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
+    """The interval, with a cap at each end."""
+    if point.bar:
+        across, (low, high) = x.at(point.x), map(y.at, point.bar)
+        yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)
+        for end in (low, high):
+            yield shape("line", x1=across - CAP, y1=end, x2=across + CAP, y2=end, **BAR)
 
 
 def _groups(chart: Scatter) -> list[Entry]:

@@ -58,6 +58,9 @@ def _names(chart: Scatter, paper: Paper) -> list[str]:
     lines = []
     for letter, point in zip(ascii_letters, chart.shown, strict=False):
         values = f"{x.label(point.x, extra=2)}, {y.label(point.y, extra=2)}"
+        if point.bar:
+            low, high = (y.label(end, extra=2) for end in point.bar)
+            values += f" (from {low} to {high})"
         group = f" ({point.group})" if point.group else ""
         told = truncate(visible(f" {point.label}{group}: {values}"), paper.width - 1)
         lines.append(paper.ink(letter, _ink(chart, point)) + told)

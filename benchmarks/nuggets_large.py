@@ -1,0 +1,123 @@
+"""Very many responses with judgements: time and peak memory of scoring and of judging.
+
+    python benchmarks/nuggets_large.py [RESPONSES]
+
+One run answers two questions of ten nuggets with so many responses (400,000 if nothing is said) of
+fifteen words; of it and of four small runs, two hundred responses were judged. For a tenth of it,
+and for all of it, in a process each: load nothing, guess, decide and score with intervals
+(`score`); guess, rank all pairs, and answer twenty of them (`judge`). Times are those of the
+processor. Words are drawn with a fixed seed.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import json
+import random
+import subprocess
+import sys
+import time
+from types import MappingProxyType
+
+from jobs import peak_mb
+
+MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
+
+
+def made(count: int):  # type: ignore[no-untyped-def]
+    """The set: a key, a large run, four small ones, and judgements."""
+    from karat.nuggets.judgements import Judged, Judgements
+    from karat.nuggets.keys import Nugget, Question, make_key
+    from karat.nuggets.runs import Response, make_run
+    from karat.nuggets.sets import NuggetSet
+
+    rng = random.Random(9)
+    words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "dklmnrst"]
+    facts = {
+        str(q): [" ".join(rng.sample(words, 5)) for _ in range(NUGGETS)] for q in range(QUESTIONS)
+    }
+    key = make_key(
+        Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(some)))
+        for q, some in facts.items()
+    )
+    rows: list[Judged] = []
+
+    def said(tag: str, size: int):  # type: ignore[no-untyped-def]
+        for at in range(size):
+            q = str(at % QUESTIONS)
+            has = [g for g in range(NUGGETS) if rng.random() < 0.1]
+            parts = [facts[q][g] for g in has[:2]] + [rng.choice(words) for _ in range(WORDS)]
+            text = " ".join([*parts[: WORDS - 2], f"w{tag}{at}"])
+            if at < JUDGED:
+                rows.extend(
+                    Judged(q, str(g), text, float(g in has[:2]), tag) for g in range(NUGGETS)
+                )
+            yield q, Response(text)
+
+    runs = [make_run("large", said("large", count))]
+    runs += [make_run(f"small{k}", said(f"small{k}", JUDGED)) for k in range(4)]
+    return NuggetSet(
+        "large", key, MappingProxyType({run.tag: run for run in runs}), Judgements(tuple(rows))
+    )
+
+
+def score(count: int) -> dict[str, float]:
+    from karat.nuggets.decisions import decide_run
+    from karat.nuggets.nuggeteer import nuggeteer
+    from karat.nuggets.official import Official
+
+    nuggets = made(count)
+    before, start = peak_mb(), time.process_time()
+    found = nuggeteer(nuggets)
+    run, how = nuggets.runs["large"], Official()
+    decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
+    how.score(run, nuggets.key, decided)
+    found.intervals(run, decided, how)
+    return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
+
+
+def judge(count: int) -> dict[str, float]:
+    from karat.nuggets.agenda import Agenda
+    from karat.nuggets.nuggeteer import nuggeteer
+
+    nuggets = made(count)
+    before, start = peak_mb(), time.process_time()
+    agenda = Agenda(nuggets, nuggeteer(nuggets, measured=False).chances)
+    ready = time.process_time()
+    for k in range(20):
+        agenda.first()
+        agenda.answer(float(k % 3 == 0))
+    end = time.process_time()
+    return {
+        "seconds": end - start,
+        "peak_mb": peak_mb(),
+        "before_mb": before,
+        "an_answer": (end - ready) / 20,
+    }
+
+
+def main() -> None:
+    if len(sys.argv) > 2:
+        print(json.dumps({"score": score, "judge": judge}[sys.argv[1]](int(sys.argv[2]))))
+        return
+    whole = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
+    print("| | responses | CPU s | peak MB | of it the set | an answer, s |")
+    print("|---|---|---|---|---|---|")
+    for what in ("score", "judge"):
+        for count in (whole // 10, whole):
+            argv = [sys.executable, __file__, what, str(count)]
+            done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+            row = json.loads(done.stdout)
+            answer = f"{row['an_answer']:.3f}" if "an_answer" in row else ""
+            print(
+                f"| {what} | {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | "
+                f"{row['before_mb']:.0f} | {answer} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

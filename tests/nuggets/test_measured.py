@@ -1,0 +1,215 @@
+"""How wrong scores are: expected F, models without a fold, label noise, batches, intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import pooled, world
+
+import karat as kt
+from karat.nuggets import batches, held_out
+from karat.nuggets.calibrated import cross_validate, fit_with_likeness
+from karat.nuggets.decisions import decide_run
+from karat.nuggets.estimates import returned
+from karat.nuggets.evidence import evidence
+from karat.nuggets.folds import folds
+from karat.nuggets.held_out import hold_out, without_folds
+from karat.nuggets.intervals import Errors, Interval
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.keys import make_key
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.logistic import fit_logistic
+from karat.nuggets.measured import Measured, label_noise
+from karat.nuggets.modern import mean_shares, score_shares
+from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
+from karat.nuggets.official import Official
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Run
+from karat.nuggets.sets import NuggetSet
+
+HOWS = [Official(), Official(beta=1.0, strict=True), Official(beta=5.0)]
+
+
+def mixed_key():
+    """The world with okay nuggets, partial support, and a question without vital nuggets."""
+    key, runs, judged = world(questions=6, runs=5)
+    questions = [
+        replace(q, nuggets=tuple(replace(n, vital=q.id != "q2" and n.id < "n2") for n in q.nuggets))
+        for q in key.questions.values()
+    ]
+    rows = [r._replace(value=0.5) if r.value and r.nugget == "n1" else r for r in judged.rows]
+    return make_key(questions), runs, Judgements(tuple(rows))
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
+    from karat.nuggets.known import own_values
+
+    key, runs, judged = mixed_key()
+    runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
+    pool = make_pool(key, runs)
+    labels = own_values(pool, judged)
+    found = returned(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
+    for k, run in enumerate(runs):
+        wanted = how.score(run, key, decide_run(run, key, judged))
+        f = {q: x for q, x in zip(key.questions, found.f(how.beta)[k], strict=True) if q != "q2"}
+        assert list(f.values()) == pytest.approx([row.f for row in wanted.questions])
+        assert found.summed().f(how.beta)[k] == pytest.approx(wanted.micro.f)
+        assert np.isnan(found.f(how.beta)[k, 2])
+
+
+def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, labels, _ = pooled(questions=20, runs=8)
+    X, fold, near = evidence(pool), folds(pool, "system"), Likeness(pool)
+    exact = cross_validate(pool, X, labels, fold, near)
+    assert hold_out(pool, X, labels, fold, near).probabilities.tolist() == (
+        exact.probabilities.tolist()
+    )  # few cells: the same
+    monkeypatch.setattr(held_out, "EXACT", 0)
+    step = hold_out(pool, X, labels, fold, near)
+    assert np.abs(step.probabilities - exact.probabilities).mean() < 0.01
+    assert (step.carried != exact.carried).mean() < 0.03
+    assert np.abs(step.probabilities - exact.probabilities).max() > 0
+
+
+def test_a_step_leaves_the_fold_out() -> None:
+    """By hand: weights of the other rows alone, from the weights of all."""
+    pool, labels, _ = pooled()
+    X, fold = evidence(pool), folds(pool, "system")
+    model, columns = fit_with_likeness(X, labels, fold, None)
+    found = without_folds(model, columns, labels, fold)
+    for k in (1, 4):
+        kept = fold != k
+        alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])
+        before = model.probabilities(X[~kept])
+        step = found.probabilities[~kept]
+        assert np.abs(step - alone).mean() < 0.5 * np.abs(before - alone).mean()
+
+
+def test_label_noise_is_what_identical_responses_differ_by() -> None:
+    pool, labels, _ = pooled()
+    assert label_noise(pool, labels) == pytest.approx(0.1)  # no two are identical: the prior
+    twins = replace(pool, texts=tuple(pool.texts[pool.starts[q]] for q in pool.question))
+    yes = (labels.reshape(6, 8, 4) > 0).sum(axis=1)
+    differ, pairs = float((yes * (8 - yes)).sum()), 6 * 4 * 28
+    assert label_noise(twins, labels) == pytest.approx((differ + 5) / (pairs + 50))
+
+
+def test_doubt_is_noise_beside_wrong_guesses() -> None:
+    pool, labels, _ = pooled()
+    yes = labels > 0
+    wrong = yes.copy()
+    wrong[: len(wrong) // 2] ^= True
+    assert Measured(pool, labels, wrong, labels).doubt() == pytest.approx(0.2)
+    assert Measured(pool, labels, yes, labels).doubt() == 1.0
+
+
+def test_errors_shrink_with_what_is_in_doubt() -> None:
+    errors = Errors(0.02, 0.0004, 0.01, 9)
+    assert errors.scaled(1, 1, 1) == errors
+    assert errors.scaled(0.5, 0.6, 0.5) == pytest.approx((0.005, 0.000036, 0.003, 9))
+
+
+def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
+    errors = Errors(0.02, 0.0004, 0.012, 9)
+    assert errors.chance(10) == pytest.approx(0.75)
+    whole = Errors(0.01, 0.002, 0.0, 9).split(0.75)
+    assert whole == pytest.approx((0.01, 0.0005, 0.0015, 9))
+    assert Errors(0.0, 0.0, 0.0, 9).chance(10) == 0
+
+
+def test_an_interval_can_be_made_to_hold_a_score() -> None:
+    assert Interval(0.4, 0.3, 0.5).around(0.6) == (0.4, 0.3, 0.6)
+    assert Interval(0.4, 0.3, 0.5).around(0.2) == (0.4, 0.2, 0.5)
+    assert Interval(0.4, 0.3, 0.5).around(0.45) == (0.4, 0.3, 0.5)
+
+
+def nugget_set(key, runs, rows) -> NuggetSet:
+    named = MappingProxyType({run.tag: run for run in runs})
+    return NuggetSet("s", key, named, Judgements(tuple(rows)))
+
+
+def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
+    key, runs, judged = world(questions=8, runs=6)
+    twin = replace(runs[4], tag="twin")
+    nuggets = nugget_set(key, [*runs, twin], judged.rows)
+    found = nuggeteer(nuggets)
+    own, borrowed = (
+        found.intervals(run, decide_run(run, key, nuggets.judgements, found.guess(run.tag)), HOW)
+        for run in (runs[4], twin)
+        for HOW in (Official(),)
+    )
+    assert own is not None
+    assert borrowed is not None
+    assert own.share.width == own.macro.width == own.micro.width == 0
+    assert min(borrowed.share.width, borrowed.macro.width, borrowed.micro.width) > 0.001
+    assert borrowed.share.score == own.share.score
+
+
+def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    key, runs, judged = world(questions=8, runs=6)
+    nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
+    whole = nuggeteer(nuggets, measured=False)
+    monkeypatch.setattr(batches, "SMALL", 10)
+    monkeypatch.setattr(batches, "MOST", 5)
+    parts = nuggeteer(nuggets, measured=False)
+    mine = whole.pool.cell_run == 0
+    assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.02)
+    assert parts.probabilities.shape == whole.probabilities.shape
+
+
+def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    key, runs, _ = world(questions=8, runs=6)
+    whole = nuggeteer(nugget_set(key, runs, ()))
+    monkeypatch.setattr(batches, "MOST", 7)
+    assert nuggeteer(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
+        whole.probabilities.tolist()
+    )
+
+
+def test_responses_that_nobody_judged_may_know_their_run_s_judgements() -> None:
+    pool, labels, _ = pooled()
+    labels[(pool.cell_run == 2) & (pool.cell_question > 1)] = np.nan
+    labels[pool.cell_run == 5] = np.nan
+    fold = _folds(pool, labels)
+    judged = ~np.isnan(labels)
+    assert (fold[~judged] == FOLDS).all()
+    assert (fold[judged] < FOLDS).all()
+    assert len(set(fold[pool.cell_run == 2].tolist())) == 2
+
+
+def test_parts_of_a_pool() -> None:
+    pool, _, _ = pooled()
+    rows = np.array([0, 3, 17, 18, 40])
+    part, cells = pool.take(rows), pool.cells(rows)
+    assert part.texts == tuple(pool.texts[row] for row in rows)
+    assert [q.id for q in part.questions] == ["q0", "q2", "q5"]
+    assert part.run.tolist() == pool.run[rows].tolist()
+    assert cells.tolist() == [c for row in rows for c in np.flatnonzero(pool.cell_response == row)]
+    assert part.starts.tolist() == [0, 2, 4, 5]
+    assert pool.take(np.arange(len(pool.texts))) is pool
+
+
+def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
+    """RAG24, a third of the runs unjudged, so that some are known from others in part."""
+    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    out = [tag for k, tag in enumerate(whole.runs) if k % 3 == 0]
+    nuggets = replace(whole, judgements=whole.judgements.without(out))
+    found = nuggeteer(nuggets)
+    assert found.learned > held_out.EXACT
+    for tag, run in whole.runs.items():
+        decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
+        for how in (Official(), Official(strict=True)):
+            ends = found.intervals(run, decided, how)
+            score = how.score(run, nuggets.key, decided)
+            assert ends is not None
+            shown = mean_shares(score_shares(run, nuggets.key, decided)).A
+            for one, value in zip(ends, (shown, score.macro.f, score.micro.f), strict=True):
+                assert one is not None
+                assert one.low - 1e-12 <= value <= one.high + 1e-12
+                assert one.width < 0.3
+                assert (one.width > 1e-9) == (tag in out)
