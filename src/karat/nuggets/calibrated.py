@@ -1,9 +1,10 @@
 """A calibrated classifier: the probability that a response carries a nugget.
 
 Logistic regression over the evidence of `evidence.py`, each nugget with a difficulty of its own
-(`mixed.py`); where other runs were judged on the same questions, over that of `likeness.py` too. It learns from whatever judgements there are; where there
-are none, `PRIOR` serves. `cross_validate` gives every cell a probability from a model that has not
-seen its fold, and `choose` takes this classifier or the paper's, whichever agreed better there.
+(`mixed.py`); where other runs were judged on the same questions, over that of `likeness.py` too. It
+learns from whatever judgements there are; where there are none, `PRIOR` serves. `cross_validate`
+gives every cell a probability from a model that has not seen its fold, and `choose` takes this
+classifier or the paper's, whichever agreed better there.
 """
 
 from __future__ import annotations

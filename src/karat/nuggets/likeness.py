@@ -162,14 +162,22 @@ def _neighbours(
 def _bayes(
     words: Floats, apart: NDArray[np.bool_], yes: Floats, judged: NDArray[np.bool_]
 ) -> Floats:
-    """Log odds of a yes from the words that are there and those that are not, over their norm."""
-    no = judged - yes
+    """Log odds of a yes from the words that are there and those that are not, over their norm.
+
+    With a of the A responses that carry the nugget and b of the B that do not having the word, its
+    odds are (a + 1/2) / (A + 1) over (b + 1/2) / (B + 1), and the same of A - a and B - b where
+    this response lacks it. Counts are small, so their logarithms are looked up.
+    """
+    logs = np.log(np.arange(len(yes) + 1) + 0.5)
+    sides = [(side, side.T @ words) for side in (yes, judged - yes)]
     found = np.zeros_like(yes)
     for i, mine in enumerate(words):
-        others = apart[i][:, None]
-        pos, neg = others * yes, others * no
-        p = (pos.T @ words + 0.5) / (pos.sum(axis=0) + 1)[:, None]
-        n = (neg.T @ words + 0.5) / (neg.sum(axis=0) + 1)[:, None]
-        odds = np.where(mine > 0, np.log(p / n), np.log((1 - p) / (1 - n)))
+        same = np.flatnonzero(~apart[i])
+        odds = np.zeros((yes.shape[1], words.shape[1]))
+        for sign, (side, have) in zip((1, -1), sides, strict=True):
+            many = (side.sum(axis=0) - side[same].sum(axis=0))[:, None]
+            having = have - side[same].T @ words[same]
+            here = np.where(mine > 0, having, many - having)
+            odds += sign * (logs[here.astype(np.intp)] - np.log(many + 1))
         found[i] = odds.sum(axis=1) / np.sqrt((odds * odds).sum(axis=1) + 1)
     return found
