@@ -110,10 +110,12 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     apart = fold[:, None] != fold[None, :]
     rate = (apart @ yes + 0.5) / (apart @ judged.astype(np.float64) + 1)
     K, known = responses.cosines, np.asarray(judged.any(axis=1))
+    values = [yes, judged.astype(np.float64), np.where(judged, yes - guesses, 0.0)]
+    carried, seen, left = np.split(_regress(K, np.concatenate(values, 1), known, fold), 3, axis=1)
     columns = [
         logit(rate),
-        _regress(K, yes, known, fold) - rate * _regress(K, judged.astype(np.float64), known, fold),
-        _regress(K, np.where(judged, yes - guesses, 0.0), known, fold),
+        carried - rate * seen,
+        left,
         _closest(K, apart, judged & (yes > 0)) - _closest(K, apart, judged & (yes == 0)),
         _neighbours(K, apart, yes, judged, rate),
         _bayes(responses.words, apart, yes, judged),
