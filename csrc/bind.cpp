@@ -455,6 +455,41 @@ Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t
     return give(std::move(found), {rows, columns});
 }
 
+// The same of the best run of so many sentences; response i has those from bounds[i] on.
+Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Offsets starts,
+                               Ids t_ids, Offsets t_offsets, Offsets questions, Table weights,
+                               int64_t together, nb::object check) {
+    const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
+    const size_t count = questions.shape(0) - 1, responses = bounds.shape(0) - 1;
+    check_starts(questions, count, t_offsets.shape(0) - 1);
+    check_starts(starts, count, responses);
+    check_starts(bounds, responses, s_offsets.shape(0) - 1);
+    if (weights.shape(0) != t_ids.shape(0) || together < 1)
+        throw nb::value_error("expected weights for every token, and at least 1 sentence");
+    const size_t kinds = weights.shape(1), columns = kinds + 2;
+    const std::vector<int64_t> unbounded(t_offsets.shape(0) - 1, 0);
+    size_t rows = 0;
+    for (size_t q = 0; q < count; ++q)
+        rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
+                static_cast<size_t>(questions(q + 1) - questions(q));
+    std::vector<double> found(rows * columns);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        double* row = found.data();
+        for (size_t q = 0; q < count; ++q) {
+            if (starts(q) == starts(q + 1)) continue;
+            const int64_t first = questions(q), last = questions(q + 1);
+            NuggetWindows worker(texts, first, last, weights.data(), kinds, unbounded.data(), 1);
+            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
+                worker.measure_sentences(sentences, bounds(i), bounds(i + 1), together, row);
+                if (i % 256 == 255) poll();
+            }
+        }
+    }
+    return give(std::move(found), {rows, columns});
+}
+
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
 Array<int64_t> lcs(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                    int64_t most, nb::object check) {
@@ -976,6 +1011,8 @@ NB_MODULE(_kernel, m) {
           "weights"_a, "order"_a, "once"_a);
     m.def("nugget_windows", &nugget_windows, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
           "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
+    m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,
+          "t_ids"_a, "t_offsets"_a, "questions"_a, "weights"_a, "together"_a, "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

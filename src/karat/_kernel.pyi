@@ -82,6 +82,18 @@ def nugget_windows(
     windows: NDArray[np.int64],
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...
+def nugget_sentences(
+    s_ids: _Ids,
+    s_offsets: _Offsets,
+    bounds: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    questions: _Offsets,
+    weights: NDArray[np.float64],
+    together: int,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
 def lcs(
     c_ids: _Ids,
     c_offsets: _Offsets,

@@ -8,19 +8,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
+from oracles.nugget_loops import naive_bayes
 from scipy.optimize import minimize
 
 from karat.errors import InputError
 from karat.nuggets import likeness as likenesses
 from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
 from karat.nuggets.classifier import Classifier
-from karat.nuggets.evidence import NAMES, EvidenceSettings, evidence
+from karat.nuggets.evidence import NAMES, EvidenceSettings, _renumber, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import Logistic, fit_logistic, logit, sigmoid
+from karat.nuggets.mixed import _climb, fit_mixed
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sentences import cut_sentences, sentences
 from karat.nuggets.tuning import tune
 from karat.text.tokens import Vocab
 
@@ -73,6 +76,41 @@ def test_runs_misses_characters_and_ranks() -> None:
     assert column(pool, "rank") == pytest.approx([1, 0, 0.5, 0.5])
 
 
+def test_sentences_end_at_marks_and_lines() -> None:
+    assert sentences("He left. Why? In 1.5 days!\n\n- by train") == [
+        "He left.",
+        "Why?",
+        "In 1.5 days!",
+        "- by train",
+    ]
+    assert sentences("") == [""]
+    parts, bounds = cut_sentences(["a. b", "", "c"])
+    assert (parts, bounds.tolist()) == (["a.", "b", "", "c"], [0, 2, 3, 4])
+
+
+def test_words_in_one_sentence_and_in_two() -> None:
+    pool = pool_of(
+        [("Fermi built reactors",), ("bombs",)],
+        [
+            "Fermi left. He built a reactor. Then came others.",
+            "Fermi left. Rain fell. He built it.",
+        ],
+    )
+    assert column(pool, "idf-sentence") == pytest.approx([2 / 3, 0, 1 / 3, 0])
+    assert column(pool, "idf-pair") == pytest.approx([1, 0, 1 / 3, 0])
+    assert column(pool, "idf-whole") == pytest.approx([1, 0, 2 / 3, 0])
+    assert column(pool, "run-sentence") == pytest.approx([1 / 3, 0, 1 / 3, 0])
+    assert column(pool, "miss-pair") == pytest.approx([0, -1, -1, -1])
+
+
+def test_numbers_through_a_table_or_by_sorting_tell_the_same_apart() -> None:
+    small = np.array([3, 7, 3, 0, 7])
+    for values in (small, small * 10**9):
+        found, many = _renumber(values)
+        assert (found.tolist(), many) == ([1, 2, 1, 0, 2], 3)
+    assert _renumber(np.zeros(0, dtype=np.int64))[0].shape == (0,)
+
+
 def test_of_several_descriptions_the_best_counts() -> None:
     pool = pool_of([("alpha beta", "gamma"), ("delta",)], ["gamma", "alpha"])
     assert column(pool, "idf-whole") == pytest.approx([1, 0, 0.5, 0])
@@ -118,6 +156,44 @@ def test_the_regression_is_the_best(ridge: float, with_prior: bool) -> None:
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
     assert [found.intercept, *found.weights] == pytest.approx(best.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_the_regression_with_difficulties_is_the_best(with_prior: bool) -> None:
+    X, yes = data(80)
+    nugget = np.arange(80) * 7 % 5
+    yes = yes | (nugget == 2)
+    prior = Logistic(np.ones(3), np.full(3, 2.0), np.array([1.0, -1.0, 0.5]), 0.1)
+    found = fit_mixed(X, yes, nugget, 4.0, prior if with_prior else None)
+    aim = prior.weights if with_prior else np.zeros(3)
+    Z = (X - found.centre) / found.scale
+
+    def loss(w: np.ndarray) -> float:
+        z = Z @ w[1:4] + w[0] + w[4:][nugget]
+        held = 4.0 * ((w[1:4] - aim) ** 2).sum() + (w[4:] ** 2).sum()
+        return float(np.logaddexp(0, np.where(yes, -z, z)).sum() + held / 2)
+
+    best = minimize(loss, np.zeros(9), tol=1e-12).x
+
+    def line(v: np.ndarray) -> float:
+        z = v[0] + v[1] * (Z @ best[1:4] + best[0])
+        return float(np.logaddexp(0, np.where(yes, -z, z)).sum())
+
+    a, c = minimize(line, [0.0, 1.0], tol=1e-12).x
+    wanted = [a + c * best[0], *(c * best[1:4])]
+    assert [found.intercept, *found.weights] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_difficulties_keep_hard_nuggets_from_turning_a_weight() -> None:
+    nugget = np.repeat([0, 1], 40)
+    inside = np.tile(np.arange(40) / 40, 2)
+    X = (inside + nugget)[:, None]  # what is high for the second nugget is never enough
+    yes = (inside > 0.3) & (nugget == 0) | (inside > 0.9)
+    assert fit_logistic(X, yes, 1.0).weights[0] < 0
+    Z = np.concatenate([np.ones((80, 1)), X - X.mean()], axis=1)
+    assert _climb(Z, yes, nugget, 1.0, np.zeros(2))[1] > 1
+    with pytest.raises(InputError, match="no cell was judged"):
+        fit_mixed(X[:0], yes[:0], nugget[:0])
 
 
 def test_constant_columns_and_separable_data_do_no_harm() -> None:
@@ -217,6 +293,34 @@ def test_the_rate_is_that_of_the_others() -> None:
     for cell in np.flatnonzero(mine):
         others = labels[mine & (fold != fold[cell])]
         assert sigmoid(rates[cell]) == pytest.approx((others.sum() + 0.5) / (len(others) + 1))
+
+
+def test_naive_bayes() -> None:
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 2, (9, 6)).astype(np.float64)
+    labels = rng.choice([0.0, 1.0, 1.0, np.nan], (9, 4))
+    fold = np.array([0, 0, 1, 2, 2, 2, 3, 4, 5])
+    judged = ~np.isnan(labels)
+    yes = np.where(judged, labels > 0, 0.0)
+    found = likenesses._bayes(words, fold[:, None] != fold[None, :], yes, judged)
+    lists = words.tolist(), fold.tolist(), labels.tolist()
+    wanted = [[naive_bayes(*lists, i, g) for g in range(4)] for i in range(9)]
+    assert found.ravel() == pytest.approx(np.ravel(wanted))
+
+
+def test_standing_is_that_of_the_guesses_alone() -> None:
+    pool, labels, _ = pooled()
+    fold = folds(pool, "system")
+    guesses = np.where(pool.cell_response == pool.starts[1], 0.9, 0.2)
+    place = likenesses.NAMES.index("standing")
+    found = Likeness(pool).columns(labels, guesses, fold)[:, place]
+    again = Likeness(pool).columns(1 - labels, guesses, fold)[:, place]
+    assert found.tolist() == again.tolist()
+    n = int(pool.starts[2] - pool.starts[1])
+    there = pool.cell_question == 1
+    assert found[pool.cell_response == pool.starts[1]] == pytest.approx((n - 1) ** 0.5)
+    assert found[there].sum() == pytest.approx(0, abs=1e-9)
+    assert found[pool.cell_question == 0] == pytest.approx(0, abs=1e-6)
 
 
 # ------------------------------------------------------------------------------- the classifier

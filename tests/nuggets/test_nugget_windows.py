@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.nugget_windows_loops import heaviest_miss, longest_run, share
+from oracles.nugget_windows_loops import best_sentences, heaviest_miss, longest_run, share
 
 from karat import _kernel
 
@@ -76,4 +76,52 @@ def test_shapes_are_checked() -> None:
     with pytest.raises(ValueError, match="expected weights for every token"):
         _kernel.nugget_windows(
             *ragged([]), none, *ragged([]), none, np.ones((1, 1)), np.ones((0, 1), np.int64), None
+        )
+
+
+sentence_lists = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4)
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(sentence_lists, max_size=3), st.lists(rows, max_size=3)), min_size=1
+    ),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_sentences(
+    given_: list[tuple[list[list[list[int]]], list[list[int]]]], together: int, data: st.DataObject
+) -> None:
+    flat = [text for _, texts in given_ for text in texts]
+    responses = [response for some, _ in given_ for response in some]
+    tokens = sum(map(len, flat))
+    weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+    weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
+    found = _kernel.nugget_sentences(
+        *ragged([sentence for response in responses for sentence in response]),
+        starts(responses),
+        starts([some for some, _ in given_]),
+        *ragged(flat),
+        starts([texts for _, texts in given_]),
+        np.array(weights, dtype=np.float64).reshape(-1, KINDS),
+        together,
+        None,
+    )
+    bounds = np.cumsum([0, *map(len, flat)])
+    wanted, first = [], 0
+    for some, texts in given_:
+        for response in some:
+            for t, text in enumerate(texts, first):
+                mine = weights[bounds[t] : bounds[t + 1]]
+                wanted.append(best_sentences(response, text, mine, KINDS, together))
+        first += len(texts)
+    assert found.shape == (len(wanted), KINDS + 2)
+    assert found.ravel().tolist() == pytest.approx(np.ravel(wanted).tolist())
+
+
+def test_sentences_are_checked() -> None:
+    none = np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match="at least 1 sentence"):
+        _kernel.nugget_sentences(
+            *ragged([]), none, none, *ragged([]), none, np.ones((0, 1)), 0, None
         )

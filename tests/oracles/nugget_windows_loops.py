@@ -49,3 +49,18 @@ def heaviest_miss(
     """The largest first weight of a word that the response has not."""
     words = distinct(text, weights)
     return max((row[0] for word, row in words.items() if word not in response), default=0.0)
+
+
+def best_sentences(
+    sentences: Sequence[Sequence[int]],
+    text: Sequence[int],
+    weights: Sequence[Sequence[float]],
+    kinds: int,
+    together: int,
+) -> list[float]:
+    """Shares, longest run and heaviest miss of the best run of sentences, number by number."""
+    last = max(1, len(sentences) - together + 1)
+    parts = [[word for one in sentences[i : i + together] for word in one] for i in range(last)]
+    shares = [max(share(part, text, weights, k, 0) for part in parts) for k in range(kinds)]
+    run = max(longest_run(part, text) for part in parts)
+    return [*shares, run, min(heaviest_miss(part, text, weights) for part in parts)]

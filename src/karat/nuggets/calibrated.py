@@ -1,9 +1,10 @@
 """A calibrated classifier: the probability that a response carries a nugget.
 
-Logistic regression over the evidence of `evidence.py`; where other runs were judged on the same
-questions, over that of `likeness.py` too. It learns from whatever judgements there are; where there
-are none, `PRIOR` serves. `cross_validate` gives every cell a probability from a model that has not
-seen its fold, and `choose` takes this classifier or the paper's, whichever agreed better there.
+Logistic regression over the evidence of `evidence.py`, each nugget with a difficulty of its own
+(`mixed.py`); where other runs were judged on the same questions, over that of `likeness.py` too. It
+learns from whatever judgements there are; where there are none, `PRIOR` serves. `cross_validate`
+gives every cell a probability from a model that has not seen its fold, and `choose` takes this
+classifier or the paper's, whichever agreed better there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.intervals import Errors
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic
+from karat.nuggets.mixed import fit_mixed
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
 from karat.nuggets.tuning import Trial, best, training
@@ -58,13 +60,27 @@ PRIOR_ERRORS = Errors(0.0, 0.001, 0.033, 25)
 judgements."""
 
 
+LIKENESS_RIDGE = 10.0
+"""Of the model with likeness, whose columns hold on any question: it needs less holding back."""
+
+
 def fit_calibrated(
-    X: Floats, labels: Floats, ridge: float = RIDGE, prior: Logistic | None = None
+    X: Floats,
+    labels: Floats,
+    ridge: float = RIDGE,
+    prior: Logistic | None = None,
+    nugget: Ints | None = None,
 ) -> Calibrated:
-    """Learn from the judged rows; more than 0 is yes."""
+    """Learn from the judged rows; more than 0 is yes.
+
+    With `nugget`, the nugget of each row, every nugget has a difficulty while it learns.
+    """
     judged = ~np.isnan(labels)
     yes = labels[judged] > 0
-    logistic = fit_logistic(X[judged], yes, ridge, prior)
+    if nugget is None:
+        logistic = fit_logistic(X[judged], yes, ridge, prior)
+    else:
+        logistic = fit_mixed(X[judged], yes, nugget[judged], ridge, prior)
     return Calibrated(logistic, best_f_threshold(logistic.probabilities(X[judged]), yes))
 
 
@@ -99,7 +115,7 @@ def cross_validate(
     total = len(np.unique(fold))
     for done, (k, train) in enumerate(training(labels, fold)):
         seen = np.where(train, labels, np.nan)
-        model, columns = fit_with_likeness(X, seen, fold, likeness, ridge, prior)
+        model, columns = _fit(pool, X, seen, fold, likeness, ridge, prior)
         test = fold == k
         chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
         progress(done + 1, total, "cross-validating")
@@ -110,24 +126,38 @@ def cross_validate(
     return Validated(chances, carried, told, agreement(pool, carried, labels, chances))
 
 
-def fit_with_likeness(
+def _fit(
+    pool: Pool,
     X: Floats,
     seen: Floats,
     fold: Ints,
     likeness: Likeness | None,
+    ridge: float,
+    prior: Logistic | None,
+) -> tuple[Calibrated, Floats]:
+    """A model of what was seen (the rest is NaN), and the rows to ask it with, of all cells."""
+    if likeness is not None:
+        return fit_with_likeness(X, seen, fold, likeness, ridge, prior)
+    return fit_calibrated(X, seen, ridge, prior, pool.cell_nugget), X
+
+
+def fit_with_likeness(
+    X: Floats,
+    seen: Floats,
+    fold: Ints,
+    likeness: Likeness,
     ridge: float = RIDGE,
     prior: Logistic | None = None,
 ) -> tuple[Calibrated, Floats]:
-    """A model of what was seen (the rest is NaN), and the rows to ask it with, of all cells.
+    """The same where judgements of other folds on the same questions are evidence, too.
 
-    The prior is one of the description's evidence.
+    The ridge and the prior are for the model of the description's evidence. The other one has no
+    difficulties: the rate of a nugget tells them.
     """
-    plain = fit_calibrated(X, seen, ridge, prior)
-    if likeness is None:
-        return plain, X
+    plain = fit_calibrated(X, seen, ridge, prior, likeness.pool.cell_nugget)
     columns = likeness.columns(seen, plain.probabilities(X), fold)
     both = np.concatenate([X, columns], axis=1)
-    return fit_calibrated(both, seen, ridge), both
+    return fit_calibrated(both, seen, LIKENESS_RIDGE), both
 
 
 def choose(paper: Sequence[Trial], calibrated: Validated) -> Trial | Validated:

@@ -2,9 +2,9 @@
 
 Beside the paper's score: how much of the nugget's words stands in the response, and in its best
 window, under several weights; the longest run of words in common (as in GTM); the heaviest word
-that is missing; character 4-grams, for words that are spelt or formed otherwise; and where this
-nugget stands among those of its question. Every row depends on one response and its question alone,
-but for the idf.
+that is missing; the same in the best sentence, and the best two neighbouring ones; character
+4-grams, for words that are spelt or formed otherwise; and where this nugget stands among those of
+its question. Every row depends on one response and its question alone, but for the idf.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.nuggets.classifier import Classifier, Idf, Index, pooled_idf
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.sentences import cut_sentences
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab
@@ -31,6 +32,10 @@ WINDOWS = ("near", "whole")
 """Windows of a response: twice the nugget's length and 4 words; all of it."""
 
 SHARES = [f"{kind}-{window}" for window in WINDOWS for kind in KINDS[:4]]
+TOGETHER = {"sentence": 1, "pair": 2}
+"""Neighbouring sentences that are read as one text."""
+
+SENTENCES = [f"{name}-{some}" for some in TOGETHER for name in (*KINDS[:4], "run", "miss")]
 PLAIN = [
     *SHARES,
     "number",
@@ -44,6 +49,7 @@ PLAIN = [
     "nugget-length",
     "has-number",
     "has-name",
+    *SENTENCES,
 ]
 RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 """Of these also what is above the mean of the question's nuggets; and the rank of the last."""
@@ -52,7 +58,6 @@ NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
 _BATCH = 1024
-_ROOM = 1 << 23  # keys that a table of all of them is made for
 _WORD = re.compile(r"\w+")
 
 
@@ -203,7 +208,25 @@ def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Int
     )
     paper = [_paper(texts, rule, responses, starts) for rule in _paper_rules(texts.settings)]
     about = _about(texts, weights, starts)
-    return np.concatenate([found[:, :-2], np.stack(paper, 1), found[:, -2:], about], axis=1)
+    parts = texts.best(_sentences(texts, weights, responses, starts), starts)
+    return np.concatenate([found[:, :-2], np.stack(paper, 1), found[:, -2:], about, parts], axis=1)
+
+
+def _sentences(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
+    """Shares, longest run and heaviest miss in the best sentence, and in the best two."""
+    parts, bounds = cut_sentences(responses)
+    vocab = Vocab()
+    vocab.merge(texts.vocab)
+    words = texts.rule.tokens(parts, vocab)
+    four = np.ascontiguousarray(weights[:, :4])
+    found = []
+    for together in TOGETHER.values():
+        rows = _kernel.nugget_sentences(
+            *words, bounds, starts, *texts.words, texts.questions, four, together, None
+        )
+        rows[:, -1] *= -1
+        found.append(rows)
+    return np.concatenate(found, axis=1)
 
 
 def _paper_rules(settings: EvidenceSettings) -> list[Classifier]:
@@ -249,22 +272,24 @@ def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Int
     lengths = np.maximum(np.diff(offsets) - 3, 0)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
-    small, size = _renumbered(ids.astype(np.int64))
-    pairs = small[:-1] * size + small[1:] if len(small) > 1 else small[:0]
-    pairs, size = _renumbered(pairs)
-    grams, _ = _renumbered(pairs[at] * size + pairs[at + 2] if len(at) else at)
+    small, size = _renumber(ids.astype(np.int64))
+    pairs, many = _renumber(small[:-1] * size + small[1:])
+    grams, _ = _renumber(pairs[at] * many + pairs[at + 2] if len(at) else at)
     return grams.astype(np.int32), bounds
 
 
-def _renumbered(keys: Ints) -> tuple[Ints, np.int64]:
-    """Keys as numbers from 0, in their order, and how many; by a table if there is room for it."""
-    if not len(keys) or keys.max() >= _ROOM:
-        distinct, found = np.unique(keys, return_inverse=True)
-        return found.astype(np.int64).ravel(), np.int64(len(distinct) + 1)
-    has = np.zeros(int(keys.max()) + 1, dtype=np.int64)
-    has[keys] = 1
-    numbers = np.cumsum(has)
-    return numbers[keys] - 1, numbers[-1]
+def _renumber(values: Ints) -> tuple[Ints, int]:
+    """Small numbers in place of values, equal for equal ones; and how many there are.
+
+    Through a table where that is not much longer than the values: sorting takes most of the time.
+    """
+    top = int(values.max(initial=0)) + 1
+    if top > 4 * len(values) + (1 << 20):
+        distinct, found = np.unique(values, return_inverse=True)
+        return found.astype(np.int64).ravel(), len(distinct)
+    seen = np.zeros(top, dtype=np.bool_)
+    seen[values] = True
+    return (np.cumsum(seen) - 1)[values], max(int(seen.sum()), 1)
 
 
 def _with_relative(pool: Pool, plain: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 Where other runs were judged on a question, their responses say more about a nugget than its
 description does: how often it is carried, and in which words. For every cell, from the judgements
-of other folds alone:
+of other folds alone (the last one from no judgement on the question):
 
     rate        logit of (yes + 1/2) / (judged + 1)
     gp          Gaussian process regression of the judgements less the rate
@@ -11,6 +11,8 @@ of other folds alone:
                 that does not
     neighbours  mean judgement of the others, weighted by the 6th power of likeness
     words       naive Bayes: log odds of the words present and absent, over their norm
+    standing    mean logit of the description's guesses over the question's nuggets, against that of
+                the other responses, in standard deviations: a good answer or a poor one
 
 Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among the
 responses to the question. Texts are kept as lists of words; tables of them are made a few columns
@@ -31,7 +33,7 @@ from karat.nuggets.pool import Floats, Ints, Pool
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
-NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words")
+NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
 """The columns."""
 
 _NOISE = 0.3  # variance of a judgement beside what likeness explains
@@ -167,8 +169,16 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
         _closest(near, yes) - _closest(near, judged - yes),
         _neighbours(near, yes, judged, rate),
         _bayes(responses.words, rows, yes, judged, fold),
+        np.broadcast_to(_standing(guesses)[:, None], labels.shape),
     ]
     return np.stack([column.ravel() for column in columns], axis=1)
+
+
+def _standing(guesses: Floats) -> Floats:
+    """Of each response; no judgement has a part in it."""
+    means = logit(guesses).mean(axis=1)
+    found: Floats = (means - means.mean()) / max(float(means.std()), 1e-9)
+    return found
 
 
 def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:

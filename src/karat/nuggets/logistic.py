@@ -59,7 +59,7 @@ def fit_logistic(
     """The best weights; columns that never vary have none, or the prior's."""
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
-    centre, scale = (prior.centre, prior.scale) if prior else _standard(X)
+    centre, scale = (prior.centre, prior.scale) if prior else standard(X)
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
     hold = np.array([1e-6, *[ridge] * X.shape[1]])
     aim = np.array([prior.intercept, *prior.weights]) if prior else np.zeros(Z.shape[1])
@@ -75,7 +75,7 @@ def fit_logistic(
     return Logistic(centre, scale, w[1:], float(w[0]))
 
 
-def _standard(X: Floats) -> tuple[Floats, Floats]:
+def standard(X: Floats) -> tuple[Floats, Floats]:
     """Means and standard deviations; a column that never varies has an infinite one."""
     scale = X.std(axis=0)
     return X.mean(axis=0), np.where(scale > 1e-12, scale, np.inf)

@@ -61,14 +61,15 @@ def tune(
     found = []
     for k, classifier in enumerate(asked):
         scores = score(pool, classifier, idf)
-        found.append(_trial(pool, classifier, scores, labels, fold, known))
+        found.append(trial(pool, classifier, scores, labels, fold, known))
         progress(k + 1, len(asked), "tuning")
     return found
 
 
-def _trial(
+def trial(
     pool: Pool, classifier: Classifier, scores: Floats, labels: Floats, fold: Ints, known: Floats
 ) -> Trial:
+    """A setting whose scores are known; `known` are the values that other folds tell."""
     guesses = scores > fold_thresholds(scores, labels, fold)
     told = ~np.isnan(known)
     carried = np.where(told, known > 0, guesses)

@@ -1,0 +1,227 @@
+"""What was tried to make better guesses of nuggets, mostly on the questions of even number alone.
+
+    KARAT_DATA=… python experiments/nuggets_variants.py
+
+Prints Markdown: what becomes of F, Kendall's tau_b, RMSE and the mean log loss when something is
+added to the calibrated classifier or taken away. The choice of what it is made of was made on this
+half of the questions; `nuggets_classifiers.py` says what it is worth on all, and on the other half.
+The last table is about the paper's classifier on all questions of RAG24: the F that its settings
+reach while single questions are left out, and with the threshold that is best in hindsight.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from nugget_sets import SETS, pooled
+
+from karat.nuggets import likeness as likenesses
+from karat.nuggets.agreement import agreement
+from karat.nuggets.classifier import Classifier, pooled_idf, score
+from karat.nuggets.evidence import NAMES, SENTENCES, evidence
+from karat.nuggets.folds import folds
+from karat.nuggets.keys import make_key
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.logistic import Logistic, fit_logistic, logit
+from karat.nuggets.mixed import fit_mixed
+from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.thresholds import best_f_threshold
+from karat.nuggets.tuning import fold_thresholds
+
+BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
+HEAD = "| {} | F | tau_b | RMSE | log loss |\n|---|---|---|---|---|"
+Fit = Callable[[Floats, Floats, Ints], Logistic]
+Limit = Callable[[Pool, Floats, Floats, np.ndarray], Floats]
+
+
+def half(name: str) -> tuple[Pool, Floats]:
+    """The questions of even number."""
+    key, runs, told = SETS[name]()
+    some = [question for i, question in enumerate(key.questions.values()) if i % 2 == 0]
+    return pooled(make_key(some), runs, told)
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+def by_question(pool: Pool, X: Floats, made: Callable[[Floats], Floats]) -> Floats:
+    """A function of responses x nuggets x columns, question by question, as rows again."""
+    found = []
+    for q, question in enumerate(pool.questions):
+        first, last = pool.cell_starts[q : q + 2]
+        table = X[first:last].reshape(-1, len(question.nuggets), X.shape[1])
+        found.append(np.broadcast_to(made(table), table.shape).reshape(-1, X.shape[1]))
+    return np.concatenate(found)
+
+
+RELATIVE: dict[str, Callable[[Floats], Floats]] = {
+    "the nugget's mean over responses": lambda t: t.mean(0, keepdims=True),
+    "how far above the nugget's mean, in deviations": lambda t: (t - t.mean(0)) / (t.std(0) + 0.02),
+    "share of the nugget's largest": lambda t: t / np.maximum(np.abs(t).max(0), 1e-9),
+    "the response's mean over nuggets": lambda t: t.mean(1, keepdims=True),
+    "the question's mean": lambda t: t.mean((0, 1), keepdims=True),
+}
+
+
+def lengths(pool: Pool, X: Floats) -> Floats:
+    """Words of the response."""
+    return np.log1p([len(text.split()) for text in pool.texts])[pool.cell_response][:, None]
+
+
+def propagated(pool: Pool, X: Floats) -> Floats:
+    """Bare evidence of like responses: regression of a column over likeness, itself left out."""
+    found, near = [], Likeness(pool)
+    for q, responses in enumerate(near._questions):
+        rows = np.arange(len(responses.cosines))
+        known = np.ones(len(rows), dtype=bool)
+        table = pool.table(X[:, BASIC[0]].copy(), q)
+        found.append(likenesses._regress(responses.cosines, table, known, rows).ravel())
+    return np.concatenate(found)[:, None]
+
+
+# --------------------------------------------------------------------------------- thresholds
+
+
+def best_limit(pool: Pool, p: Floats, labels: Floats, train: np.ndarray) -> Floats:
+    return np.full(len(p), best_f_threshold(p[train], labels[train] > 0))
+
+
+def expected_limit(pool: Pool, p: Floats, labels: Floats, train: np.ndarray) -> Floats:
+    """Half of the best F that the probabilities let expect."""
+    return np.full(len(p), expected_f(p[train]) / 2)
+
+
+def question_limit(pool: Pool, p: Floats, labels: Floats, train: np.ndarray) -> Floats:
+    limits = [expected_f(pool.table(p, q).ravel()) / 2 for q in range(len(pool.questions))]
+    return np.array(limits)[pool.cell_question]
+
+
+def expected_f(p: Floats) -> float:
+    high = np.sort(p)[::-1]
+    return float((2 * np.cumsum(high) / (np.arange(1, len(p) + 1) + high.sum())).max())
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+
+def mixed(ridge: float = 100.0, prior: Logistic | None = None) -> Fit:
+    return lambda X, yes, nugget: fit_mixed(X, yes > 0, nugget, ridge, prior)
+
+
+def plain(ridge: float = 100.0) -> Fit:
+    return lambda X, yes, nugget: fit_logistic(X, yes > 0, ridge)
+
+
+def measure(
+    pool: Pool, X: Floats, labels: Floats, fold: Ints, fit: Fit, limit: Limit = best_limit
+) -> str:
+    """F, tau_b, RMSE and log loss while each fold is left out."""
+    chances, limits = np.zeros(len(labels)), np.zeros(len(labels))
+    for k in np.unique(fold):
+        train, test = fold != k, fold == k
+        p = fit(X[train], labels[train], pool.cell_nugget[train]).probabilities(X)
+        chances[test], limits[test] = p[test], limit(pool, p, labels, train)[test]
+    found = agreement(pool, chances > limits, labels, chances)
+    sure = np.clip(np.where(labels > 0, chances, 1 - chances), 1e-6, 1)
+    numbers = found.f, found.tau_b, found.rmse, -np.log(sure).mean()
+    return " | ".join(f"{number:.3f}" for number in numbers)
+
+
+def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
+    fold = pool.cell_question % min(len(pool.questions), 11)
+    old = [k for k, name in enumerate(NAMES) if name not in SENTENCES]
+
+    def show(title: str, Z: Floats, fit: Fit, limit: Limit = best_limit) -> None:
+        print(f"| {title} | {measure(pool, Z, labels, fold, fit, limit)} |", flush=True)
+
+    show("as it is", X, mixed())
+    show("without difficulties", X, plain())
+    show("without sentences", X[:, old], mixed())
+    show("without either", X[:, old], plain())
+    for ridge in (30.0, 300.0):
+        show(f"ridge {ridge:.0f}", X, mixed(ridge))
+        show(f"the other set as prior, ridge {ridge:.0f}", X, mixed(ridge, prior))
+    for title, made in RELATIVE.items():
+        show(f"and {title}", np.c_[X, by_question(pool, X[:, BASIC], made)], mixed())
+    show("and the response's length", np.c_[X, lengths(pool, X)], mixed())
+    show("and the evidence of like responses", np.c_[X, propagated(pool, X)], mixed())
+    show("threshold: half the expected F", X, mixed(), expected_limit)
+    show("threshold: the same by question", X, mixed(), question_limit)
+
+
+def loso(pool: Pool, X: Floats, labels: Floats) -> None:
+    """Runs in five groups; nothing is known of a run from identical responses."""
+    fold = folds(pool, "system") % 5
+    near = Likeness(pool)
+    variants: dict[str, tuple[int | None, float]] = {
+        "as it is": (None, 10.0),
+        "ridge 100": (None, 100.0),
+        "without standing": (-1, 10.0),
+        "without the rate": (0, 10.0),
+        "without the words": (5, 10.0),
+    }
+    chances = {title: np.zeros(len(labels)) for title in variants}
+    limits = {title: np.zeros(len(labels)) for title in variants}
+    for k in range(5):
+        train, test = fold != k, fold == k
+        seen = np.where(train, labels, np.nan)
+        guesses = fit_mixed(X[train], labels[train] > 0, pool.cell_nugget[train]).probabilities(X)
+        columns = near.columns(seen, guesses, folds(pool, "system"))
+        for title, (left, ridge) in variants.items():
+            some = columns if left is None else np.delete(columns, left, axis=1)
+            Z = np.c_[X, some]
+            p = fit_logistic(Z[train], labels[train] > 0, ridge).probabilities(Z)
+            chances[title][test] = p[test]
+            limits[title][test] = best_f_threshold(p[train], labels[train] > 0)
+    for title, p in chances.items():
+        found = agreement(pool, p > limits[title], labels, p)
+        loss = -np.where(labels > 0, logit(p), 0).mean() + np.logaddexp(0, logit(p)).mean()
+        print(f"| {title} | {found.f:.3f} | {found.tau_b:.3f} | {found.rmse:.3f} | {loss:.3f} |")
+
+
+def paper() -> None:
+    """Normalised, each n-gram once: stems, stop words, n, and idf, idf + 1 or counts."""
+    pool, labels = pooled(*SETS["rag24"]())
+    yes = labels > 0
+    print("\n## rag24, all questions, the paper's classifier\n")
+    print("| setting | F, LOTO | F, in hindsight |\n|---|---|---|")
+    for stem, stop, n in product(("none", "english", "porter"), ("none", "en"), (1, 2)):
+        base = Classifier(n, stem=stem, stop=stop, normalised=True, once=True)
+        idf = pooled_idf(pool.texts, base)
+        for extra in (0.0, 1.0, None):
+            rule = base if extra is not None else replace(base, weight="count")
+            s = score(pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)])
+            numbers = [
+                agreement(pool, s > limit, labels).f
+                for limit in (
+                    fold_thresholds(s, labels, pool.cell_question),
+                    best_f_threshold(s, yes),
+                )
+            ]
+            more = " + 1" if extra else ""
+            print(f"| {rule}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |", flush=True)
+
+
+def main() -> None:
+    pools = {name: half(name) for name in SETS}
+    tables = {name: evidence(pool) for name, (pool, _) in pools.items()}
+    for name, (pool, labels) in pools.items():
+        other = next(one for one in SETS if one != name)
+        theirs, told = pools[other]
+        prior = fit_mixed(tables[other], told > 0, theirs.cell_nugget)
+        print(f"\n## {name}, even questions\n\n" + HEAD.format("LOTO"))
+        loto(pool, tables[name], labels, prior)
+        print("\n" + HEAD.format("LOSO"))
+        loso(pool, tables[name], labels)
+    paper()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Sentences: where a response may be cut, so that a nugget is looked for in one or two of them.
+
+A sentence ends at a line end, and at white space after a full stop, a question or an exclamation
+mark. Nothing depends on cutting well: a number or a name that is cut is whole in two sentences
+taken together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.nuggets.pool import Ints
+
+_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; at least one, which may be empty."""
+    return [part for part in _END.split(text) if part] or [""]
+
+
+def cut_sentences(texts: Sequence[str]) -> tuple[list[str], Ints]:
+    """The sentences of all texts, and where those of each begin."""
+    parts = [sentences(text) for text in texts]
+    bounds = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return [part for some in parts for part in some], bounds
