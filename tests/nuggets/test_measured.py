@@ -12,7 +12,7 @@ from nuggets.nugget_world import pooled, world
 
 import karat as kt
 from karat.nuggets import batches, held_out
-from karat.nuggets.calibrated import cross_validate, fit_with_likeness
+from karat.nuggets.calibrated import cross_validate, fit_calibrated
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.estimates import returned
 from karat.nuggets.evidence import evidence
@@ -22,7 +22,7 @@ from karat.nuggets.intervals import Errors, Interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import make_key
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import fit_logistic
+from karat.nuggets.logistic import RIDGE, fit_logistic
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
 from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
@@ -80,8 +80,8 @@ def test_a_step_leaves_the_fold_out() -> None:
     """By hand: weights of the other rows alone, from the weights of all."""
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, "system")
-    model, columns = fit_with_likeness(X, labels, fold, None)
-    found = without_folds(model, columns, labels, fold)
+    model = fit_calibrated(X, labels)
+    found = without_folds(model, X, labels, fold, RIDGE)
     for k in (1, 4):
         kept = fold != k
         alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])

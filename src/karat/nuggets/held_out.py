@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.calibrated import (
+    LIKENESS_RIDGE,
     Calibrated,
     cross_validate,
     fit_with_likeness,
 )
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import RIDGE, Logistic, sigmoid
+from karat.nuggets.logistic import Logistic, sigmoid
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
 from karat.progress import Progress, silent
@@ -58,7 +59,7 @@ def hold_out(
     if (~np.isnan(labels)).sum() < EXACT:
         exact = cross_validate(pool, X, labels, fold, near, progress=progress)
         return HeldOut(model, exact.probabilities, exact.carried)
-    found = without_folds(model, columns, labels, fold, progress)
+    found = without_folds(model, columns, labels, fold, LIKENESS_RIDGE, progress)
     known = known_elsewhere(pool, labels, fold)
     told = ~np.isnan(known)
     return HeldOut(
@@ -69,14 +70,19 @@ def hold_out(
 
 
 def without_folds(
-    model: Calibrated, X: Floats, labels: Floats, fold: Ints, progress: Progress = silent
+    model: Calibrated,
+    X: Floats,
+    labels: Floats,
+    fold: Ints,
+    ridge: float,
+    progress: Progress = silent,
 ) -> HeldOut:
-    """The probabilities of all rows, each by the model without its fold."""
+    """The probabilities of all rows, each by the model without its fold; the ridge is its own."""
     judged = np.flatnonzero(~np.isnan(labels))
     yes, logistic = labels[judged] > 0, model.logistic
     Z = _standardised(logistic, X)
     shares = _by_fold(Z[judged], yes, fold[judged], logistic)
-    whole = np.diag([1e-6, *[RIDGE] * X.shape[1]]) + sum(
+    whole = np.diag([1e-6, *[ridge] * X.shape[1]]) + sum(
         share.curvature for share in shares.values()
     )
     start = np.array([logistic.intercept, *logistic.weights])
