@@ -27,7 +27,7 @@ class TreeModel {
     TreeModel(const Grammar& grammar, const Counts& counts, double words)
         : g_(grammar), n_(counts), words_(words) {}
 
-    static constexpr double k = 1.5;  // the strength of lower levels, chosen on held-out documents
+    static constexpr double k = 5.0;  // the strength of lower levels, chosen on held-out documents
     static int few(int32_t n, int32_t most) { return n < most ? n : most; }
 
     double adjunct(int32_t label, int32_t mother, int32_t mother_word) const {
