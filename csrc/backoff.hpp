@@ -33,26 +33,28 @@ uint64_t context(int level, Parts... parts) {
     return h;
 }
 
-// An open hash table of a power of two; 0 is an empty place.
+// An open hash table; 0 is an empty place. A context with one outcome has no number of outcomes.
 class Counts {
   public:
     Counts(const uint64_t* keys, const int32_t* values, size_t size)
-        : keys_(keys), values_(values), mask_(size - 1) {
-        if (!size || (size & mask_)) throw std::invalid_argument("the counts have a wrong size");
-        size_t used = 0;
-        for (size_t i = 0; i < size; ++i) {
-            used += keys[i] != 0;
-            if (values[i] < 0) throw std::invalid_argument("a count is negative");
-        }
-        if (used == size) throw std::invalid_argument("the counts have no empty place");
+        : keys_(keys), values_(values), size_(size) {
+        if (size <= room || size > UINT32_MAX) throw std::invalid_argument("the counts have no end");
     }
 
+    // A damaged count is no count.
     int32_t find(uint64_t key) const {
-        for (size_t at = key & mask_;; at = (at + 1) & mask_) {
-            if (keys_[at] == key) return values_[at];
+        for (size_t at = place(key, size_); at < size_; ++at) {
+            if (keys_[at] == key) return std::max(values_[at], 0);
             if (!keys_[at]) return 0;
         }
+        return 0;
     }
+
+    // Where to look first; some room at the end is left for what found its place taken.
+    static size_t place(uint64_t key, size_t size) {
+        return static_cast<size_t>((key >> 32) * static_cast<uint64_t>(size - room) >> 32);
+    }
+    static constexpr size_t room = 64;
 
     static uint64_t event(uint64_t c, int64_t outcome) { return joined(c, outcome) | 1; }
     static uint64_t total(uint64_t c) { return mixed(c ^ 0xa5a5a5a5a5a5a5a5ULL) | 1; }
@@ -62,20 +64,21 @@ class Counts {
     double witten_bell(double lower, uint64_t c, int64_t outcome, double k) const {
         const int32_t n = find(total(c));
         if (!n) return lower;
-        const double strength = k * find(types(c));
+        const double strength = k * std::max(find(types(c)), 1);
         return (find(event(c, outcome)) + strength * lower) / (n + strength);
     }
 
     // One level of interpolation for a yes or no; `yes` is outcome 1.
     double choice(double lower, uint64_t c, double strength) const {
         const int32_t n = find(total(c));
-        return n ? (find(event(c, 1)) + strength * lower) / (n + strength) : lower;
+        if (!n) return lower;
+        return (std::min(find(event(c, 1)), n) + strength * lower) / (n + strength);
     }
 
   private:
     const uint64_t* keys_;
     const int32_t* values_;
-    size_t mask_;
+    size_t size_;
 };
 
 // Events are noted one by one; the table holds how often each occurred in its context, the
@@ -88,16 +91,7 @@ class Counting {
         std::sort(noted_.begin(), noted_.end());
         std::vector<std::pair<uint64_t, int32_t>> found;
         for (size_t at = 0; at < noted_.size();) at = context_at(at, found);
-        size_t size = 16;
-        while (size * 3 < found.size() * 4 + 4) size *= 2;
-        keys.assign(size, 0);
-        values.assign(size, 0);
-        for (const auto& [key, value] : found) {
-            size_t at = key & (size - 1);
-            while (keys[at]) at = (at + 1) & (size - 1);
-            keys[at] = key;
-            values[at] = value;
-        }
+        lay_out(found, keys, values);
         noted_.clear();
     }
 
@@ -114,8 +108,30 @@ class Counting {
             ++types;
         }
         found.emplace_back(Counts::total(c), static_cast<int32_t>(at - begin));
-        found.emplace_back(Counts::types(c), types);
+        if (types > 1) found.emplace_back(Counts::types(c), types);
         return at;
+    }
+
+    static void lay_out(std::vector<std::pair<uint64_t, int32_t>>& found,
+                        std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
+        std::sort(found.begin(), found.end());
+        size_t size = found.size() + found.size() / 3 + Counts::room + 1;
+        while (!fits(found, size, keys, values)) size += Counts::room;
+    }
+
+    // In the order of their places, each in the first free one: a search never has to turn round.
+    static bool fits(const std::vector<std::pair<uint64_t, int32_t>>& found, size_t size,
+                     std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
+        keys.assign(size, 0);
+        values.assign(size, 0);
+        size_t next = 0;
+        for (const auto& [key, value] : found) {
+            next = std::max(next, Counts::place(key, size));
+            if (next >= size) return false;
+            keys[next] = key;
+            values[next++] = value;
+        }
+        return true;
     }
 
     std::vector<std::pair<uint64_t, int64_t>> noted_;

@@ -1,7 +1,7 @@
 // The Python face of the kernel's part for karat/realize/.
 #include <memory>
 
-#include "bind.hpp"
+#include "bind_lm.hpp"
 #include "canonical.hpp"
 #include "fergus.hpp"
 
@@ -25,25 +25,6 @@ Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
     const size_t n = order.size();
     return give(std::move(order), {n});
 }
-
-struct TinyState {
-    int32_t words[2];
-    int32_t length;
-};
-struct TinyLm {
-    const Counts& n;
-    int order() const { return 3; }
-    TinyState begin() const { return {{-1, 0}, 1}; }
-    int32_t eos() const { return -2; }
-    double score(const TinyState& in, int32_t w, TinyState& out) const {
-        double p = n.witten_bell(3e-5, context(301), w, 1);
-        if (in.length > 0) p = n.witten_bell(p, context(302, in.words[0]), w, 1);
-        if (in.length > 1) p = n.witten_bell(p, context(303, in.words[0], in.words[1]), w, 1);
-        TinyState s{{w, in.words[0]}, std::min(in.length + 1, 2)};
-        out = s;
-        return std::log10(p);
-    }
-};
 
 // Keeps alive the arrays that a grammar looks into.
 struct PyGrammar {
@@ -77,14 +58,20 @@ struct Columns {
     Ids words, labels, heads, suffixes;
     Offsets offsets;
 
-    Columns(Ids w, Ids l, Ids h, Ids s, Offsets o, const Grammar* grammar)
-        : words(w), labels(l), heads(h), suffixes(s), offsets(o) {
+    Columns(Ids w, Ids h, Offsets o) : words(w), labels(w), heads(h), suffixes(w), offsets(o) {
         const size_t n = words.shape(0);
-        if (labels.shape(0) != n || heads.shape(0) != n || suffixes.shape(0) != 3 * n ||
-            !o.shape(0) || o.data()[0] || o.data()[o.shape(0) - 1] != static_cast<int64_t>(n))
+        if (heads.shape(0) != n || !o.shape(0) || o.data()[0] ||
+            o.data()[o.shape(0) - 1] != static_cast<int64_t>(n))
             throw nb::value_error("the columns of the trees do not fit");
         for (size_t i = 0; i + 1 < o.shape(0); ++i) check(i);
-        if (!grammar) return;
+    }
+
+    Columns(Ids w, Ids l, Ids h, Ids s, Offsets o, const Grammar* grammar) : Columns(w, h, o) {
+        labels = l;
+        suffixes = s;
+        const size_t n = words.shape(0);
+        if (labels.shape(0) != n || suffixes.shape(0) != 3 * n)
+            throw nb::value_error("the columns of the trees do not fit");
         const auto known = static_cast<int32_t>(grammar->labels.rows);
         for (size_t j = 0; j < n; ++j)
             if (words.data()[j] >= known || labels.data()[j] >= grammar->tags * grammar->relations)
@@ -93,7 +80,8 @@ struct Columns {
 
     void check(size_t i) const {
         const int64_t begin = offsets.data()[i], end = offsets.data()[i + 1];
-        if (begin >= end) throw nb::value_error("a tree has no nodes");
+        if (begin >= end || end > static_cast<int64_t>(words.shape(0)))
+            throw nb::value_error("a tree has no nodes");
         for (int64_t j = begin; j < end; ++j)
             if ((j == begin) != (heads.data()[j] < 0) || heads.data()[j] >= j - begin)
                 throw nb::value_error("the nodes of a tree are not in canonical order");
@@ -141,23 +129,8 @@ nb::tuple count_sides(Ids words, Ids mothers, Ids lefts) {
     return counted(counting);
 }
 
-nb::tuple count_tiny(Ids words, Offsets offsets) {
-    Counting c;
-    for (size_t i = 0; i + 1 < offsets.shape(0); ++i) {
-        int32_t a = -9, b = -1;
-        for (int64_t j = offsets.data()[i]; j <= offsets.data()[i + 1]; ++j) {
-            const int32_t w = j < offsets.data()[i + 1] ? words.data()[j] : -2;
-            c.note(context(301), w);
-            c.note(context(302, b), w);
-            if (a != -9) c.note(context(303, b, a), w);
-            a = b;
-            b = w;
-        }
-    }
-    return counted(c);
-}
-
-struct PyFergus {
+// The tree model and the adjunction table; `open` are the labels that unknown words may have.
+struct PyTreeModel {
     const PyGrammar& g;
     Keys keys;
     Ids values;
@@ -165,13 +138,20 @@ struct PyFergus {
     double words;
     std::vector<int32_t> open;
 
-    PyFergus(const PyGrammar& grammar, Keys k, Ids v, Ids o)
+    PyTreeModel(const PyGrammar& grammar, Keys k, Ids v, Ids o)
         : g(grammar), keys(k), values(v), counts(k.data(), v.data(), k.shape(0)),
           words(static_cast<double>(grammar.grammar.labels.rows) + 1),
-          open(o.data(), o.data() + o.shape(0)) {}
+          open(o.data(), o.data() + o.shape(0)) {
+        if (k.shape(0) != v.shape(0)) throw nb::value_error("keys and counts differ in number");
+        for (const int32_t label : open)
+            if (label < 0 || label >= g.grammar.tags * g.grammar.relations)
+                throw nb::value_error("an open label is out of range");
+        if (open.empty()) throw nb::value_error("there are no open labels");
+    }
 };
 
-nb::tuple choose_trees(const PyFergus& f, Ids words, Ids labels, Ids heads, Ids suffixes,
+// The k best supertaggings of every tree: labels, frames, slots, scores, and where each tree's begin.
+nb::tuple choose_trees(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
                        Offsets offsets, int k) {
     const Columns columns(words, labels, heads, suffixes, offsets, &f.g.grammar);
     std::vector<int32_t> out_labels, out_frames, out_slots;
@@ -197,67 +177,143 @@ nb::tuple choose_trees(const PyFergus& f, Ids words, Ids labels, Ids heads, Ids 
                           give(std::move(starts), {t}));
 }
 
-nb::tuple realize_tiny(const PyFergus& f, Ids words, Ids labels, Ids heads, Ids suffixes,
-                       Offsets offsets, Ids frames, Ids slots, Keys lmk, Ids lmv, Ids lmwords,
-                       double ws, double wp, double wl, int width, double margin, int beam, double strength, bool hard) {
-    const Columns columns(words, labels, heads, suffixes, offsets, &f.g.grammar);
-    std::vector<int32_t> order;
-    double paths = 0;
-    {
-        nb::gil_scoped_release release;
-        Counts lmc(lmk.data(), lmv.data(), lmk.shape(0));
-        TinyLm lm{lmc};
-        Precedence table(f.g.grammar, f.counts, strength);
-        Weights w{ws, wp, wl, width, margin, beam};
-        Treelet treelet(f.g.grammar, table, w);
-        Unraveler unraveler(width, margin);
-        LpChooser<TinyLm, TinyState> lp(lm, wl, beam, 1);
-        for (size_t i = 0; i < columns.size(); ++i) {
-            const TreeNodes t = columns.tree(i);
-            const int64_t b = offsets.data()[i];
-            Supertagged s;
-            s.labels.assign(labels.data() + b, labels.data() + b + t.size);
-            s.frames.assign(frames.data() + b, frames.data() + b + t.size);
-            s.slots.assign(slots.data() + b, slots.data() + b + t.size);
-            if (!hard) s.slots.assign(t.size, -1);
-            const auto daughters = t.daughters();
-            std::vector<Lattice> lattices;
-            for (int32_t m = 0; m < t.size; ++m) {
-                lattices.push_back(daughters[m].empty() ? Lattice{} : unraveler.unravel(treelet.costs(t, s, daughters, m)));
-                paths += static_cast<double>(lattices.back().arcs.size());
+// Treelets of supertagged trees, whose labels, frames and slots are columns too.
+class TaggedTreelets {
+  public:
+    TaggedTreelets(const PyTreeModel& f, const Columns& columns, Ids frames, Ids slots,
+                   const Weights& w)
+        : columns_(columns), frames_(frames), slots_(slots), table_(f.g.grammar, f.counts),
+          treelet_(f.g.grammar, table_, w) {
+        if (frames.shape(0) != columns.words.shape(0) || slots.shape(0) != columns.words.shape(0))
+            throw nb::value_error("the columns of the supertags do not fit");
+        for (size_t j = 0; j < frames.shape(0); ++j) {
+            const int32_t frame = frames.data()[j];
+            if (frame < free_frame || frame >= static_cast<int32_t>(f.g.grammar.slots.rows) ||
+                columns.labels.data()[j] < 0)
+                throw nb::value_error("a frame or label is out of range");
+        }
+        check_slots(f.g.grammar);
+    }
+
+    TreeletCosts costs(const TreeNodes& t, const Daughters& daughters, int32_t m,
+                       size_t tree) const {
+        const int64_t begin = columns_.offsets.data()[tree];
+        return treelet_.costs(t, {t.labels, frames_.data() + begin, slots_.data() + begin},
+                              daughters, m);
+    }
+
+  private:
+    void check_slots(const Grammar& g) const {
+        for (size_t i = 0; i < columns_.size(); ++i) {
+            const int64_t begin = columns_.offsets.data()[i];
+            const TreeNodes t = columns_.tree(i);
+            for (int32_t j = 1; j < t.size; ++j) {
+                const int32_t frame = frames_.data()[begin + t.heads[j]];
+                const int32_t slot = slots_.data()[begin + j];
+                if (frame != free_frame && slot >= g.slots.size(frame))
+                    throw nb::value_error("a slot is out of range");
             }
-            const auto found = lp.choose(lattices, daughters, std::vector<int32_t>(lmwords.data() + b, lmwords.data() + b + t.size));
-            order.insert(order.end(), found[0].nodes.begin(), found[0].nodes.end());
         }
     }
-    const size_t n = order.size();
-    return nb::make_tuple(give(std::move(order), {n}), paths);
+
+    const Columns& columns_;
+    Ids frames_, slots_;
+    Precedence table_;
+    Treelet treelet_;
+};
+
+struct LeftRightTreelets {
+    LeftRight table;
+
+    TreeletCosts costs(const TreeNodes& t, const Daughters& daughters, int32_t m, size_t) const {
+        return table.costs(t, daughters[m], m);
+    }
+};
+
+template <class Treelets>
+std::vector<Lattice> unravel(const Treelets& treelets, Unraveler& unraveler, const TreeNodes& t,
+                             const Daughters& daughters, size_t tree) {
+    std::vector<Lattice> lattices(t.size);
+    for (int32_t m = 0; m < t.size; ++m)
+        if (!daughters[m].empty())
+            lattices[m] = unraveler.unravel(treelets.costs(t, daughters, m, tree));
+    return lattices;
 }
 
-Array<int32_t> lr_tiny(Ids words, Ids labels, Ids heads, Ids suffixes, Offsets offsets, Keys ck, Ids cv, Keys lmk, Ids lmv, Ids lmwords, int width, int beam) {
-    const Columns columns(words, labels, heads, suffixes, offsets, nullptr);
-    std::vector<int32_t> order;
+// The k best orders of every tree: nodes, scores, the language model's part, where each tree begins.
+template <class Treelets>
+nb::tuple linearize(const Columns& columns, const Treelets& treelets, const PyModel& lm,
+                    const Ids& lm_words, const Weights& w, int k) {
+    if (lm_words.shape(0) != columns.words.shape(0)) throw nb::value_error("words do not fit");
+    std::vector<int32_t> nodes;
+    std::vector<double> scores, parts;
+    std::vector<int64_t> starts{0};
     {
         nb::gil_scoped_release release;
-        Counts lmc(lmk.data(), lmv.data(), lmk.shape(0));
-        Counts c(ck.data(), cv.data(), ck.shape(0));
-        TinyLm lm{lmc};
-        LeftRight lr{c};
-        Unraveler unraveler(width, 100);
-        LpChooser<TinyLm, TinyState> lp(lm, 1, beam, 1);
+        Unraveler unraveler(w.width, w.margin);
+        LpChooser<lm::Model, lm::State> chooser(lm.model, w.lm, w.beam, k);
         for (size_t i = 0; i < columns.size(); ++i) {
             const TreeNodes t = columns.tree(i);
-            const int64_t b = offsets.data()[i];
             const auto daughters = t.daughters();
-            std::vector<Lattice> lattices;
-            for (int32_t m = 0; m < t.size; ++m)
-                lattices.push_back(daughters[m].empty() ? Lattice{} : unraveler.unravel(lr.costs(t, daughters[m], m)));
-            const auto found = lp.choose(lattices, daughters, std::vector<int32_t>(lmwords.data() + b, lmwords.data() + b + t.size));
-            order.insert(order.end(), found[0].nodes.begin(), found[0].nodes.end());
+            const int32_t* words = lm_words.data() + columns.offsets.data()[i];
+            const auto lattices = unravel(treelets, unraveler, t, daughters, i);
+            for (const Sentence& s : chooser.choose(lattices, daughters, {words, words + t.size})) {
+                nodes.insert(nodes.end(), s.nodes.begin(), s.nodes.end());
+                scores.push_back(s.score);
+                parts.push_back(s.lm);
+            }
+            starts.push_back(static_cast<int64_t>(scores.size()));
         }
     }
-    const size_t n = order.size();
-    return give(std::move(order), {n});
+    const size_t n = nodes.size(), m = scores.size(), t = starts.size();
+    return nb::make_tuple(give(std::move(nodes), {n}), give(std::move(scores), {m}),
+                          give(std::move(parts), {m}), give(std::move(starts), {t}));
+}
+
+Weights weights(const std::vector<double>& w) {
+    if (w.size() != 6) throw nb::value_error("expected six weights");
+    return {w[0], w[1], w[2], static_cast<int>(w[3]), w[4], static_cast<int>(w[5])};
+}
+
+nb::tuple linearize_tagged(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
+                           Offsets offsets, Ids frames, Ids slots, const PyModel& lm, Ids lm_words,
+                           const std::vector<double>& w, int k) {
+    const Columns columns(words, labels, heads, suffixes, offsets, &f.g.grammar);
+    const TaggedTreelets treelets(f, columns, frames, slots, weights(w));
+    return linearize(columns, treelets, lm, lm_words, weights(w), k);
+}
+
+nb::tuple linearize_left_right(Keys keys, Ids values, Ids words, Ids heads, Offsets offsets,
+                               const PyModel& lm, Ids lm_words, const std::vector<double>& w,
+                               int k) {
+    if (keys.shape(0) != values.shape(0)) throw nb::value_error("keys and counts do not fit");
+    const Counts counts(keys.data(), values.data(), keys.shape(0));
+    const Columns columns(words, heads, offsets);
+    return linearize(columns, LeftRightTreelets{{counts}}, lm, lm_words, weights(w), k);
+}
+
+// The arcs of a tree's lattice: the treelet's head, from, to, the node placed, score; and for each
+// treelet its head, its states, its paths and whether it was pruned.
+nb::tuple tree_lattice(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
+                       Ids frames, Ids slots, const std::vector<double>& given) {
+    const std::vector<int64_t> ends{0, static_cast<int64_t>(words.shape(0))};
+    const Columns columns(words, labels, heads, suffixes, Offsets(ends.data(), {2}), &f.g.grammar);
+    const Weights w = weights(given);
+    const TaggedTreelets treelets(f, columns, frames, slots, w);
+    Unraveler unraveler(w.width, w.margin);
+    const TreeNodes t = columns.tree(0);
+    const auto daughters = t.daughters();
+    nb::list arcs, sizes;
+    const auto lattices = unravel(treelets, unraveler, t, daughters, 0);
+    for (int32_t m = 0; m < t.size; ++m) {
+        if (daughters[m].empty()) continue;
+        const Lattice& l = lattices[m];
+        for (const Arc& a : l.arcs)
+            arcs.append(nb::make_tuple(m, a.from, a.to, a.item < 0 ? m : daughters[m][a.item],
+                                       a.score));
+        sizes.append(nb::make_tuple(m, l.states, l.paths, l.pruned));
+    }
+    return nb::make_tuple(arcs, sizes);
 }
 
 }  // namespace
@@ -265,15 +321,24 @@ Array<int32_t> lr_tiny(Ids words, Ids labels, Ids heads, Ids suffixes, Offsets o
 void bind_realize(nb::module_& m) {
     m.def("canonical_order", &canonical_order, "keys"_a, "heads"_a, "offsets"_a);
     nb::class_<PyGrammar>(m, "Grammar")
-        .def(nb::init<int32_t, int32_t, int32_t, Ids, Offsets, Ids, Offsets, Ids, Offsets, Ids>());
-    nb::class_<PyFergus>(m, "Fergus")
-        .def(nb::init<const PyGrammar&, Keys, Ids, Ids>(), nb::keep_alive<1, 2>());
-    m.def("count_trees", &count_trees);
-    m.def("count_sides", &count_sides);
-    m.def("choose_trees", &choose_trees);
-    m.def("count_tiny", &count_tiny);
-    m.def("realize_tiny", &realize_tiny);
-    m.def("lr_tiny", &lr_tiny);
+        .def(nb::init<int32_t, int32_t, int32_t, Ids, Offsets, Ids, Offsets, Ids, Offsets, Ids>(),
+             "tags"_a, "relations"_a, "root"_a, "argument"_a, "slot_offsets"_a, "slots"_a,
+             "frame_offsets"_a, "frames"_a, "label_offsets"_a, "labels"_a);
+    nb::class_<PyTreeModel>(m, "TreeModel")
+        .def(nb::init<const PyGrammar&, Keys, Ids, Ids>(), "grammar"_a, "keys"_a, "counts"_a,
+             "open"_a, nb::keep_alive<1, 2>());
+    m.def("count_trees", &count_trees, "grammar"_a, "words"_a, "labels"_a, "heads"_a, "suffixes"_a,
+          "offsets"_a, "frames"_a, "rare"_a, "places"_a);
+    m.def("count_sides", &count_sides, "daughters"_a, "mothers"_a, "lefts"_a);
+    m.def("choose_trees", &choose_trees, "model"_a, "words"_a, "labels"_a, "heads"_a, "suffixes"_a,
+          "offsets"_a, "k"_a);
+    m.def("linearize_tagged", &linearize_tagged, "model"_a, "words"_a, "labels"_a, "heads"_a,
+          "suffixes"_a, "offsets"_a, "frames"_a, "slots"_a, "lm"_a, "lm_words"_a, "weights"_a,
+          "k"_a);
+    m.def("linearize_left_right", &linearize_left_right, "keys"_a, "counts"_a, "words"_a,
+          "heads"_a, "offsets"_a, "lm"_a, "lm_words"_a, "weights"_a, "k"_a);
+    m.def("tree_lattice", &tree_lattice, "model"_a, "words"_a, "labels"_a, "heads"_a, "suffixes"_a,
+          "frames"_a, "slots"_a, "weights"_a);
 }
 
 }  // namespace karat

@@ -7,10 +7,15 @@
 namespace karat {
 
 struct Weights {
-    double side, pair, lm;
-    int width;
-    double margin;
-    int beam;
+    double side, pair, lm;  // of the adjunction table's two parts, and of the language model
+    int width;              // states of a lattice a level
+    double margin;          // how much worse than the best an arc of the lattice may be
+    int beam;               // hypotheses a state, 0 for all
+};
+
+// What the Unraveler needs to know of a supertagged tree, a value a node.
+struct Tagging {
+    const int32_t *labels, *frames, *slots;
 };
 
 // What each treelet of a supertagged tree costs to order.
@@ -19,8 +24,8 @@ class Treelet {
     Treelet(const Grammar& grammar, const Precedence& table, const Weights& weights)
         : g_(grammar), p_(table), w_(weights) {}
 
-    TreeletCosts costs(const TreeNodes& t, const Supertagged& s,
-                       const std::vector<std::vector<int32_t>>& daughters, int32_t m) const {
+    TreeletCosts costs(const TreeNodes& t, const Tagging& s, const Daughters& daughters,
+                       int32_t m) const {
         const auto member = [&](int32_t i) {
             return Member{t.words[i], s.labels[i],
                           TreeModel::few(static_cast<int32_t>(daughters[i].size()), 2)};

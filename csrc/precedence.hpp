@@ -14,13 +14,14 @@ struct Member {
 
 class Precedence {
   public:
-    Precedence(const Grammar& grammar, const Counts& counts, double strength)
-        : g_(grammar), n_(counts), a_(strength) {}
+    Precedence(const Grammar& grammar, const Counts& counts) : g_(grammar), n_(counts) {}
+
+    static constexpr double strength = 0.5;  // of lower levels, chosen on held-out documents
 
     // p(d is left of her mother)
     double left(const Member& d, const Member& m) const {
         double p = 0.5;
-        each_side(g_, d, m, [&](uint64_t c) { p = n_.choice(p, c, a_); });
+        each_side(g_, d, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
         return p;
     }
 
@@ -29,7 +30,7 @@ class Precedence {
         if (same(a, b)) return 0.5;
         if (swapped(a, b)) return 1 - before(side, b, a, m);
         double p = 0.5;
-        each_pair(g_, side, a, b, m, [&](uint64_t c) { p = n_.choice(p, c, a_); });
+        each_pair(g_, side, a, b, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
         return p;
     }
 
@@ -67,7 +68,6 @@ class Precedence {
   private:
     const Grammar& g_;
     const Counts& n_;
-    double a_;
 };
 
 // What the treelets of a gold tree add: `places` is where each node stands in the sentence.

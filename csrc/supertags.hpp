@@ -49,6 +49,8 @@ struct Grammar {
     bool is_argument(int32_t label) const { return argument[relation(label)]; }
 };
 
+using Daughters = std::vector<std::vector<int32_t>>;
+
 // One tree: words (-1 unknown), labels (-1 hidden), heads before their daughters, and three
 // suffixes a word, the longest first, that stand for words never seen.
 struct TreeNodes {
@@ -58,8 +60,8 @@ struct TreeNodes {
     const int32_t* suffixes;
     int32_t size;
 
-    std::vector<std::vector<int32_t>> daughters() const {
-        std::vector<std::vector<int32_t>> found(size);
+    Daughters daughters() const {
+        Daughters found(size);
         for (int32_t i = 1; i < size; ++i) found[heads[i]].push_back(i);
         return found;
     }

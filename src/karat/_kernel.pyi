@@ -269,3 +269,80 @@ def arpa_lines(
 
 # ------------------------------------------------------------------------------- karat/realize
 def canonical_order(keys: _Ids, heads: _Ids, offsets: _Offsets) -> _Ids: ...
+
+class Grammar:
+    def __init__(
+        self,
+        tags: int,
+        relations: int,
+        root: int,
+        argument: _Ids,
+        slot_offsets: _Offsets,
+        slots: _Ids,
+        frame_offsets: _Offsets,
+        frames: _Ids,
+        label_offsets: _Offsets,
+        labels: _Ids,
+    ) -> None: ...
+
+class TreeModel:
+    def __init__(
+        self, grammar: Grammar, keys: NDArray[np.uint64], counts: _Ids, open: _Ids
+    ) -> None: ...
+
+def count_trees(
+    grammar: Grammar,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    frames: _Ids,
+    rare: _Ids,
+    places: _Ids,
+) -> tuple[NDArray[np.uint64], _Ids]: ...
+def count_sides(daughters: _Ids, mothers: _Ids, lefts: _Ids) -> tuple[NDArray[np.uint64], _Ids]: ...
+def choose_trees(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    k: int,
+) -> tuple[_Ids, _Ids, _Ids, NDArray[np.float64], _Offsets]: ...
+def linearize_tagged(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    frames: _Ids,
+    slots: _Ids,
+    lm: LanguageModel,
+    lm_words: _Ids,
+    weights: list[float],
+    k: int,
+) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
+def linearize_left_right(
+    keys: NDArray[np.uint64],
+    counts: _Ids,
+    words: _Ids,
+    heads: _Ids,
+    offsets: _Offsets,
+    lm: LanguageModel,
+    lm_words: _Ids,
+    weights: list[float],
+    k: int,
+) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
+def tree_lattice(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    frames: _Ids,
+    slots: _Ids,
+    weights: list[float],
+) -> tuple[list[tuple[int, int, int, int, float]], list[tuple[int, int, float, bool]]]: ...

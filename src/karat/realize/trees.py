@@ -71,6 +71,12 @@ class InputTrees:
         """Where the nodes of tree i are."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
+    def mothers(self) -> NDArray[np.int64]:
+        """Every node's head as a place in the columns, -1 for roots."""
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        found: NDArray[np.int64] = np.where(self.heads < 0, -1, starts + self.heads)
+        return found
+
     def choose(self, chosen: Sequence[int]) -> InputTrees:
         """Some of the trees, in the order in which they are named."""
         parts = [self.slice(i) for i in chosen]
