@@ -34,6 +34,7 @@ class TreeChooser {
         return unpack();
     }
 
+    static constexpr int32_t any = -2;      // a mother of whom nothing is known
     static constexpr int most_labels = 24;  // of a word with many
     static constexpr int open_labels = 12;  // of a word that is unknown or rare
     static constexpr int rare = 5;          // seen labels below which a word may be anything
@@ -80,6 +81,7 @@ class TreeChooser {
                 add(i, *l, found);
         if (w < 0 || g_.labels.size(w) < rare || found.empty())
             for (const int32_t l : likely(i)) add(i, l, found);
+        if (found.empty()) found.push_back(g_.label(g_.tags - 1, i ? g_.relations - 1 : g_.root));
         return found;
     }
 
@@ -99,7 +101,9 @@ class TreeChooser {
         std::vector<std::pair<double, int32_t>> scored;
         const auto n = static_cast<int32_t>(daughters_[i].size());
         for (const int32_t l : open_)
-            scored.emplace_back(-m_.adjunct(l, -2, -2) - m_.degree(l, n) - by_tag[g_.tag(l)], l);
+            if (!i || g_.relation(l) != g_.root)
+                scored.emplace_back(-m_.adjunct(l, any, any) - m_.degree(l, n) - by_tag[g_.tag(l)],
+                                    l);
         const size_t most = std::min<size_t>(open_labels, scored.size());
         std::partial_sort(scored.begin(), scored.begin() + most, scored.end());
         std::vector<int32_t> found;

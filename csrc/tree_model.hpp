@@ -90,7 +90,7 @@ class TreeModel {
     const Counts& counts() const { return n_; }
 
   private:
-    int32_t tag_of(int32_t label) const { return label < 0 ? -1 : g_.tag(label); }
+    int32_t tag_of(int32_t label) const { return label < 0 ? label : g_.tag(label); }
 
     double chain(int first, int32_t label, int32_t mother, int32_t mother_word) const {
         double p = n_.witten_bell(1e-5, context(first), label, k);

@@ -23,6 +23,7 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, Order, input_trees
 from karat.store import Store, damaged
 
+DEFAULT = Weights()
 RUN = 256
 """Trees realised between two looks at the clock and the keyboard."""
 
@@ -34,7 +35,7 @@ class Fergus:
     chooser: TreeChooser
     lm: LanguageModel
     baselines: tuple[LeftRight, ...]
-    weights: Weights = Weights()
+    weights: Weights = DEFAULT
 
     @property
     def name(self) -> str:
@@ -64,7 +65,7 @@ class Fergus:
             train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
         )
         progress(4, 4, "trained")
-        return cls(chooser, lm, baselines, weights or Weights())
+        return cls(chooser, lm, baselines, weights or DEFAULT)
 
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent

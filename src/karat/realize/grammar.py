@@ -27,9 +27,8 @@ from karat.realize.trees import InputTrees
 from karat.store import Store, damaged
 from karat.text.word_table import word_arrays, word_table
 
-ARGUMENTS = frozenset(
-    "nsubj nsubj:pass nsubj:outer csubj csubj:pass csubj:outer obj iobj ccomp xcomp expl".split()
-)
+_SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}
+ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
 """The relations that fill slots of a frame; all others adjoin."""
 
 MOST_SLOTS = 6
