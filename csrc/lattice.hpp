@@ -6,7 +6,8 @@
 // that of the root with every daughter's arc standing for her own treelet's lattice.
 //
 // Pruning: states are made level by level (how many are placed), and of each level the `width`
-// cheapest are kept; then arcs go whose best path costs more than `margin` above the best of all.
+// cheapest are kept (beyond 12 daughters fewer, width * 12 / daughters, at least 4); then arcs go
+// whose best path costs more than `margin` above the best of all.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -43,6 +44,7 @@ class Unraveler {
     Lattice unravel(const TreeletCosts& costs) {
         c_ = &costs;
         n_ = costs.slots.size();
+        kept_ = n_ > static_cast<size_t>(many) ? std::max(width_ * many / static_cast<int>(n_), 4) : width_;
         lattice_ = {};
         build();
         trim();
@@ -50,6 +52,8 @@ class Unraveler {
     }
 
   private:
+    static constexpr int many = 12;
+
     struct State {
         std::string placed;  // 0 not yet, 1 left, 2 right; the last is the head's
         double forward;
@@ -61,7 +65,7 @@ class Unraveler {
         int32_t next = 1;
         for (size_t step = 0; step <= n_; ++step) {
             std::vector<State> after = extend(level, next, step == n_);
-            if (after.size() > static_cast<size_t>(width_)) cut(after, next);
+            if (after.size() > static_cast<size_t>(kept_)) cut(after, next);
             for (const State& s : after) forward_.push_back(s.forward);
             next += static_cast<int32_t>(after.size());
             level = std::move(after);
@@ -122,7 +126,7 @@ class Unraveler {
         });
         std::vector<int32_t> moved(after.size(), -1);
         std::vector<State> kept;
-        for (int32_t i = 0; i < width_; ++i) {
+        for (int32_t i = 0; i < kept_; ++i) {
             moved[order[i]] = i;
             kept.push_back(std::move(after[order[i]]));
         }
@@ -174,7 +178,7 @@ class Unraveler {
         lattice_.arcs = std::move(kept);
     }
 
-    int width_;
+    int width_, kept_ = 0;
     double margin_;
     const TreeletCosts* c_ = nullptr;
     size_t n_ = 0;

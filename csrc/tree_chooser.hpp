@@ -128,7 +128,7 @@ class TreeChooser {
             for (const Partial& partial : at->second)
                 found.push_back({partial.score + p, *f, partial.picks});
         }
-        if (found.empty()) found.push_back(free_of_slots());
+        if (found.empty()) found = free_of_slots();
         keep_best(found);
         return found;
     }
@@ -221,12 +221,16 @@ class TreeChooser {
             }
     }
 
-    Derivation free_of_slots() const {
-        Derivation found{free_penalty, free_frame, {}};
+    std::vector<Derivation> free_of_slots() const {
+        std::vector<Partial> now{{free_penalty, {}}}, next;
         for (const Picks& picks : anything_) {
-            found.score += picks[0].score;
-            found.picks.push_back(picks[0]);
+            next.clear();
+            extend(now, picks, -1, next);
+            keep_best(next);
+            std::swap(now, next);
         }
+        std::vector<Derivation> found;
+        for (Partial& way : now) found.push_back({way.score, free_frame, std::move(way.picks)});
         return found;
     }
 

@@ -1,8 +1,8 @@
 """How well realisers restore a treebank's sentences from its trees.
 
 Each tree is realised without its order, and the sentence compared with the treebank's: the paper's
-four accuracies, BLEU and GTM's F (e = 2) over the words as the treebank cuts them, the share of sentences
-that are exactly right, and sentences a second of processor time.
+four accuracies, BLEU and GTM's F (e = 2) over the words as the treebank cuts them, the share of
+sentences that are exactly right, and sentences a second of processor time.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,6 @@ class Fergus:
 
     def _linearized(self, trees: InputTrees, supertags: Supertags, k: int) -> tuple[Any, ...]:
         words, _, heads, suffixes, offsets = self.chooser.columns(trees)
-        weights = (
-            self.weights if k == 1 else replace(self.weights, beam=max(self.weights.beam, 4 * k))
-        )
         return _kernel.linearize_tagged(
             self.chooser.kernel,
             words,
@@ -104,7 +101,7 @@ class Fergus:
             supertags.slots,
             self.lm.kernel,
             lm_words(self.lm, trees),
-            weights.values(),
+            self.weights.wider(k).values(),
             k,
         )
 

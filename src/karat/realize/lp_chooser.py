@@ -8,7 +8,7 @@ n-gram model. Weights and limits were chosen on training documents that were hel
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,12 @@ class Weights:
     width: int = 64
     margin: float = 8.0
     beam: int = 10
+
+    def wider(self, k: int) -> Weights:
+        """For k sentences instead of one: worse arcs are of interest, and more hypotheses."""
+        if k == 1:
+            return self
+        return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
 
     def values(self) -> list[float]:
         """As the kernel takes them."""

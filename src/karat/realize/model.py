@@ -88,6 +88,15 @@ def train_model(
     return RealizerModel(fergus, ordering, sizes)
 
 
+def is_model(path: Path) -> bool:
+    """Whether a file is a store, and not text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"PK"
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
+
+
 def open_model(path: Path) -> RealizerModel:
     """Map a model that `save` wrote."""
     store = read_store(path, KIND, VERSION)

@@ -16,7 +16,7 @@ from karat.realize.lp_chooser import Weights
 from karat.realize.tree_chooser import Supertags, TreeChooser
 from karat.realize.trees import InputTrees
 
-MOST_DRAWN = 400
+MOST_DRAWN = 150
 """Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
 
 
