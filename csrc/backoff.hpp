@@ -1,8 +1,8 @@
 // Probabilities with interpolated back-off, from counts in one flat table that may be mapped.
 //
-// A context c of a specific level hands over to a more general one, p', by as much as it is uncertain:
+// A context c hands over to a more general one, p', by as much as it is uncertain itself:
 //   p(x | c) = (n(c, x) + s p'(x)) / (n(c) + s)
-// with s = k t(c) for t different outcomes (Witten and Bell 1991), or a constant for a choice of two.
+// with s = k t(c) for t different outcomes (Witten and Bell 1991), or constant for a choice of two.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,8 @@ class Counts {
   public:
     Counts(const uint64_t* keys, const int32_t* values, size_t size)
         : keys_(keys), values_(values), size_(size) {
-        if (size <= room || size > UINT32_MAX) throw std::invalid_argument("the counts have no end");
+        if (size <= room || size > UINT32_MAX)
+            throw std::invalid_argument("the counts have a wrong size");
     }
 
     // A damaged count is no count.

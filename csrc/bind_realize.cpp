@@ -150,7 +150,7 @@ struct PyTreeModel {
     }
 };
 
-// The k best supertaggings of every tree: labels, frames, slots, scores, and where each tree's begin.
+// The k best supertaggings of every tree: labels, frames, slots, scores, where each tree's begin.
 nb::tuple choose_trees(const PyTreeModel& f, Ids words, Ids labels, Ids heads, Ids suffixes,
                        Offsets offsets, int k) {
     const Columns columns(words, labels, heads, suffixes, offsets, &f.g.grammar);
@@ -240,7 +240,7 @@ std::vector<Lattice> unravel(const Treelets& treelets, Unraveler& unraveler, con
     return lattices;
 }
 
-// The k best orders of every tree: nodes, scores, the language model's part, where each tree begins.
+// The k best orders of every tree: nodes, scores, the language model's part, where each begins.
 template <class Treelets>
 nb::tuple linearize(const Columns& columns, const Treelets& treelets, const PyModel& lm,
                     const Ids& lm_words, const Weights& w, int k) {

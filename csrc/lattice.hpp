@@ -44,7 +44,8 @@ class Unraveler {
     Lattice unravel(const TreeletCosts& costs) {
         c_ = &costs;
         n_ = costs.slots.size();
-        kept_ = n_ > static_cast<size_t>(many) ? std::max(width_ * many / static_cast<int>(n_), 4) : width_;
+        const auto n = static_cast<int>(n_);
+        kept_ = n > many ? std::max(width_ * many / n, 4) : width_;
         lattice_ = {};
         build();
         trim();

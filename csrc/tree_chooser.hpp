@@ -1,9 +1,9 @@
 // The Tree Chooser: the supertags of a tree's nodes that are most probable together.
 //
-// Exact dynamic programming from the leaves up. For every label that a node may have, the best frame
-// and the best supertags of its daughters, where each slot of the frame takes exactly one daughter
-// of its relation (the attachment constraint) and all other daughters adjoin. k-best throughout:
-// every cell keeps its k best derivations, which is enough for the k best of the whole.
+// Exact dynamic programming from the leaves up. For every label that a node may have, the best
+// frame and the best supertags of its daughters, where each slot of the frame takes exactly one
+// daughter of its relation (the attachment constraint) and all other daughters adjoin. k-best
+// throughout: every cell keeps its k best derivations, which is enough for the k best of the whole.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -180,8 +180,8 @@ class TreeChooser {
         return found;
     }
 
-    // The best ways to give every slot a daughter, by subsets of filled slots; slots of one relation
-    // are filled in their order, so that no way is found twice.
+    // The best ways to give every slot a daughter, by subsets of filled slots; slots of one
+    // relation are filled in their order, so that no way is found twice.
     std::vector<Partial> fill(const std::vector<int32_t>& slots) const {
         const size_t sets = size_t{1} << slots.size();
         std::vector<std::vector<Partial>> now(sets), next(sets);

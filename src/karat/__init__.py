@@ -25,10 +25,12 @@ _EXPORTS = {
     "Dimension": "karat.evalset.judgements",
     "EvalSet": "karat.evalset.sets",
     "Experiment": "karat.meta.experiment",
+    "Fergus": "karat.realize.fergus",
     "GTM": "karat.metrics.matching",
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
+    "InputTrees": "karat.realize.trees",
     "Interrupted": "karat.errors",
     "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
@@ -44,6 +46,7 @@ _EXPORTS = {
     "PlaneFit": "karat.meta.plane",
     "Pourpre": "karat.nuggets.pourpre",
     "QualityAccuracy": "karat.metrics.tree",
+    "RealizerModel": "karat.realize.model",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
     "RougeLsum": "karat.metrics.rouge",
@@ -68,14 +71,18 @@ _EXPORTS = {
     "make_evalset": "karat.evalset.draft",
     "meta_evaluate": "karat.meta.experiment",
     "metric": "karat.metrics.names",
+    "open_realizer": "karat.realize.model",
     "parse_references": "karat.evalset.parsing",
     "predicted": "karat.meta.regions",
     "read_conllu": "karat.evalset.conllu",
     "read_experiment": "karat.meta.experiment",
+    "read_treebank": "karat.realize.treebank",
+    "read_trees": "karat.realize.trees",
     "save_evalset": "karat.evalset.saving",
     "save_nuggets": "karat.nuggets.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
+    "train_realizer": "karat.realize.model",
 }
 
 if TYPE_CHECKING:
@@ -120,6 +127,10 @@ if TYPE_CHECKING:
     from karat.nuggets.pourpre import Pourpre
     from karat.nuggets.saving import save_nuggets
     from karat.nuggets.sets import NuggetSet
+    from karat.realize.fergus import Fergus
+    from karat.realize.model import RealizerModel, open_realizer, train_realizer
+    from karat.realize.treebank import read_treebank
+    from karat.realize.trees import InputTrees, read_trees
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
@@ -138,9 +149,11 @@ __all__ = [
     "Dimension",
     "EvalSet",
     "Experiment",
+    "Fergus",
     "GenerationAccuracy",
     "GenerationTreeAccuracy",
     "InputError",
+    "InputTrees",
     "Interrupted",
     "Judgement",
     "KaratError",
@@ -156,6 +169,7 @@ __all__ = [
     "PlaneFit",
     "Pourpre",
     "QualityAccuracy",
+    "RealizerModel",
     "References",
     "RougeL",
     "RougeLsum",
@@ -178,14 +192,18 @@ __all__ = [
     "make_evalset",
     "meta_evaluate",
     "metric",
+    "open_realizer",
     "parse_references",
     "predicted",
     "read_conllu",
     "read_experiment",
+    "read_treebank",
+    "read_trees",
     "save_evalset",
     "save_nuggets",
     "score",
     "tokenize",
+    "train_realizer",
 ]
 
 

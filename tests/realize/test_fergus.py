@@ -14,7 +14,7 @@ import karat as kt
 from karat.realize.evaluation import evaluate, sentences
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
-from karat.realize.model import RealizerModel, open_model, train_model
+from karat.realize.model import RealizerModel, open_realizer, train_realizer
 from karat.realize.punctuate import punctuate
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.trees import InputTrees, input_trees, read_trees
@@ -30,7 +30,7 @@ def demo() -> Treebank:
 
 @pytest.fixture(scope="module")
 def model(demo: Treebank) -> RealizerModel:
-    return train_model(demo)
+    return train_realizer(demo)
 
 
 def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
@@ -78,13 +78,13 @@ def test_models_are_the_same_after_they_were_saved(
     demo: Treebank, model: RealizerModel, tmp_path: Path
 ) -> None:
     model.save(tmp_path / "a.npz")
-    again = open_model(tmp_path / "a.npz")
+    again = open_realizer(tmp_path / "a.npz")
     for inputs in ("words", "all"):
         trees = input_trees(demo, inputs).choose(range(20))
         for mine, theirs in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
             assert mine.name == theirs.name
             assert mine.realize(trees, 2) == theirs.realize(trees, 2)
-    train_model(demo).save(tmp_path / "b.npz")
+    train_realizer(demo).save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -97,7 +97,7 @@ def test_models_of_another_version_are_refused(model: RealizerModel, tmp_path: P
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     write_store(tmp_path / "b.npz", "realiser", 99, about, store.arrays)
     with pytest.raises(kt.InputError, match="of version 99, and this Karat reads version 1"):
-        open_model(tmp_path / "b.npz")
+        open_realizer(tmp_path / "b.npz")
 
 
 @pytest.mark.parametrize("lost", ["fergus.tree_keys", "fergus.labels", "fergus.lm_p"])
@@ -110,7 +110,7 @@ def test_models_that_lack_a_part_are_called_damaged(
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
     with pytest.raises(kt.InputError, match="damaged"):
-        open_model(tmp_path / "b.npz")
+        open_realizer(tmp_path / "b.npz")
 
 
 def test_models_whose_numbers_point_outside_are_called_damaged(
@@ -123,7 +123,7 @@ def test_models_whose_numbers_point_outside_are_called_damaged(
     arrays["fergus.labels"] = arrays["fergus.labels"] + np.int32(10**6)
     write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
     with pytest.raises(kt.InputError, match=r"damaged .*out of range"):
-        open_model(tmp_path / "b.npz")
+        open_realizer(tmp_path / "b.npz")
 
 
 def star(n: int) -> str:
@@ -177,7 +177,7 @@ def test_a_treebank_without_projective_trees_teaches(tmp_path: Path) -> None:
     )
     path = tmp_path / "a.conllu"
     path.write_text(one * 3)
-    model = train_model(read_treebank(path))
+    model = train_realizer(read_treebank(path))
     assert first(model, path) == ["a c b d"] * 3  # the best that keeps subtrees together
 
 
@@ -185,13 +185,13 @@ def test_a_treebank_without_tags_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     with pytest.raises(kt.InputError, match="no tags: expected a treebank with UPOS"):
-        train_model(read_treebank(path))
+        train_realizer(read_treebank(path))
 
 
 def test_a_treebank_of_one_word_is_enough(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
-    assert first(train_model(read_treebank(path)), path) == ["a"]
+    assert first(train_realizer(read_treebank(path)), path) == ["a"]
 
 
 def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
@@ -254,7 +254,7 @@ def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None
 
 def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:
     bank = read_treebank(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
-    model = train_model(_part(bank, 0, 1600))
+    model = train_realizer(_part(bank, 0, 1600))
     rows = evaluate(model.realizers("words"), input_trees(_part(bank, 1600, 1800), "words"))
     scores = [row.values["generation_tree"] for row in rows]
     assert [row.name for row in rows] == ["LR, random trees", "LR, real trees", "supertags"]

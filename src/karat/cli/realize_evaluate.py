@@ -35,14 +35,14 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
     karat realize evaluate model.npz dev.conllu
     """
     from karat.realize.evaluation import evaluate
-    from karat.realize.model import open_model
+    from karat.realize.model import open_realizer
     from karat.realize.treebank import read_treebank
     from karat.realize.trees import input_trees
     from karat.report.realize import evaluation_document
 
     check_output(output, (model, treebank))
     with Bar() as progress:
-        opened = open_model(model)
+        opened = open_realizer(model)
         bank = read_treebank(treebank)
         found: list[Evaluated] = []
         for kind in ("words", "all") if inputs == "both" else (inputs,):

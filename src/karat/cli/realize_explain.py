@@ -44,12 +44,12 @@ def command(
     karat realize explain model.npz trees.conllu --tree 3
     karat realize explain model.npz trees.conllu -o lattice.svg
     """
-    from karat.realize.model import open_model
+    from karat.realize.model import open_realizer
     from karat.realize.trees import read_trees
     from karat.report.realize_explain import explain_document
 
     check_output(output, (model, trees))
-    fergus = open_model(model).the_fergus()
+    fergus = open_realizer(model).the_fergus()
     given = read_trees(trees, inputs)
     if tree > len(given):
         raise InputError(f"{trees} has {len(given):,} trees: there is no tree {tree}")

@@ -46,13 +46,13 @@ def command(
     karat realize generate model.npz trees.conllu
     karat realize generate model.npz trees.conllu --inputs all --n-best 5
     """
-    from karat.realize.model import open_model
+    from karat.realize.model import open_realizer
     from karat.realize.trees import read_trees
     from karat.report.realize import sentences_document
 
     check_output(output, (model, trees))
     with Bar() as progress:
-        opened = open_model(model)
+        opened = open_realizer(model)
         given = read_trees(trees, inputs)
         orders = opened.best(inputs).realize(given, n_best, progress=progress)
         texts = [given.sentence(i, o.nodes) for i, found in enumerate(orders) for o in found]

@@ -28,12 +28,12 @@ def command(treebank: str, output: str, model: str) -> None:
     \b
     karat realize train treebank.conllu -o model.npz
     """
-    from karat.realize.model import train_model
+    from karat.realize.model import train_realizer
     from karat.realize.treebank import read_treebank
 
     check_output(output, [treebank])
     with Bar() as progress:
         bank = read_treebank(treebank)
-        train_model(bank, model, progress=progress).save(output)
+        train_realizer(bank, model, progress=progress).save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     click.echo(f"{output}: trained on {len(bank):,} sentences, {size:.1f} MB")

@@ -70,7 +70,7 @@ class RealizerModel:
         return parts
 
 
-def train_model(
+def train_realizer(
     treebank: Treebank, model: str = "fergus", *, progress: Progress = silent
 ) -> RealizerModel:
     """Train what is named (see `MODELS`) on a treebank."""
@@ -97,7 +97,7 @@ def is_model(path: Path) -> bool:
         raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
 
 
-def open_model(path: Path) -> RealizerModel:
+def open_realizer(path: Path) -> RealizerModel:
     """Map a model that `save` wrote."""
     store = read_store(path, KIND, VERSION)
     parts = store.about.get("parts")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.report import svg
 from karat.report.markup import shape
-from karat.report.paper import DIM, Paper
+from karat.report.paper import Paper
 from karat.report.table import Figure
 
 if TYPE_CHECKING:
@@ -75,8 +75,6 @@ def _places(arcs: Arcs) -> dict[int, tuple[float, float]]:
 
 
 def _svg(arcs: Arcs) -> str:
-    if not arcs:
-        return svg.no_data(TITLE, "one word: nothing to order")
     places = _places(arcs)
     parts = [_arc(places[a], places[b], word) for a, b, word in arcs]
     parts += [shape("circle", cx=x, cy=y, r=4, fill=svg.ACCENT) for x, y in places.values()]
@@ -97,8 +95,6 @@ def _arc(start: tuple[float, float], end: tuple[float, float], word: str) -> str
 
 
 def _sketch(arcs: Arcs, paper: Paper) -> list[str]:
-    if not arcs:
-        return paper.lines("One word: nothing to order.", DIM)
     layer = layers(arcs)
     order = sorted(layer, key=lambda state: (layer[state], state))
     number = {state: i for i, state in enumerate(order)}
