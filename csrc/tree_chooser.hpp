@@ -27,8 +27,13 @@ class TreeChooser {
         daughters_ = tree.daughters();
         labels_.assign(tree.size, {});
         inside_.assign(tree.size, {});
+        alone_.assign(tree.size, {});
         for (int32_t i = tree.size; i-- > 0;) {
             labels_[i] = candidates(i);
+            by_tag_.clear();
+            for (const int32_t label : labels_[i])
+                alone_[i].push_back({m_.degree(label, degree(i)),
+                                     m_.word_alone(t_.words[i], t_.suffixes + 3 * i, label)});
             for (const int32_t label : labels_[i]) inside_[i].push_back(derive(i, label));
         }
         return unpack();
@@ -55,6 +60,11 @@ class TreeChooser {
         double score;
         std::vector<Pick> picks;
     };
+    struct Alone {  // what a label costs whatever the mother
+        double degree, word;
+    };
+
+    int32_t degree(int32_t i) const { return static_cast<int32_t>(daughters_[i].size()); }
 
     template <class T>
     void keep_best(std::vector<T>& items) const {
@@ -99,7 +109,7 @@ class TreeChooser {
         for (int32_t c = 0; c < g_.tags; ++c)
             by_tag[c] = std::log(m_.category(suffixes, c) / m_.prior(c));
         std::vector<std::pair<double, int32_t>> scored;
-        const auto n = static_cast<int32_t>(daughters_[i].size());
+        const int32_t n = degree(i);
         for (const int32_t l : open_)
             if (!i || g_.relation(l) != g_.root)
                 scored.emplace_back(-m_.adjunct(l, any, any) - m_.degree(l, n) - by_tag[g_.tag(l)],
@@ -112,7 +122,7 @@ class TreeChooser {
     }
 
     std::vector<Derivation> derive(int32_t i, int32_t label) {
-        const auto n = static_cast<int32_t>(daughters_[i].size());
+        const int32_t n = degree(i);
         std::vector<Derivation> found;
         if (!n) return {{m_.frame(0, t_.words[i], label, 0), 0, {}}};
         offer(i, label);
@@ -128,44 +138,53 @@ class TreeChooser {
             for (const Partial& partial : at->second)
                 found.push_back({partial.score + p, *f, partial.picks});
         }
-        if (found.empty()) found = free_of_slots();
+        if (found.empty()) found = free_of_slots(i, label);
         keep_best(found);
         return found;
     }
 
-    // What each daughter can be: an adjunct, an argument of some relation, or anything.
+    // What each daughter can be: an adjunct, or an argument of some relation.
     void offer(int32_t i, int32_t label) {
         const auto& all = daughters_[i];
+        const auto& words = words_below(i, g_.tag(label));
         adjuncts_.assign(all.size(), {});
-        arguments_.assign(all.size(), std::vector<Picks>(g_.relations));
-        anything_.assign(all.size(), {});
+        arguments_.assign(all.size(), {});
         offered_.assign(g_.relations, 0);
         for (size_t j = 0; j < all.size(); ++j) {
-            offer(i, label, all[j], j);
+            const int32_t d = all[j];
+            for (size_t a = 0; a < labels_[d].size(); ++a) {
+                const int32_t l = labels_[d][a];
+                const bool argument = g_.is_argument(l);
+                const double role = argument ? m_.argument(l, label, t_.words[i])
+                                             : m_.adjunct(l, label, t_.words[i]);
+                if (argument) offered_[g_.relation(l)] = 1;
+                pick(d, a, words[j][a] + role, argument ? arguments_[j][g_.relation(l)]
+                                                        : adjuncts_[j]);
+            }
             keep_best(adjuncts_[j]);
-            keep_best(anything_[j]);
-            for (auto& picks : arguments_[j]) keep_best(picks);
+            for (auto& picks : arguments_[j]) keep_best(picks.second);
         }
     }
 
-    void offer(int32_t i, int32_t label, int32_t d, size_t j) {
-        const auto n = static_cast<int32_t>(daughters_[d].size());
-        for (size_t a = 0; a < labels_[d].size(); ++a) {
-            const int32_t l = labels_[d][a], index = static_cast<int32_t>(a);
-            const double p = m_.degree(l, n) + m_.word(t_.words[d], t_.suffixes + 3 * d, l, label,
-                                                       t_.words[i]);
-            const bool argument = g_.is_argument(l);
-            const double role = argument ? m_.argument(l, label, t_.words[i])
-                                         : m_.adjunct(l, label, t_.words[i]);
-            const double loose = p + m_.free(l, label, t_.words[i]);
-            if (argument) offered_[g_.relation(l)] += 1;
-            Picks& to = argument ? arguments_[j][g_.relation(l)] : adjuncts_[j];
-            for (size_t rank = 0; rank < inside_[d][a].size(); ++rank) {
-                const double in = inside_[d][a][rank].score;
-                to.push_back({p + role + in, index, static_cast<int32_t>(rank), -1});
-                anything_[j].push_back({loose + in, index, static_cast<int32_t>(rank), -1});
+    void pick(int32_t d, size_t a, double score, Picks& to) const {
+        for (size_t rank = 0; rank < inside_[d][a].size(); ++rank)
+            to.push_back({score + inside_[d][a][rank].score, static_cast<int32_t>(a),
+                          static_cast<int32_t>(rank), -1});
+    }
+
+    // For every daughter and label the cost of her word and degree, which depends on the mother's
+    // word and tag alone.
+    const std::vector<std::vector<double>>& words_below(int32_t i, int32_t tag) {
+        const auto [at, fresh] = by_tag_.emplace(tag, std::vector<std::vector<double>>{});
+        if (fresh)
+            for (const int32_t d : daughters_[i]) {
+                at->second.emplace_back();
+                for (size_t a = 0; a < labels_[d].size(); ++a)
+                    at->second.back().push_back(
+                        alone_[d][a].degree + m_.word(alone_[d][a].word, t_.words[d], labels_[d][a],
+                                                      tag, t_.words[i]));
             }
-        }
+        return at->second;
     }
 
     bool fillable(int32_t f) const {
@@ -193,13 +212,19 @@ class TreeChooser {
                 extend(now[set], adjuncts_[j], -1, next[set]);
                 for (size_t s = 0; s < slots.size(); ++s)
                     if (is_next(slots, set, s))
-                        extend(now[set], arguments_[j][slots[s]], static_cast<int32_t>(s),
+                        extend(now[set], argument(j, slots[s]), static_cast<int32_t>(s),
                                next[set | (size_t{1} << s)]);
             }
             for (auto& cell : next) keep_best(cell);
             std::swap(now, next);
         }
         return now[sets - 1];
+    }
+
+    const Picks& argument(size_t j, int32_t relation) const {
+        static const Picks none;
+        const auto at = arguments_[j].find(relation);
+        return at == arguments_[j].end() ? none : at->second;
     }
 
     static bool is_next(const std::vector<int32_t>& slots, size_t set, size_t s) {
@@ -221,9 +246,15 @@ class TreeChooser {
             }
     }
 
-    std::vector<Derivation> free_of_slots() const {
+    std::vector<Derivation> free_of_slots(int32_t i, int32_t label) {
+        const auto& words = words_below(i, g_.tag(label));
         std::vector<Partial> now{{free_penalty, {}}}, next;
-        for (const Picks& picks : anything_) {
+        for (size_t j = 0; j < words.size(); ++j) {
+            const int32_t d = daughters_[i][j];
+            Picks picks;
+            for (size_t a = 0; a < labels_[d].size(); ++a)
+                pick(d, a, words[j][a] + m_.free(labels_[d][a], label, t_.words[i]), picks);
+            keep_best(picks);
             next.clear();
             extend(now, picks, -1, next);
             keep_best(next);
@@ -236,11 +267,10 @@ class TreeChooser {
 
     std::vector<Supertagged> unpack() const {
         std::vector<Pick> roots;
-        const auto n = static_cast<int32_t>(daughters_[0].size());
         for (size_t a = 0; a < labels_[0].size(); ++a) {
             const int32_t l = labels_[0][a];
-            const double p = m_.adjunct(l, -1, -1) + m_.degree(l, n) +
-                             m_.word(t_.words[0], t_.suffixes, l, -1, -1);
+            const double p = m_.adjunct(l, -1, -1) + alone_[0][a].degree +
+                             m_.word(alone_[0][a].word, t_.words[0], l, -1, -1);
             for (size_t rank = 0; rank < inside_[0][a].size(); ++rank)
                 roots.push_back({p + inside_[0][a][rank].score, static_cast<int32_t>(a),
                                  static_cast<int32_t>(rank), -1});
@@ -278,8 +308,10 @@ class TreeChooser {
     TreeNodes t_{};
     std::vector<std::vector<int32_t>> daughters_, labels_;
     std::vector<std::vector<std::vector<Derivation>>> inside_;
-    std::vector<Picks> adjuncts_, anything_;
-    std::vector<std::vector<Picks>> arguments_;
+    std::vector<std::vector<Alone>> alone_;
+    std::map<int32_t, std::vector<std::vector<double>>> by_tag_;
+    std::vector<Picks> adjuncts_;
+    std::vector<std::map<int32_t, Picks>> arguments_;
     std::vector<int32_t> offered_;
 };
 

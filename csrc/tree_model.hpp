@@ -54,13 +54,17 @@ class TreeModel {
         return std::log(p);
     }
 
-    double word(int32_t word, const int32_t* suffixes, int32_t label, int32_t mother,
-                int32_t mother_word) const {
+    // p(word | label), no logarithm, which `word` goes on from.
+    double word_alone(int32_t word, const int32_t* suffixes, int32_t label) const {
         const int32_t c = g_.tag(label);
         double p = unseen(suffixes, c);
         p = n_.witten_bell(p, context(word_1, c), word, k);
-        p = n_.witten_bell(p, context(word_2, label), word, k);
-        p = n_.witten_bell(p, context(word_3, label, tag_of(mother)), word, k);
+        return n_.witten_bell(p, context(word_2, label), word, k);
+    }
+
+    double word(double alone, int32_t word, int32_t label, int32_t mother_tag,
+                int32_t mother_word) const {
+        double p = n_.witten_bell(alone, context(word_3, label, mother_tag), word, k);
         p = n_.witten_bell(p, context(word_4, label, mother_word), word, k);
         return std::log(p);
     }
