@@ -7,7 +7,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
-PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 "scipy>=1.11"
+PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 kenlm==0.3.0 "scipy>=1.11"
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja setuptools wheel
 SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 

@@ -19,6 +19,7 @@ import files
 import gtm
 import large
 import lists
+import lm
 import machine
 import meta
 import nuggets
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "conllu": edits.conllu,
     "trees": trees.measure,
     "nuggets": nuggets.measure,
+    "lm": lm.measure,
 }
 
 

@@ -41,12 +41,14 @@ class ArpaReader {
         return at;
     }
 
-    // After the last line: what must be there, and the n-grams that were only implied by longer ones.
+    // After the last line: what must be there, and the n-grams that were only implied by longer
+    // ones.
     void finish() {
         if (!fault.empty()) return;
         if (place_ != Place::end)
-            return fail(place_ == Place::start ? "expected a line \\data\\, found none"
-                                               : "expected a line \\end\\, found the end of the file");
+            return fail(place_ == Place::start
+                            ? "expected a line \\data\\, found none"
+                            : "expected a line \\end\\, found the end of the file");
         if (std::isnan(logs_[0].p[BOS]) || std::isnan(logs_[0].p[EOS]))
             return fail("<s> or </s> is not among the 1-grams");
         if (std::isnan(logs_[0].p[UNK])) logs_[0].p[UNK] = NO_UNK;
@@ -117,8 +119,8 @@ class ArpaReader {
         const bool last = n > declared_.size();
         const std::string expected = last ? "\\end\\" : "\\" + std::to_string(n) + "-grams:";
         if (declared_.empty() || text != expected)
-            return fail("expected " + (declared_.empty() ? "ngram 1=COUNT" : expected) + ", found " +
-                        std::string(text));
+            return fail("expected " + (declared_.empty() ? "ngram 1=COUNT" : expected) +
+                        ", found " + std::string(text));
         if (last) {
             place_ = Place::end;
             return;
@@ -136,7 +138,8 @@ class ArpaReader {
         if (many != section_ + 1 && many != section_ + 2)
             return fail("expected log10 p, " + std::to_string(section_) + " words and a back-off");
         float p, backoff = 0;
-        if (!number(fields[0], p) || (many > section_ + 1 && !number(fields[section_ + 1], backoff)))
+        if (!number(fields[0], p) ||
+            (many > section_ + 1 && !number(fields[section_ + 1], backoff)))
             return fail("expected a number, found " +
                         std::string(number(fields[0], p) ? fields[section_ + 1] : fields[0]));
         if (p > 0) return fail("a probability above 1: its logarithm is " + std::string(fields[0]));
@@ -144,7 +147,8 @@ class ArpaReader {
         const int64_t at = section_ == 1 ? word(fields[1]) : ngram(fields + 1);
         if (at < 0) return;
         Logs& logs = logs_[section_ - 1];
-        if (!std::isnan(logs.p[static_cast<size_t>(at)])) return fail("an n-gram that was there before");
+        if (!std::isnan(logs.p[static_cast<size_t>(at)]))
+            return fail("an n-gram that was there before");
         logs.p[static_cast<size_t>(at)] = p < NO_P ? NO_P : p;
         logs.backoff[static_cast<size_t>(at)] = backoff < NO_P ? NO_P : backoff;
     }
@@ -169,12 +173,16 @@ class ArpaReader {
         copy[text.size()] = 0;
         char* end;
         value = std::strtof(copy, &end);
-        return end == copy + text.size() && !std::isnan(value);
+        return text.size() && end == copy + text.size() && value < INFINITY;  // no NaN either
     }
 
-    static std::string_view spelled(std::string_view word) { return word == "<UNK>" ? "<unk>" : word; }
+    // Some tools write <UNK>; beside <unk> it is a word.
+    std::string_view spelled(std::string_view word) const {
+        return upper_case_ && word == "<UNK>" ? "<unk>" : word;
+    }
 
     int64_t word(std::string_view text) {
+        if (text == "<UNK>" && std::isnan(logs_[0].p[UNK])) upper_case_ = true;
         text = spelled(text);
         const int32_t id = vocab_.intern(text.data(), text.size());
         while (logs_[0].p.size() < static_cast<size_t>(vocab_.size()))
@@ -187,7 +195,8 @@ class ArpaReader {
         for (size_t i = 0; i < section_; ++i) {
             const std::string_view text = spelled(fields[i]);
             ids[i] = vocab_.find(text.data(), text.size());
-            if (ids[i] < 0 || (std::isnan(logs_[0].p[static_cast<size_t>(ids[i])]) && ids[i] != UNK)) {
+            if (ids[i] < 0 ||
+                (std::isnan(logs_[0].p[static_cast<size_t>(ids[i])]) && ids[i] != UNK)) {
                 fail("the word " + std::string(text) + " is not among the 1-grams");
                 return -1;
             }
@@ -217,9 +226,10 @@ class ArpaReader {
 
     Vocab& vocab_;
     Place place_ = Place::start;
+    bool upper_case_ = false;
     std::vector<unsigned long long> declared_;
-    size_t section_ = 0;             // the length of the n-grams that are being read
-    unsigned long long found_ = 0;   // how many there were
+    size_t section_ = 0;            // the length of the n-grams that are being read
+    unsigned long long found_ = 0;  // how many there were
     std::vector<Level> levels_;
     std::vector<Logs> logs_;
 };

@@ -24,18 +24,45 @@ void check_ragged(const Ids& ids, const Offsets& offsets) {
         if (offsets(i) > offsets(i + 1)) throw nb::value_error("the offsets are not in order");
 }
 
+// Walks over all words and ends of sentences, some words ahead of those that are scored.
+class Ahead {
+  public:
+    Ahead(const lm::Model& model, const Ids& ids, const Offsets& offsets)
+        : model_(model),
+          ids_(ids.data()),
+          offsets_(offsets.data()),
+          sentences_(offsets.shape(0) - 1) {
+        for (int i = 0; i < 8; ++i) step();
+    }
+    void step() {
+        if (s_ == sentences_) return;
+        const int64_t length = offsets_[s_ + 1] - offsets_[s_];
+        model_.prefetch(ids_ + offsets_[s_], length, i_);
+        if (i_++ == length) ++s_, i_ = 0;
+    }
+
+  private:
+    const lm::Model& model_;
+    const int32_t* ids_;
+    const int64_t* offsets_;
+    size_t sentences_, s_ = 0;
+    int64_t i_ = 0;
+};
+
 // log10 Pr of every sentence with its end, added in the order of the words.
 Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
     check_ragged(ids, offsets);
     std::vector<double> found(offsets.shape(0) - 1);
     {
         nb::gil_scoped_release release;
+        Ahead ahead(self.model, ids, offsets);
         for (size_t s = 0; s < found.size(); ++s) {
             lm::State state = self.model.begin();
-            double sum = 0;
-            for (int64_t i = offsets(s); i < offsets(s + 1); ++i)
-                sum += self.model.score(state, ids(i), state);
-            found[s] = sum + self.model.score(state, lm::EOS, state);
+            for (int64_t i = offsets(s); i <= offsets(s + 1); ++i) {
+                ahead.step();
+                const int32_t word = i < offsets(s + 1) ? ids(i) : lm::EOS;
+                found[s] += self.model.score(state, word, state);
+            }
         }
     }
     return give_all(std::move(found));
@@ -61,26 +88,34 @@ nb::tuple score_words(const PyModel& self, Ids ids, Offsets offsets) {
     return nb::make_tuple(give_all(std::move(p)), give_all(std::move(lengths)));
 }
 
-// The table of n-grams of one length, and the place of each: `suffixes` are places in the table
-// of the length below.
-nb::tuple lm_table(Places suffixes, Ids firsts, Floats p, Floats backoff) {
+// The table of n-grams of one length: its cells, and the place and the hash of each n-gram. Places
+// and hashes of suffixes are those in the table of the length below.
+nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floats backoff) {
     const size_t n = suffixes.shape(0);
-    if (firsts.shape(0) != n || p.shape(0) != n || backoff.shape(0) != n)
+    if (hashes.shape(0) != n || firsts.shape(0) != n || p.shape(0) != n || backoff.shape(0) != n)
         throw nb::value_error("the columns of a table differ in length");
-    const size_t slots = n + n / 3 + 1;
-    std::vector<uint64_t> cells(2 * slots, lm::EMPTY);
+    const size_t slots = n + n / 2 + 1;
+    std::vector<uint64_t> cells(2 * slots, lm::EMPTY), found(n);
     std::vector<uint32_t> places(n);
     {
         nb::gil_scoped_release release;
         for (size_t i = 0; i < n; ++i) {
-            lm::Cell cell{lm::cell_key(suffixes(i), firsts(i)), p(i), backoff(i)};
-            size_t at = lm::cell_place(cell.key, slots);
+            const lm::Cell cell{lm::cell_key(suffixes(i), firsts(i)), p(i), backoff(i)};
+            found[i] = lm::cell_hash(hashes(i), firsts(i));
+            size_t at = lm::cell_place(found[i], slots);
             while (cells[2 * at] != lm::EMPTY) at = at + 1 == slots ? 0 : at + 1;
             std::memcpy(&cells[2 * at], &cell, sizeof cell);
             places[i] = static_cast<uint32_t>(at);
         }
     }
-    return nb::make_tuple(give_all(std::move(cells)), give_all(std::move(places)));
+    return nb::make_tuple(give_all(std::move(cells)), give_all(std::move(places)),
+                          give_all(std::move(found)));
+}
+
+Array<uint64_t> word_hashes(int32_t words) {
+    std::vector<uint64_t> found;
+    for (int32_t word = 0; word < words; ++word) found.push_back(lm::cell_hash(0, word));
+    return give_all(std::move(found));
 }
 
 void count(lm::Counter& self, Ids ids, Offsets offsets) {
@@ -164,14 +199,16 @@ void bind_lm(nb::module_& m) {
         .def(nb::init<Floats, Floats, std::vector<CellArray>>(), "p"_a, "backoff"_a, "longer"_a)
         .def("score", &score, "ids"_a, "offsets"_a)
         .def("words", &score_words, "ids"_a, "offsets"_a);
-    m.def("lm_table", &lm_table, "suffixes"_a, "firsts"_a, "p"_a, "backoff"_a);
+    m.def("lm_word_hashes", &word_hashes, "words"_a);
+    m.def("lm_table", &lm_table, "suffixes"_a, "hashes"_a, "firsts"_a, "p"_a, "backoff"_a);
     nb::class_<lm::Counter>(m, "NgramCounter")
-        .def("__init__",
-             [](lm::Counter* self, int order) {
-                 if (order < 1 || order > lm::MAX_ORDER) throw nb::value_error("no such order");
-                 new (self) lm::Counter(order);
-             },
-             "order"_a)
+        .def(
+            "__init__",
+            [](lm::Counter* self, int order) {
+                if (order < 1 || order > lm::MAX_ORDER) throw nb::value_error("no such order");
+                new (self) lm::Counter(order);
+            },
+            "order"_a)
         .def("add", &count, "ids"_a, "offsets"_a)
         .def("bytes", &lm::Counter::bytes)
         .def("ngrams", &counted, "n"_a)

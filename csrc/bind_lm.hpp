@@ -1,4 +1,5 @@
-// A language model that keeps alive the arrays it looks into; other bindings take it as an argument.
+// A language model that keeps alive the arrays it looks into; other bindings take it as an
+// argument.
 #pragma once
 #include "bind.hpp"
 #include "lm.hpp"
@@ -24,8 +25,7 @@ struct PyModel {
         std::vector<lm::Cells> tables;
         for (const CellArray& cells : longer) {
             if (cells.shape(0) % 2) throw nb::value_error("a table is cut short");
-            tables.push_back(
-                {reinterpret_cast<const lm::Cell*>(cells.data()), cells.shape(0) / 2});
+            tables.push_back({reinterpret_cast<const lm::Cell*>(cells.data()), cells.shape(0) / 2});
         }
         return lm::Model(p.data(), backoff.data(), p.shape(0), std::move(tables));
     }

@@ -1,9 +1,10 @@
 // N-gram language models as they are queried: flat arrays that may be mapped from a file.
 //
-// The n-grams are a trie that is read backwards: the children of `c` are the words that stand before
-// it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that can
-// predict it, and their back-offs are those that the next word needs. Each order is a hash table; a
-// key is the place of the n-gram without its first word, and that word: exact, whatever the order.
+// The n-grams are a trie that is read backwards: the children of `c` are the words that stand
+// before it, `b c`, then `a b c`. So one walk from a word into its history meets all n-grams that
+// can predict it, and their back-offs are those that the next word needs. Each order is a hash
+// table; a key is the place of the n-gram without its first word, and that word: exact, whatever
+// the order.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -18,8 +19,8 @@ constexpr uint64_t EMPTY = ~0ull;
 constexpr uint32_t NO_CONTEXT = 0x80000000u;  // -0.0: a back-off that no longer n-gram ever needs
 
 struct State {
-    int32_t words[MAX_ORDER - 1];    // most recent word first
-    float backoffs[MAX_ORDER - 1];   // of the last word, of the last two, …
+    int32_t words[MAX_ORDER - 1];   // most recent word first
+    float backoffs[MAX_ORDER - 1];  // of the last word, of the last two, …
     int32_t length;
 
     bool operator==(const State& other) const {
@@ -39,11 +40,17 @@ inline uint64_t cell_key(uint32_t parent, int32_t word) {
     return static_cast<uint64_t>(parent) << 32 | static_cast<uint32_t>(word);
 }
 
-// Where to look first for a key among so many slots (fewer than 2^32).
-inline size_t cell_place(uint64_t key, size_t slots) {
-    uint64_t x = key * 0x9E3779B97F4A7C15ull;
-    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93ull;
-    return static_cast<size_t>((x >> 32) * static_cast<uint64_t>(slots) >> 32);
+// Where to look first depends on the words alone, not on the places of shorter n-grams: so the
+// memory for all lengths can be asked for at once. `hash` is that of the n-gram without its first
+// word; of no words it is 0.
+inline uint64_t cell_hash(uint64_t hash, int32_t first) {
+    const uint64_t x = (hash + static_cast<uint32_t>(first) + 1) * 0x9E3779B97F4A7C15ull;
+    return (x ^ x >> 32) * 0xD6E8FEB86659FD93ull;
+}
+
+// The place that a hash says among so many slots (fewer than 2^32).
+inline size_t cell_place(uint64_t hash, size_t slots) {
+    return static_cast<size_t>((hash >> 32) * static_cast<uint64_t>(slots) >> 32);
 }
 
 inline bool is_context(float backoff) {
@@ -58,14 +65,21 @@ struct Cells {
     size_t slots;
 
     // The place of a key, or -1. A damaged table without an empty place ends the search too.
-    int64_t find(uint64_t key) const {
-        size_t at = cell_place(key, slots);
+    int64_t find(uint64_t hash, uint64_t key) const {
+        size_t at = cell_place(hash, slots);
         for (size_t tried = 0; tried < slots; ++tried) {
             if (cells[at].key == key) return static_cast<int64_t>(at);
             if (cells[at].key == EMPTY) return -1;
             if (++at == slots) at = 0;
         }
         return -1;
+    }
+    void prefetch(uint64_t hash) const {
+#if defined(__GNUC__) || defined(__clang__)
+        __builtin_prefetch(cells + cell_place(hash, slots));
+#else
+        (void)hash;
+#endif
     }
 };
 
@@ -100,17 +114,20 @@ class Model {
     // The state of no history at all.
     State empty() const { return State{}; }
 
-    // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use; `length`
-    // is that of the n-gram that was found. `out` may be `in`.
+    // log10 Pr(word | in). `out` is the state after it, shortened to what the model can use;
+    // `length` is that of the n-gram that was found. `out` may be `in`.
     float score(const State& in, int32_t word, State& out, int& length) const {
         word = known(word);
         float p = p_[word], backoffs[MAX_ORDER];
         backoffs[0] = backoff_[word];
         uint32_t place = static_cast<uint32_t>(word);
+        uint64_t hash = cell_hash(0, word);
         length = 1;
         while (length <= in.length) {
             const Cells& cells = longer_[length - 1];
-            const int64_t at = cells.find(cell_key(place, in.words[length - 1]));
+            const int32_t first = in.words[length - 1];
+            hash = cell_hash(hash, first);
+            const int64_t at = cells.find(hash, cell_key(place, first));
             if (at < 0) break;
             place = static_cast<uint32_t>(at);
             p = cells.cells[at].p;
@@ -123,6 +140,15 @@ class Model {
     float score(const State& in, int32_t word, State& out) const {
         int length;
         return score(in, word, out, length);
+    }
+
+    // Asks for the memory that the word at `i` of a sentence, or its end, will need.
+    void prefetch(const int32_t* ids, int64_t length, int64_t i) const {
+        uint64_t hash = cell_hash(0, i < length ? known(ids[i]) : EOS);
+        for (size_t n = 0; n < longer_.size() && i >= 0; ++n) {
+            hash = cell_hash(hash, --i < 0 ? BOS : known(ids[i]));
+            longer_[n].prefetch(hash);
+        }
     }
 
   private:

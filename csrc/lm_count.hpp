@@ -10,7 +10,8 @@ namespace karat::lm {
 
 class Counter {
   public:
-    explicit Counter(int order) : levels_(static_cast<size_t>(order) - 1), counts_(levels_.size()) {}
+    explicit Counter(int order)
+        : levels_(static_cast<size_t>(order) - 1), counts_(levels_.size()) {}
 
     int order() const { return static_cast<int>(levels_.size()) + 1; }
     const Level& level(int n) const { return levels_[static_cast<size_t>(n) - 2]; }
@@ -46,7 +47,8 @@ class Counter {
 
   private:
     void count_word(int32_t word) {
-        if (static_cast<size_t>(word) >= words_.size()) words_.resize(static_cast<size_t>(word) + 1);
+        if (static_cast<size_t>(word) >= words_.size())
+            words_.resize(static_cast<size_t>(word) + 1);
         ++words_[static_cast<size_t>(word)];
     }
     uint32_t count(int n, uint32_t suffix, int32_t first, uint32_t context) {

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat import _kernel
-from karat.errors import InputError
-from karat.lm.tables import Logs, list_rows, make_tables
+from karat.errors import InputError, OutputError
+from karat.lm.tables import Logs, count_rows, list_rows, make_tables
 from karat.output import write_atomically
 from karat.progress import Progress, silent
 from karat.text.segments import map_file
@@ -71,7 +71,7 @@ def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _pieces(arrays: Arrays, order: int, progress: Progress) -> Iterator[bytes]:
     words = word_table(arrays, "words")
-    counts = [_size(arrays, n) for n in range(1, order + 1)]
+    counts = [count_rows(arrays, n) for n in range(1, order + 1)]
     said = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
     yield f"\\data\\\n{said}".encode()
     done = 0
@@ -79,12 +79,21 @@ def _pieces(arrays: Arrays, order: int, progress: Progress) -> Iterator[bytes]:
         yield f"\n\\{n}-grams:\n".encode()
         rows = list_rows(arrays, n)
         for start in range(0, len(rows.p), _ROWS):
-            part = (column[start : start + _ROWS] for column in rows)
-            yield _kernel.arpa_lines(words, *part, n == order)
+            part = slice(start, start + _ROWS)
+            columns = rows.ids[part], rows.p[part], rows.backoff[part]
+            lines = _kernel.arpa_lines(words, *columns, n == order)
+            if n == 1:
+                _check_text(lines)
+            yield lines
             progress(done + start, sum(counts), "writing")
         done += counts[n - 1]
     yield b"\n\\end\\\n"
 
 
-def _size(arrays: Arrays, n: int) -> int:
-    return len(list_rows(arrays, n).p)
+def _check_text(lines: bytes) -> None:
+    try:
+        lines.decode()
+    except UnicodeDecodeError as error:
+        raise OutputError(
+            "a word of the model has a lone surrogate, which ARPA cannot hold: save the binary form"
+        ) from error

@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.lm.token_runs import token_runs
 from karat.progress import Progress, silent
-from karat.text.recipe import Ragged, Recipe
+from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ class Level(NamedTuple):
     firsts: NDArray[np.int32]
     contexts: NDArray[np.uint32]
     counts: NDArray[np.int64]
-
-    def __len__(self) -> int:  # type: ignore[override]
-        return len(self.counts)
 
 
 class Counted(NamedTuple):
@@ -78,7 +75,7 @@ def count_text(
         known = _known(sources, recipe, cutoff, threads, progress)
     vocab = _new_vocab() if known is None else known
     counter = _kernel.NgramCounter(order)
-    limit = _half_of_memory() if memory is None else memory
+    limit = _quarter_of_memory() if memory is None else memory
     for tokens, words in token_runs(
         sources, recipe, threads=threads, progress=progress, what="counting"
     ):
@@ -130,11 +127,12 @@ def _known(
     return chosen
 
 
-def _half_of_memory() -> int:
+def _quarter_of_memory() -> int:
+    """Estimation takes nearly twice as much again: together they fit."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     except (AttributeError, ValueError, OSError):
-        return 1 << 32
+        return 1 << 31
 
 
 def _check_memory(used: int, limit: int) -> None:

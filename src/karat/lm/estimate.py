@@ -1,8 +1,9 @@
-"""From counts to a model: n-grams that are too rare are left out, the others get their logarithms."""
+"""From counts to a model: what is too rare is left out, the rest gets its logarithms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def check_min_counts(
             f"min_counts={shown}: expected {order} numbers, one for each length, the first of them "
             f"1 (for rare words, limit the vocabulary)"
         )
-    if any(low > high for low, high in zip(found, found[1:], strict=False)):
+    if any(low > high for low, high in pairwise(found)):
         raise InputError(f"min_counts={shown}: expected numbers that do not fall")
     return found
 

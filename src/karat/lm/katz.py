@@ -28,8 +28,11 @@ def gt_min(n: int) -> int:
 
 
 def gt_max(n: int) -> int:
-    """The largest count that is discounted: 1 for words, 7 for longer n-grams."""
-    return 1 if n == 1 else 7
+    """The largest count that is discounted: 7, and none of single words.
+
+    SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
+    """
+    return 0 if n == 1 else 7
 
 
 def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
@@ -77,7 +80,7 @@ def _backed_off(
     h = level.contexts
 
     def by_context(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(h, np.where(keep, values, 0.0), below)
+        return np.bincount(h, np.where(keep, values, 0.0), below).astype(np.float64)
 
     c = np.bincount(h, level.counts, below)
     kept, seen = by_context(np.ones(len(h))), by_context(r)

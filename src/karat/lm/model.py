@@ -14,11 +14,12 @@ from karat.lm.arpa import read_arpa, write_arpa
 from karat.lm.binary import read_binary, write_binary
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
+from karat.lm.tables import count_rows
 from karat.lm.token_runs import as_sources, check_recipe, token_runs
 from karat.progress import Progress, silent
 from karat.store import damaged
 from karat.text.recipe import Ragged, Recipe
-from karat.text.segments import Texts
+from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
 
 if TYPE_CHECKING:
@@ -34,6 +35,28 @@ class WordScore(NamedTuple):
     log10_p: float
     length: int
     oov: bool
+
+
+class SentenceScores(NamedTuple):
+    """For each sentence log10 Pr with its end, its words, and how many the model does not know."""
+
+    log10_p: NDArray[np.float64]
+    words: NDArray[np.int64]
+    oov: NDArray[np.int64]
+
+
+class TextWords(NamedTuple):
+    """All words of a text and the ends of its sentences, as columns; `word` are numbers of words.
+
+    Sentence i is the rows from `offsets[i]` to `offsets[i + 1]`.
+    """
+
+    vocabulary: list[str]
+    word: NDArray[np.int32]
+    log10_p: NDArray[np.float32]
+    length: NDArray[np.int32]
+    oov: NDArray[np.bool_]
+    offsets: NDArray[np.int64]
 
 
 class Perplexity(NamedTuple):
@@ -95,7 +118,7 @@ class LanguageModel:
     @classmethod
     def train(
         cls,
-        texts: Texts | Sequence[os.PathLike[str]],
+        texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments],
         order: int = 5,
         smoothing: str = "kneser-ney",
         *,
@@ -113,8 +136,8 @@ class LanguageModel:
 
         `vocabulary` keeps so many of the most frequent words, `min_count` those that occur so
         often; all others are `<unk>`. `min_counts` has, for each length, the smallest count of the
-        n-grams that are kept. `memory` limits what the n-grams may take (bytes; default: half of
-        this machine's).
+        n-grams that are kept. `memory` limits what the n-grams may take while they are counted
+        (bytes; default: a quarter of this machine's).
         """
         recipe = Recipe(tok, case, stem)
         check_recipe(recipe)
@@ -157,11 +180,11 @@ class LanguageModel:
                 raise InputError(f"{path} was trained with {_told(model.recipe)}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
-        tok, case, stem, _ = recipe_fields(recipe or Recipe("none"))
+        chosen = recipe or Recipe("none")
         about = {
             "order": order,
             "smoothing": "arpa",
-            "recipe": {"tok": tok, "case": case, "stem": stem},
+            "recipe": {"tok": chosen.tok, "case": chosen.case, "stem": chosen.stem},
         }
         return cls(about, arrays | word_arrays(words, "words"), os.fspath(path))
 
@@ -186,6 +209,11 @@ class LanguageModel:
     def __len__(self) -> int:
         """The number of words, with `<unk>`, `<s>` and `</s>`."""
         return len(self.table)
+
+    @property
+    def counts(self) -> list[int]:
+        """How many n-grams there are of one word, of two, …"""
+        return [count_rows(self.arrays, n) for n in range(1, self.order + 1)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -225,15 +253,42 @@ class LanguageModel:
             found.append(self.kernel.score(tokens.ids, tokens.offsets))
         return np.concatenate(found)
 
+    def sentences(
+        self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
+    ) -> SentenceScores:
+        """log10 Pr of every sentence, with what is needed to take it by the word."""
+        parts = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))]
+        for tokens in self._runs(texts, threads, progress):
+            before = np.concatenate(([0], np.cumsum(tokens.ids == UNK, dtype=np.int64)))
+            p = self.kernel.score(tokens.ids, tokens.offsets)
+            parts.append((p, tokens.lengths, np.diff(before[tokens.offsets])))
+        return SentenceScores(*map(np.concatenate, zip(*parts, strict=True)))
+
     def words(self, sentence: str) -> list[WordScore]:
         """The words of a sentence and its end, each with what the model makes of it."""
-        ((tokens, vocab),) = token_runs(as_sources([sentence]), self.recipe, threads=1)
-        ids = self.find(vocab)[tokens.ids]
-        listed = vocab.words(0, len(vocab))
-        p, lengths = self.kernel.words(ids, tokens.offsets)
-        shown = [*(listed[i] for i in tokens.ids.tolist()), SPECIAL[EOS]]
-        oov = [*(ids == UNK).tolist(), False]
-        return list(map(WordScore, shown, p.tolist(), lengths.tolist(), oov))
+        found = self.text_words([sentence], threads=1)
+        shown = [found.vocabulary[i] for i in found.word.tolist()]
+        columns = found.log10_p.tolist(), found.length.tolist(), found.oov.tolist()
+        return list(map(WordScore, shown, *columns))
+
+    def text_words(
+        self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
+    ) -> TextWords:
+        """All words of a text, each with what the model makes of it."""
+        vocab = _kernel.Vocab()
+        end = int(vocab.add([SPECIAL[EOS]])[0])
+        parts = [_NO_WORDS]
+        for tokens, words in token_runs(
+            as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
+        ):
+            ids = self.find(words)[tokens.ids]
+            p, lengths = self.kernel.words(ids, tokens.offsets)
+            shown = np.insert(vocab.merge(words)[tokens.ids], tokens.offsets[1:], end)
+            oov = np.insert(ids == UNK, tokens.offsets[1:], False)
+            parts.append((shown, p, lengths, oov, tokens.lengths + 1))
+        shown, p, lengths, oov, sizes = map(np.concatenate, zip(*parts, strict=True))
+        offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        return TextWords(vocab.words(0, len(vocab)), shown, p, lengths, oov, offsets)
 
     def perplexity(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
@@ -262,9 +317,7 @@ class LanguageModel:
             yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets)
 
 
-def recipe_fields(recipe: Recipe) -> tuple[str, str, str, str]:
-    """Tokeniser, case, stemmer and stop list."""
-    return recipe.tok, recipe.case, recipe.stem, recipe.stop
+_NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
 
 
 def _told(recipe: Recipe) -> str:

@@ -42,11 +42,12 @@ def make_tables(
     """The arrays of a model: `p` and `backoff` of words, and a table for each longer length."""
     followed = [level.contexts for level in levels]
     arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
-    places = np.arange(len(p), dtype=np.uint32)
+    places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
     for n, level in enumerate(levels, 2):
         marked = _marked(level.backoff, followed[n - 1 : n])
-        cells, places = _kernel.lm_table(places[level.suffixes], level.firsts, level.p, marked)
-        arrays[f"table_{n}"] = cells
+        arrays[f"table_{n}"], places, hashes = _kernel.lm_table(
+            places[level.suffixes], hashes[level.suffixes], level.firsts, level.p, marked
+        )
     return arrays
 
 
@@ -61,6 +62,13 @@ def _marked(
         is_context | (backoff != 0), backoff + np.float32(0), np.float32(-0.0)
     )
     return marked
+
+
+def count_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> int:
+    """How many n-grams of one length there are."""
+    if n == 1:
+        return len(arrays["p"])
+    return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
 def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from karat import _kernel
@@ -19,6 +19,8 @@ BYTES_PER_RUN = 1 << 22
 
 Run = tuple[Ragged, _kernel.Vocab]
 """The tokens of a run of segments, and the vocabulary they are numbered by."""
+
+_Job = tuple[Segments, int, int]
 
 
 def check_recipe(recipe: Recipe) -> None:
@@ -51,7 +53,7 @@ def token_runs(
     jobs = [(source, start, stop) for source in sources for start, stop in _cuts(source)]
     total, done = sum(map(len, sources)), 0
 
-    def cut(job: tuple[Segments, int, int]) -> Run:
+    def cut(job: _Job) -> Run:
         return _cut(job[0].views(job[1], job[2]), recipe)
 
     for run in _in_order(cut, jobs, workers):
@@ -75,7 +77,7 @@ def _cut(views: _kernel.Views, recipe: Recipe) -> Run:
     return Ragged(stems[tokens.ids], tokens.offsets), target
 
 
-def _in_order(cut, jobs, workers: int) -> Iterator[Run]:  # type: ignore[no-untyped-def]
+def _in_order(cut: Callable[[_Job], Run], jobs: Sequence[_Job], workers: int) -> Iterator[Run]:
     """The results in the order of the jobs; two a worker are under way, no more."""
     if workers == 1:
         yield from map(cut, jobs)

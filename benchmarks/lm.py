@@ -1,0 +1,118 @@
+"""The language model: training on a million words, opening, and scoring against KenLM.
+
+The text is that of the first rows; what is scored are the noisy copies of it, lower-cased and with
+words apart by spaces, so that both sides see the same words. KenLM gets one call a sentence: its
+Python package has no other. Times are those of the processor.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from corpus import Corpus, make, read
+from jobs import peak_mb
+from plan import Plan
+from table import Row, duration
+
+import karat as kt
+
+WORDS = 1_000_000
+ORDER = 5
+
+
+def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
+    """Training in a process of its own, whose memory is that of this work; then the rest."""
+    folder = corpus.folder
+    argv = [sys.executable, __file__, str(plan.lines), str(folder / "model.lm")]
+    done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+    found = json.loads(done.stdout)
+    yield Row(
+        f"train on {found['words']:,} words, {ORDER}-gram, 1 thread",
+        duration(found["seconds"]),
+        "",
+        found["seconds"],
+        " s",
+        at_most=10,
+        note=f"{found['ngrams']:,} n-grams; peak memory {found['peak_mb']:.0f} MB, "
+        f"{found['before_mb']:.0f} MB before; stored in {found['stored_mb']:.0f} MB",
+    )
+    opening = _cpu(lambda: kt.LanguageModel.open(folder / "model.lm"), plan.rounds)
+    yield Row("open the same model", duration(opening), "", opening, " s", at_most=0.1)
+    yield from _against_kenlm(corpus, folder, plan)
+
+
+def _against_kenlm(corpus: Corpus, folder: Path, plan: Plan) -> Iterator[Row]:
+    lines = [" ".join(line.lower().split()) for line in read(corpus.candidates)]
+    kt.LanguageModel.open(folder / "model.lm").write_arpa(folder / "model.arpa")
+    model = kt.LanguageModel.open(folder / "model.arpa")
+    ours = _cpu(lambda: model.score(lines, threads=1), plan.rounds)
+    work = f"score {len(lines):,} sentences, 1 thread"
+    try:
+        import kenlm
+    except ImportError:
+        yield Row(work, duration(ours), "KenLM", note="not measured: kenlm is not installed")
+        return
+    theirs = kenlm.Model(str(folder / "model.arpa"))
+    peer = _cpu(lambda: [theirs.score(line) for line in lines], plan.rounds)
+    scores = zip(model.score(lines).tolist(), map(theirs.score, lines), strict=True)
+    apart = max(abs(mine - other) for mine, other in scores)
+    yield Row(
+        work,
+        duration(ours),
+        f"KenLM {duration(peer)}",
+        peer / ours,
+        "x faster",
+        at_least=1,
+        note=f"from strings; sums of log10 p apart by at most {apart:.0e}, KenLM's are of 32 bits",
+    )
+
+
+def _cpu(function: Callable[[], object], rounds: int) -> float:
+    """The best time of the processor."""
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        function()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def _a_million_words(corpus: Corpus) -> tuple[list[str], int]:
+    lines, words = [], 0
+    for line in islice(read(corpus.references), corpus.lines):
+        lines.append(" ".join(line.lower().split()))
+        words += lines[-1].count(" ") + 1
+        if words >= WORDS:
+            break
+    return lines, words
+
+
+def main() -> None:
+    """Train and store one model and print what it took."""
+    corpus, target = make(int(sys.argv[1])), Path(sys.argv[2])
+    lines, words = _a_million_words(corpus)
+    before = peak_mb()
+    start = time.process_time()
+    model = kt.LanguageModel.train(lines, ORDER, tok="none", threads=1)
+    took = time.process_time() - start
+    peak = peak_mb()
+    model.save(target)
+    found = {
+        "words": words,
+        "seconds": took,
+        "peak_mb": peak,
+        "before_mb": before,
+        "ngrams": sum(model.counts),
+        "stored_mb": target.stat().st_size / 2**20,
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
