@@ -52,11 +52,11 @@ def trained(bank: Treebank) -> Fergus:
 
 def show(row: Evaluated) -> None:
     values = " ".join(f"{row.values[key]:7.3f}" for key in METRICS)
-    print(f"{row.inputs:6} {row.name:18} {values} {row.exact:6.3f} {row.speed:7.0f}/s", flush=True)
+    print(f"{row.inputs:6} {row.name:24} {values} {row.exact:6.3f} {row.speed:7.0f}/s", flush=True)
 
 
 def table(fergus: Fergus, bank: Treebank) -> None:
-    print(f"{'input':6} {'model':18} {' '.join(f'{key[:7]:>7}' for key in METRICS)}  exact")
+    print(f"{'input':6} {'model':24} {' '.join(f'{key[:7]:>7}' for key in METRICS)}  exact")
     words = input_trees(bank, "words")
     for row in evaluate([*fergus.baselines, fergus], words):
         show(row)

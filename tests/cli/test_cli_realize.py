@@ -65,13 +65,12 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
 
 
 def test_evaluate_sets_the_realisers_beside_the_paper(place: Path) -> None:
-    shown = json.loads(
-        output("evaluate", place / "model.npz", place / "bank.conllu", "-f", "json")
-    )
+    shown = json.loads(output("evaluate", place / "model.npz", place / "bank.conllu", "-f", "json"))
     names = [(row["model"], row["inputs"]) for row in shown["rows"]]
     assert names == [
         ("LR, random trees", "words"),
         ("LR, real trees", "words"),
+        ("LR, real trees, trigrams", "words"),
         ("supertags", "words"),
         ("supertags", "all"),
     ]

@@ -34,13 +34,18 @@ class Fergus:
 
     chooser: TreeChooser
     lm: LanguageModel
-    baselines: tuple[LeftRight, ...]
+    left_right: tuple[LeftRight, ...]
     weights: Weights = DEFAULT
 
     @property
     def name(self) -> str:
         """What reports call it."""
         return "supertags"
+
+    @property
+    def baselines(self) -> tuple[LeftRight, ...]:
+        """LR from random trees, from real ones, and the latter with the language model."""
+        return (*self.left_right, self.left_right[-1].with_trigrams())
 
     @classmethod
     def train(
@@ -61,11 +66,11 @@ class Fergus:
         progress(2, 4, "training the language model")
         lm = train_lm(trees, order)
         progress(3, 4, "training the baselines")
-        baselines = tuple(
+        left_right = tuple(
             train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
         )
         progress(4, 4, "trained")
-        return cls(chooser, lm, baselines, weights or DEFAULT)
+        return cls(chooser, lm, left_right, weights or DEFAULT)
 
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
@@ -111,14 +116,14 @@ class Fergus:
             "grammar": self.chooser.grammar.about(),
             "weights": asdict(self.weights),
             "lm": self.lm.about,
-            "baselines": [baseline.name for baseline in self.baselines],
+            "left_right": [baseline.name for baseline in self.left_right],
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a store holds of the model."""
         found = dict(self.chooser.grammar.arrays)
         found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
-        for i, baseline in enumerate(self.baselines):
+        for i, baseline in enumerate(self.left_right):
             found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
         return found | {f"lm_{name}": array for name, array in self.lm.arrays.items()}
 
@@ -133,11 +138,13 @@ def stored_fergus(store: Store) -> Fergus:
         )
         lm = LanguageModel(store.about["lm"], parts, store.name)
         weights = Weights(**store.about["weights"])
-        names = [str(name) for name in store.about["baselines"]]
+        names = [str(name) for name in store.about["left_right"]]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error
-    baselines = [_stored_baseline(store, chooser, lm, i, name) for i, name in enumerate(names)]
-    return Fergus(chooser, lm, tuple(baselines), weights)
+    if not names:
+        raise damaged(store.name, "it has no baselines")
+    left_right = [_stored_baseline(store, chooser, lm, i, name) for i, name in enumerate(names)]
+    return Fergus(chooser, lm, tuple(left_right), weights)
 
 
 def _stored_baseline(

@@ -2,15 +2,16 @@
 
     p(l_d left of l_m), which backs off to p(l_d left of any mother), to p(left)
 
-Every daughter goes to her likelier side; which order those on one side have is left to the language
-model. The paper imposed a *random* tree on each training sentence; the same parameters from the
-real trees are what its successor compared with. Both are offered.
+Every daughter goes to her likelier side. Which order those on one side have these parameters do not
+tell: it is that of their contents, which says nothing, or the language model's (`trigrams`). The
+paper imposed a *random* tree on each training sentence; the same parameters from the real trees are
+what its successor compared with. Both are offered.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ from karat.realize.grammar import Grammar, Ints
 from karat.realize.lp_chooser import Weights, as_orders, lm_words
 from karat.realize.trees import InputTrees, Order
 
-WEIGHTS = Weights(margin=1000.0)
-"""No order on a side is worse than another before the language model has spoken."""
+WEIGHTS = Weights(lm=0.0, margin=1000.0)
+"""No order on a side is worse than another, unless the language model speaks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,11 @@ class LeftRight:
     lm: LanguageModel
     keys: NDArray[np.uint64]
     counts: Ints
+    trigrams: bool = False
+
+    def with_trigrams(self) -> LeftRight:
+        """The same, the language model choosing the order on each side."""
+        return replace(self, name=f"{self.name}, trigrams", trigrams=True)
 
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
@@ -48,7 +54,7 @@ class LeftRight:
             trees.offsets,
             self.lm.kernel,
             lm_words(self.lm, trees),
-            WEIGHTS.values(),
+            replace(WEIGHTS, lm=float(self.trigrams)).values(),
             k,
         )
         return as_orders(trees, nodes, scores, starts)
