@@ -1,0 +1,167 @@
+// The Python face of the ordering model.
+#include <memory>
+
+#include "bind.hpp"
+#include "labelling.hpp"
+#include "ordering.hpp"
+
+namespace karat {
+namespace {
+
+using Symbols = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Columns that keep their arrays alive, checked once: what follows may trust them.
+struct PyColumns {
+    Symbols words, endings, shapes, tags, fine, relations;
+    Ids heads;
+    Offsets offsets;
+
+    PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Ids h, Offsets o)
+        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), heads(h), offsets(o) {
+        const size_t n = heads.shape(0);
+        for (const Symbols& c : {words, endings, shapes, tags, fine, relations})
+            if (c.shape(0) != n) throw nb::value_error("columns of different lengths");
+        if (!offsets.shape(0) || offsets(0) != 0 ||
+            offsets(offsets.shape(0) - 1) != static_cast<int64_t>(n))
+            throw nb::value_error("the offsets do not fit the columns");
+        for (size_t t1 = 0; t1 + 1 < offsets.shape(0); ++t1) check(offsets(t1), offsets(t1 + 1));
+    }
+
+    void check(int64_t begin, int64_t end) const {
+        if (end <= begin || heads(begin) != -1) throw nb::value_error("a tree begins with its root");
+        for (int64_t i = begin + 1; i < end; ++i)
+            if (heads(i) < 0 || heads(i) >= i - begin)
+                throw nb::value_error("a head comes before its daughters");
+    }
+
+    TreeColumns view() const {
+        return {words.data(), endings.data(),   shapes.data(), tags.data(),
+                fine.data(),  relations.data(), heads.data(),  offsets.data(), trees()};
+    }
+    int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
+};
+
+Array<uint32_t> symbols_of(const PyViews& views) {
+    std::vector<uint32_t> out;
+    for (const std::string_view s : views.items) out.push_back(symbol_of(s));
+    const size_t n = out.size();
+    return give(std::move(out), {n});
+}
+
+double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, Offsets chosen,
+                   uint64_t seed) {
+    if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
+    for (size_t i = 0; i < chosen.shape(0); ++i)
+        if (chosen(i) < 0 || chosen(i) >= columns.trees()) throw nb::index_error("no such tree");
+    nb::gil_scoped_release release;
+    const TreeColumns view = columns.view();
+    double loss = 0;
+    for (size_t i = 0; i < chosen.shape(0); ++i)
+        loss += self.see(view, places.data(), chosen(i),
+                         mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
+    return loss;
+}
+
+Array<int32_t> order_trees(Weights weights, const PyColumns& columns, int beam,
+                           int alternatives) {
+    std::vector<int32_t> out;
+    {
+        nb::gil_scoped_release release;
+        const TreeColumns view = columns.view();
+        int bits = 0;
+        while ((size_t{1} << bits) < weights.shape(0)) ++bits;
+        CellScores scores(weights.data(), bits);
+        OrderSearch search;
+        for (int64_t t = 0; t < view.trees; ++t) {
+            const TreeNodes tree(view, t);
+            Phrases phrases(tree.size());
+            for (int node = tree.size() - 1; node >= 0; --node) {
+                const Treelet treelet = treelet_of(tree, node, phrases);
+                scores.begin(treelet);
+                const int n = treelet.length();
+                for (auto& o : search.best(treelet, beam_for(n, beam), alternatives, scores))
+                    phrases[node].push_back({nodes_of(tree, node, o.order, phrases), o.score});
+            }
+            out.insert(out.end(), phrases[0][0].nodes.begin(), phrases[0][0].nodes.end());
+        }
+    }
+    const size_t n = out.size();
+    return give(std::move(out), {n});
+}
+
+double train_labels(LabelTrainer& self, const PyColumns& columns, Ids gold, Offsets chosen,
+                    uint64_t seed) {
+    nb::gil_scoped_release release;
+    const TreeColumns view = columns.view();
+    double loss = 0;
+    for (size_t i = 0; i < chosen.shape(0); ++i)
+        loss += self.see(view, gold.data(), chosen(i),
+                         mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
+    return loss;
+}
+
+// For every node of the chosen trees the chances of all labels.
+Array<float> label_trees(Weights weights, const PyColumns& columns, Offsets chosen, int bits,
+                         int labels, bool second) {
+    std::vector<float> out, p;
+    size_t n = 0;
+    {
+        nb::gil_scoped_release release;
+        const TreeColumns view = columns.view();
+        std::vector<uint32_t> rows;
+        for (size_t c = 0; c < chosen.shape(0); ++c) {
+            const TreeNodes tree(view, chosen(c));
+            for (int i = 0; i < tree.size(); ++i, ++n) {
+                label_rows(tree, i, second, bits, rows);
+                label_chances(weights.data(), labels, rows, p);
+                out.insert(out.end(), p.begin(), p.end());
+            }
+        }
+    }
+    return give(std::move(out), {n, static_cast<size_t>(labels)});
+}
+
+}  // namespace
+
+void bind_ordering(nb::module_& m) {
+    nb::class_<PyColumns>(m, "TreeColumns")
+        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids, Offsets>(), "words"_a,
+             "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "heads"_a, "offsets"_a)
+        .def("__len__", [](const PyColumns& self) { return self.trees(); });
+    nb::class_<OrderingTrainer>(m, "OrderingTrainer")
+        .def(
+            "__init__",
+            [](OrderingTrainer* self, int bits, int beam, int alternatives, float rate,
+               float dropout) {
+                new (self) OrderingTrainer(OrderingSettings{bits, beam, alternatives, rate, dropout});
+            },
+            "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a)
+        .def("train", &train_trees, "columns"_a, "places"_a, "chosen"_a, "seed"_a)
+        .def("remember", &OrderingTrainer::remember)
+        .def("mean", [](const OrderingTrainer& self) {
+            auto mean = self.mean();
+            const size_t n = mean.size();
+            return give(std::move(mean), {n});
+        });
+    nb::class_<LabelTrainer>(m, "LabelTrainer")
+        .def(
+            "__init__",
+            [](LabelTrainer* self, int bits, int labels, bool second, float rate, float dropout) {
+                new (self) LabelTrainer(LabelSettings{bits, labels, second, rate, dropout});
+            },
+            "bits"_a, "labels"_a, "second"_a, "rate"_a, "dropout"_a)
+        .def("train", &train_labels, "columns"_a, "gold"_a, "chosen"_a, "seed"_a)
+        .def("remember", &LabelTrainer::remember)
+        .def("mean", [](const LabelTrainer& self) {
+            auto mean = self.mean();
+            const size_t n = mean.size();
+            return give(std::move(mean), {n});
+        });
+    m.def("label_trees", &label_trees, "weights"_a, "columns"_a, "chosen"_a, "bits"_a, "labels"_a,
+          "second"_a);
+    m.def("symbols", &symbols_of, "views"_a);
+    m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "beam"_a, "alternatives"_a);
+}
+
+}  // namespace karat
