@@ -224,3 +224,4 @@ def read_treebank(
 # ------------------------------------------------------------------------------- karat/paraphrase
 
 # ------------------------------------------------------------------------------- karat/realize
+def canonical_order(keys: _Ids, heads: _Ids, offsets: _Offsets) -> _Ids: ...
