@@ -32,6 +32,7 @@ _EXPORTS = {
     "Interrupted": "karat.errors",
     "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
+    "LanguageModel": "karat.lm.model",
     "Lines": "karat.text.segments",
     "MetaEvaluation": "karat.meta.experiment",
     "Metric": "karat.metrics.base",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from karat.evalset.parsing import parse_references
     from karat.evalset.saving import save_evalset
     from karat.evalset.sets import EvalSet
+    from karat.lm.model import LanguageModel
     from karat.meta.experiment import Experiment, MetaEvaluation, meta_evaluate, read_experiment
     from karat.meta.plane import PlaneFit, fit_plane
     from karat.meta.regions import predicted
@@ -142,6 +144,7 @@ __all__ = [
     "Interrupted",
     "Judgement",
     "KaratError",
+    "LanguageModel",
     "Lines",
     "MetaEvaluation",
     "Metric",

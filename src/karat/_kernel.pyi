@@ -221,6 +221,50 @@ def read_treebank(
 
 # ------------------------------------------------------------------------------- karat/lm
 
+MAX_ORDER: int
+
+class LanguageModel:
+    def __init__(
+        self,
+        p: NDArray[np.float32],
+        backoff: NDArray[np.float32],
+        longer: list[NDArray[np.uint64]],
+    ) -> None: ...
+    def score(self, ids: _Ids, offsets: _Offsets) -> NDArray[np.float64]: ...
+    def words(self, ids: _Ids, offsets: _Offsets) -> tuple[NDArray[np.float32], _Ids]: ...
+
+def lm_table(
+    suffixes: NDArray[np.uint32],
+    firsts: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
+
+class NgramCounter:
+    def __init__(self, order: int) -> None: ...
+    def add(self, ids: _Ids, offsets: _Offsets) -> None: ...
+    def bytes(self) -> int: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def counts(self, n: int) -> NDArray[np.int64]: ...
+
+class ArpaReader:
+    fault: str
+    line: int
+    order: int
+    def __init__(self, vocab: Vocab) -> None: ...
+    def feed(self, buffer: object, begin: int, enough: int) -> int: ...
+    def finish(self) -> None: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def logs(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+def arpa_lines(
+    words: WordTable,
+    ids: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+    last: bool,
+) -> bytes: ...
+
 # ------------------------------------------------------------------------------- karat/paraphrase
 
 # ------------------------------------------------------------------------------- karat/realize

@@ -1,0 +1,90 @@
+"""ARPA files: a model as text, which all tools for n-gram models read and write."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.lm.tables import Logs, list_rows, make_tables
+from karat.output import write_atomically
+from karat.progress import Progress, silent
+from karat.text.segments import map_file
+from karat.text.word_table import word_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Arrays = Mapping[str, "NDArray[Any]"]
+
+_PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
+_ROWS = 1 << 16  # n-grams written at a time
+
+
+def read_arpa(
+    path: str | os.PathLike[str], progress: Progress = silent
+) -> tuple[_kernel.Vocab, dict[str, NDArray[Any]], int]:
+    """The words, the tables and the order.
+
+    A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as with KenLM. Shorter n-grams
+    that a longer one contains may be missing: they are what backing off makes of them.
+    """
+    vocab = _kernel.Vocab()
+    reader = _parsed(path, vocab, progress)
+    levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
+    return vocab, make_tables(*reader.logs(1), levels), reader.order
+
+
+def _parsed(
+    path: str | os.PathLike[str], vocab: _kernel.Vocab, progress: Progress
+) -> _kernel.ArpaReader:
+    name = os.fspath(path)
+    buffer = map_file(path, name)
+    reader = _kernel.ArpaReader(vocab)
+    at = 3 if buffer[:3] == b"\xef\xbb\xbf" else 0
+    while at < len(buffer) and not reader.fault:
+        at = reader.feed(buffer, at, _PIECE)
+        progress(at, len(buffer), f"reading {name}")
+    reader.finish()
+    if reader.fault:
+        raise InputError(f"{name}, line {reader.line}: {reader.fault}: is it an ARPA file?")
+    return reader
+
+
+def write_arpa(
+    path: str | os.PathLike[str], arrays: Arrays, order: int, progress: Progress = silent
+) -> None:
+    """Write a model whole or not at all, its n-grams in the order of its words."""
+    pieces = _pieces(arrays, order, progress)
+    write_atomically(path, _packed(pieces) if os.fspath(path).endswith(".gz") else pieces)
+
+
+def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def _pieces(arrays: Arrays, order: int, progress: Progress) -> Iterator[bytes]:
+    words = word_table(arrays, "words")
+    counts = [_size(arrays, n) for n in range(1, order + 1)]
+    said = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+    yield f"\\data\\\n{said}".encode()
+    done = 0
+    for n in range(1, order + 1):
+        yield f"\n\\{n}-grams:\n".encode()
+        rows = list_rows(arrays, n)
+        for start in range(0, len(rows.p), _ROWS):
+            part = (column[start : start + _ROWS] for column in rows)
+            yield _kernel.arpa_lines(words, *part, n == order)
+            progress(done + start, sum(counts), "writing")
+        done += counts[n - 1]
+    yield b"\n\\end\\\n"
+
+
+def _size(arrays: Arrays, n: int) -> int:
+    return len(list_rows(arrays, n).p)

@@ -1,0 +1,145 @@
+"""Counting: how often each n-gram of a text occurs, over a vocabulary that may be cut off.
+
+Words that the vocabulary leaves out are counted as `<unk>`, which is then a word like any other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.lm.token_runs import token_runs
+from karat.progress import Progress, silent
+from karat.text.recipe import Ragged, Recipe
+from karat.text.segments import Segments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNK, BOS, EOS = 0, 1, 2
+SPECIAL = ("<unk>", "<s>", "</s>")
+"""The first three words of every model."""
+
+
+class Cutoff(NamedTuple):
+    """Which words are known: the `size` most frequent, of those that occur `min_count` times."""
+
+    size: int | None = None
+    min_count: int = 1
+
+
+class Level(NamedTuple):
+    """The n-grams of one length: each by numbers into the level below, and its count.
+
+    `suffixes` are the n-grams without their first word, `firsts` those words, `contexts` the
+    n-grams without their last word. Numbers of single words are their ids.
+    """
+
+    suffixes: NDArray[np.uint32]
+    firsts: NDArray[np.int32]
+    contexts: NDArray[np.uint32]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:  # type: ignore[override]
+        return len(self.counts)
+
+
+class Counted(NamedTuple):
+    """What was counted: the vocabulary, the count of each word, and of longer n-grams."""
+
+    vocab: _kernel.Vocab
+    words: NDArray[np.int64]
+    levels: list[Level]
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.levels) + 1
+
+
+def count_text(
+    sources: Sequence[Segments],
+    order: int,
+    recipe: Recipe,
+    cutoff: Cutoff,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Counted:
+    """Count all n-grams up to a length, run by run: only the n-grams are held in memory."""
+    known = None
+    if cutoff != Cutoff():
+        known = _known(sources, recipe, cutoff, threads, progress)
+    vocab = _new_vocab() if known is None else known
+    counter = _kernel.NgramCounter(order)
+    limit = _half_of_memory() if memory is None else memory
+    for tokens, words in token_runs(
+        sources, recipe, threads=threads, progress=progress, what="counting"
+    ):
+        ids = _ids(vocab, words, grow=known is None)
+        counter.add(ids[tokens.ids], tokens.offsets)
+        _check_memory(counter.bytes(), limit)
+    levels = [Level(*counter.ngrams(n), counter.counts(n)) for n in range(2, order + 1)]
+    counts = np.zeros(len(vocab), np.int64)
+    found = counter.counts(1)
+    counts[: len(found)] = found
+    if not counts[EOS]:
+        raise InputError("there is no text to train on")
+    return Counted(vocab, counts, levels)
+
+
+def _new_vocab() -> _kernel.Vocab:
+    vocab = _kernel.Vocab()
+    vocab.add(list(SPECIAL))
+    return vocab
+
+
+def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
+    """The ids of a run's words; a word of the text that looks like `<s>` or `</s>` is none."""
+    ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
+    return np.where(ids > EOS, ids, UNK).astype(np.int32)
+
+
+def _known(
+    sources: Sequence[Segments],
+    recipe: Recipe,
+    cutoff: Cutoff,
+    threads: int | None,
+    progress: Progress,
+) -> _kernel.Vocab:
+    """The words to keep: by falling count, of equal ones the first in the text first."""
+    vocab, counts = _new_vocab(), np.zeros(0, np.int64)
+    for tokens, words in token_runs(
+        sources, recipe, threads=threads, progress=progress, what="words"
+    ):
+        ids = _ids(vocab, words, grow=True)
+        here = np.bincount(ids[tokens.ids], minlength=len(vocab))
+        here[: len(counts)] += counts
+        counts = here
+    ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[: cutoff.size] + EOS + 1
+    kept = ranked[counts[ranked] >= cutoff.min_count]
+    listed = vocab.words(0, len(vocab))
+    chosen = _new_vocab()
+    chosen.add([listed[i] for i in kept.tolist()])
+    return chosen
+
+
+def _half_of_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 1 << 32
+
+
+def _check_memory(used: int, limit: int) -> None:
+    if used > limit:
+        raise InputError(
+            f"the n-grams take more than {limit / 2**30:.1f} GB: train on less text, with a lower "
+            f"order or a smaller vocabulary, or allow more memory"
+        )

@@ -1,0 +1,83 @@
+"""From counts to a model: n-grams that are too rare are left out, the others get their logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.errors import InputError
+from karat.lm.counting import BOS, Counted, Level
+from karat.lm.katz import gt_min, katz
+from karat.lm.kneser_ney import kneser_ney
+from karat.lm.tables import ZERO, Logs, make_tables
+from karat.text.recipe import check_choice
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SMOOTHING = {
+    "kneser-ney": "modified Kneser-Ney, interpolated (Chen & Goodman 1998)",
+    "katz": "Katz's back-off with Good-Turing discounts",
+}
+
+
+def check_min_counts(
+    order: int, smoothing: str, min_counts: Sequence[int] | None
+) -> tuple[int, ...]:
+    """The smallest count of the n-grams that are kept, for each length: never falling.
+
+    So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
+    Katz it is SRILM's.
+    """
+    check_choice("smoothing", smoothing, SMOOTHING)
+    if min_counts is None:
+        return tuple(gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1))
+    found = tuple(min_counts)
+    shown = ",".join(map(str, found))
+    if len(found) != order or found[:1] != (1,):
+        raise InputError(
+            f"min_counts={shown}: expected {order} numbers, one for each length, the first of them "
+            f"1 (for rare words, limit the vocabulary)"
+        )
+    if any(low > high for low, high in zip(found, found[1:], strict=False)):
+        raise InputError(f"min_counts={shown}: expected numbers that do not fall")
+    return found
+
+
+def estimate(
+    counted: Counted, smoothing: str, min_counts: Sequence[int]
+) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    """The arrays of a model, and what is to be said of them."""
+    keep = [np.ones(len(counted.words), np.bool_)]
+    keep += [
+        level.counts >= least for level, least in zip(counted.levels, min_counts[1:], strict=True)
+    ]
+    p, backoff, notes = (katz if smoothing == "katz" else kneser_ney)(counted, keep)
+    logs = [_logs(found) for found in p]
+    weights = [_logs(found) for found in backoff]
+    logs[0][BOS] = ZERO
+    levels = [
+        _kept(level, logs[n], weights[n], keep[n - 1], keep[n])
+        for n, level in enumerate(counted.levels, 1)
+    ]
+    return make_tables(logs[0], weights[0], levels), notes
+
+
+def _logs(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log10(values), ZERO).astype(np.float32)
+
+
+def _kept(
+    level: Level,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+    below: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
+) -> Logs:
+    """The n-grams that are kept, by the numbers that those below have among the kept."""
+    number = (np.cumsum(below) - 1).astype(np.uint32)
+    suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]
+    return Logs(suffixes, level.firsts[keep], contexts, p[keep], backoff[keep])

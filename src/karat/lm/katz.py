@@ -1,0 +1,109 @@
+"""Katz's back-off with Good-Turing discounts (Katz 1987).
+
+    p(w | h) = d(r) r / c(h)             where hw was seen r times
+             = alpha(h) p(w | h')        elsewhere
+    d(r) = (r*/r - A) / (1 - A), r* = (r + 1) n_{r+1} / n_r, A = (k + 1) n_{k+1} / n_1
+
+for r up to k, and 1 above; n_r is how many n-grams were seen r times. The limits are SRILM's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.lm.counting import BOS, UNK, Counted, Level
+from karat.lm.estimates import Estimates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LITTLE = 1e-9  # less than this is left over by rounding
+
+
+def gt_min(n: int) -> int:
+    """The smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
+    return 1 if n <= 2 else 2
+
+
+def gt_max(n: int) -> int:
+    """The largest count that is discounted: 1 for words, 7 for longer n-grams."""
+    return 1 if n == 1 else 7
+
+
+def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
+    """The probabilities of all n-grams, and the back-off weights alpha."""
+    words = counted.words.copy()
+    words[BOS] = 0
+    p, alphas, notes = [_unigrams(words)], [], _notes(words, 1)
+    for n, level in enumerate(counted.levels, 2):
+        notes += _notes(level.counts, n)
+        r = level.counts * good_turing(level.counts, gt_max(n))[np.minimum(level.counts, 8)]
+        found, alpha = _backed_off(level, r, keep[n - 1], p[-1], len(words))
+        p.append(found)
+        alphas.append(alpha)
+    return Estimates(p, [*alphas, np.ones(len(p[-1]))], tuple(notes))
+
+
+def _unigrams(words: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What is left over goes to `<unk>`, or evenly to all words where the text has `<unk>`."""
+    r = words * good_turing(words, gt_max(1))[np.minimum(words, 8)]
+    total = words.sum()
+    if r.sum() > total - _LITTLE:
+        total += 1
+    p: NDArray[np.float64] = r / total
+    left = 1 - p.sum()
+    if words[UNK]:
+        p += left / (len(p) - 1)
+        p[BOS] = 0
+    else:
+        p[UNK] = left
+    return p
+
+
+def _backed_off(
+    level: Level,
+    r: NDArray[np.float64],
+    keep: NDArray[np.bool_],
+    lower: NDArray[np.float64],
+    words: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The probabilities of one level, and alpha of each context.
+
+    alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
+    """
+    below = len(lower)
+    h = level.contexts
+
+    def by_context(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(h, np.where(keep, values, 0.0), below)
+
+    c = np.bincount(h, level.counts, below)
+    kept, seen = by_context(np.ones(len(h))), by_context(r)
+    c += (kept > 0) & (seen > c - _LITTLE)  # nothing was left: as if one more word had been seen
+    everything = kept == words - 1  # all but <s>: there is nobody to leave anything to
+    c = np.where(everything, seen, c)
+    p = np.where(keep, r, 0.0) / c[h]
+    left = np.where(kept > 0, 1 - seen / np.maximum(c, 1), 1.0)
+    room = np.where(kept > 0, 1 - by_context(lower[level.suffixes]), 1.0)
+    alpha = np.where(everything, 1.0, left / np.maximum(room, 1e-300))
+    return p, alpha
+
+
+def good_turing(counts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
+    n = np.bincount(np.minimum(counts, 9), minlength=10).tolist()
+    A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
+    d = np.ones(9)
+    for r in range(1, k + 1):
+        share = (r + 1) * n[r + 1] / (r * n[r]) if n[r] else 1.0
+        found = (share - A) / (1 - A) if A < 1 else 1.0
+        d[r] = found if 0 < found <= 1 and share <= 1 else 1.0
+    return d
+
+
+def _notes(counts: NDArray[np.int64], n: int) -> list[str]:
+    d = good_turing(counts, gt_max(n))[1 : gt_max(n) + 1]
+    bad = [str(r) for r, found in enumerate(d.tolist(), 1) if found == 1]
+    return [f"{n}-grams: counts of {', '.join(bad)} are not discounted"] if bad else []

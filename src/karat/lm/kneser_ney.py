@@ -1,0 +1,98 @@
+"""Modified Kneser-Ney smoothing, interpolated (Chen & Goodman 1998).
+
+    p(w | h) = (a(hw) - D(a(hw))) / sum_x a(hx) + gamma(h) p(w | h')
+    gamma(h) = sum_x D(a(hx)) / sum_x a(hx)
+
+The longest n-grams have their counts for a; shorter ones the number of different words that
+precede them, except those that begin with `<s>`, which nothing precedes: they have their counts.
+Below single words stands the uniform distribution over all words but `<s>`: it is all that
+`<unk>` has where the text has none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.lm.counting import BOS, Counted, Level
+from karat.lm.estimates import Estimates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FALLBACK = (0.5, 1.0, 1.5)
+"""Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
+
+
+def kneser_ney(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
+    """The probabilities of all n-grams, and the back-off weights gamma.
+
+    `keep` says which n-grams stay in the model; gamma has the whole count of the others.
+    """
+    p: list[NDArray[np.float64]] = []
+    gammas: list[NDArray[np.float64]] = []
+    notes = []
+    for n in range(1, counted.order + 1):
+        a = _adjusted(counted, n)
+        D = discounts(a)
+        if D is None:
+            notes.append(f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead")
+        taken = np.where(keep[n - 1], _discount(a, D or FALLBACK), a)
+        if n == 1:
+            p.append(_unigrams(a, taken))
+            continue
+        found, gamma = _interpolated(counted.levels[n - 2], a, taken, p[-1])
+        p.append(found)
+        gammas.append(gamma)
+    return Estimates(p, [*gammas, np.ones(len(p[-1]))], tuple(notes))
+
+
+def _adjusted(counted: Counted, n: int) -> NDArray[np.float64]:
+    """The counts a of one length; `<s>` is no word to be predicted."""
+    counts = counted.words if n == 1 else counted.levels[n - 2].counts
+    if n < counted.order:
+        preceding = np.bincount(counted.levels[n - 1].suffixes, minlength=len(counts))
+        begins = False if n == 1 else counted.levels[n - 2].firsts == BOS
+        counts = np.where(begins, counts, preceding)
+    a = counts.astype(np.float64)
+    if n == 1:
+        a[BOS] = 0
+    return a
+
+
+def _unigrams(a: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
+    uniform = 1 / (len(a) - 1)
+    p: NDArray[np.float64] = (a - taken + taken.sum() * uniform) / a.sum()
+    p[BOS] = 0
+    return p
+
+
+def _interpolated(
+    level: Level, a: NDArray[np.float64], taken: NDArray[np.float64], lower: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """p of each n-gram of a level and gamma of each context, of which some have no n-gram."""
+    h, below = level.contexts, len(lower)
+    total = np.bincount(h, a, below)
+    gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
+    return (a - taken) / total[h] + gamma[h] * lower[level.suffixes], gamma
+
+
+def discounts(a: NDArray[np.float64]) -> tuple[float, float, float] | None:
+    """D of 1, of 2, and of 3 and more: D_k = k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
+
+    t_k is how many n-grams have the count k. None where one of t_1, t_2 and t_3 is 0, or a
+    discount is not above 0.
+    """
+    t = np.bincount(np.minimum(a, 5).astype(np.int64), minlength=6).tolist()
+    if not (t[1] and t[2] and t[3]):
+        return None
+    y = t[1] / (t[1] + 2 * t[2])
+    D1, D2, D3 = (k - (k + 1) * y * t[k + 1] / t[k] for k in (1, 2, 3))
+    return (D1, D2, D3) if min(D1, D2, D3) > 0 else None
+
+
+def _discount(a: NDArray[np.float64], D: tuple[float, float, float]) -> NDArray[np.float64]:
+    table = np.array([0.0, *D])
+    taken: NDArray[np.float64] = table[np.minimum(a, 3).astype(np.int64)]
+    return taken

@@ -1,0 +1,91 @@
+"""Tables: the n-grams of a model as the kernel looks them up, and back as rows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from karat import _kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ZERO = -99.0
+"""log10 of no probability at all: that of `<s>`."""
+
+_EMPTY = np.uint64(2**64 - 1)
+
+
+class Logs(NamedTuple):
+    """The n-grams of one length with log10 p and log10 of their back-off weights."""
+
+    suffixes: NDArray[np.uint32]
+    firsts: NDArray[np.int32]
+    contexts: NDArray[np.uint32]
+    p: NDArray[np.float32]
+    backoff: NDArray[np.float32]
+
+
+class Rows(NamedTuple):
+    """The n-grams of one length as rows of word ids, sorted."""
+
+    ids: NDArray[np.int32]
+    p: NDArray[np.float32]
+    backoff: NDArray[np.float32]
+
+
+def make_tables(
+    p: NDArray[np.float32], backoff: NDArray[np.float32], levels: Sequence[Logs]
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a model: `p` and `backoff` of words, and a table for each longer length."""
+    followed = [level.contexts for level in levels]
+    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
+    places = np.arange(len(p), dtype=np.uint32)
+    for n, level in enumerate(levels, 2):
+        marked = _marked(level.backoff, followed[n - 1 : n])
+        cells, places = _kernel.lm_table(places[level.suffixes], level.firsts, level.p, marked)
+        arrays[f"table_{n}"] = cells
+    return arrays
+
+
+def _marked(
+    backoff: NDArray[np.float32], contexts: Sequence[NDArray[np.uint32]]
+) -> NDArray[np.float32]:
+    """A back-off of -0.0 says that no longer n-gram begins so: states need not remember it."""
+    is_context = np.zeros(len(backoff), np.bool_)
+    for found in contexts:
+        is_context[found] = True
+    marked: NDArray[np.float32] = np.where(
+        is_context | (backoff != 0), backoff + np.float32(0), np.float32(-0.0)
+    )
+    return marked
+
+
+def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:
+    """All n-grams of one length; an IndexError if the tables do not hold together."""
+    if n == 1:
+        ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
+        return Rows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
+    cells = arrays[f"table_{n}"].reshape(-1, 2)
+    cells = cells[cells[:, 0] != _EMPTY]
+    numbers = np.ascontiguousarray(cells[:, 1]).view("<f4").reshape(-1, 2)
+    ids = _words(arrays, cells[:, 0], n)
+    order = np.lexsort(ids.T[::-1])
+    return Rows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
+
+
+def _words(
+    arrays: Mapping[str, NDArray[Any]], keys: NDArray[np.uint64], n: int
+) -> NDArray[np.int32]:
+    """From the first word of each n-gram by its suffixes to the last."""
+    columns = []
+    for length in range(n, 1, -1):
+        columns.append((keys & np.uint64(0xFFFFFFFF)).astype(np.int64))
+        suffixes = (keys >> np.uint64(32)).astype(np.int64)
+        keys = arrays[f"table_{length - 1}"].reshape(-1, 2)[suffixes, 0] if length > 2 else keys
+    ids = np.stack([*columns, suffixes], axis=1)
+    if len(ids) and (ids.min() < 0 or ids.max() >= len(arrays["p"])):
+        raise IndexError("a word that is none")
+    return ids.astype(np.int32)

@@ -1,0 +1,93 @@
+"""Texts of any size as runs of tokens, cut by a recipe on several threads, in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.progress import Progress, as_threads, silent
+from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
+from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.stemmers import stem_words, stemmers
+
+SEGMENTS_PER_RUN = 1 << 14
+BYTES_PER_RUN = 1 << 22
+
+Run = tuple[Ragged, _kernel.Vocab]
+"""The tokens of a run of segments, and the vocabulary they are numbered by."""
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse a tokeniser, case or stemmer that does not exist."""
+    check_choice("tok", recipe.tok, TOKENIZERS)
+    check_choice("case", recipe.case, CASES)
+    check_choice("stem", recipe.stem, stemmers())
+
+
+def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -> list[Segments]:
+    """One text, or several: a list of paths or of segments is read one after the other."""
+    if isinstance(texts, list | tuple) and texts:
+        if all(isinstance(text, os.PathLike | Segments) for text in texts):
+            return [as_segments(text, "texts") for text in texts]
+        if isinstance(texts[0], os.PathLike | Segments):
+            raise InputError("texts mixes files and strings: give either")
+    return [as_segments(texts, "texts")]  # type: ignore[arg-type]
+
+
+def token_runs(
+    sources: Sequence[Segments],
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+    what: str = "reading",
+) -> Iterator[Run]:
+    """The runs of all sources; only a few are held at a time, whatever the size of the text."""
+    workers = as_threads(threads)
+    jobs = [(source, start, stop) for source in sources for start, stop in _cuts(source)]
+    total, done = sum(map(len, sources)), 0
+
+    def cut(job: tuple[Segments, int, int]) -> Run:
+        return _cut(job[0].views(job[1], job[2]), recipe)
+
+    for run in _in_order(cut, jobs, workers):
+        yield run
+        done += len(run[0].offsets) - 1
+        progress(done, total, what)
+
+
+def _cuts(source: Segments) -> Iterable[tuple[int, int]]:
+    return runs([source], SEGMENTS_PER_RUN, BYTES_PER_RUN) if len(source) else ()
+
+
+def _cut(views: _kernel.Views, recipe: Recipe) -> Run:
+    lexicon = Lexicon()
+    tokens = Passage(views, lexicon).tokens(Recipe(recipe.tok, recipe.case))
+    words = lexicon.vocab(recipe.tok, recipe.case)
+    if recipe.stem == "none":
+        return tokens, words
+    target = _kernel.Vocab()
+    stems = stem_words(recipe.stem, words, 0, target)
+    return Ragged(stems[tokens.ids], tokens.offsets), target
+
+
+def _in_order(cut, jobs, workers: int) -> Iterator[Run]:  # type: ignore[no-untyped-def]
+    """The results in the order of the jobs; two a worker are under way, no more."""
+    if workers == 1:
+        yield from map(cut, jobs)
+        return
+    with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
+        waiting: deque[Future[Run]] = deque()
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(cut, job))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
