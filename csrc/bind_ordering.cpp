@@ -1,9 +1,8 @@
 // The Python face of the ordering model.
-#include <memory>
-
-#include "bind.hpp"
+#include "bind_lm.hpp"
 #include "labelling.hpp"
 #include "ordering.hpp"
+#include "ordering_training.hpp"
 
 namespace karat {
 namespace {
@@ -63,31 +62,52 @@ double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, 
     return loss;
 }
 
-Array<int32_t> order_trees(Weights weights, const PyColumns& columns, int beam,
-                           int alternatives) {
-    std::vector<int32_t> out;
+int bits_of(const Weights& weights) {
+    int bits = 0;
+    while ((size_t{1} << bits) < weights.shape(0)) ++bits;
+    if (!bits || (size_t{1} << bits) != weights.shape(0))
+        throw nb::value_error("the weights are a power of two");
+    return bits;
+}
+
+// For the trees from `begin` to `end` their best orders: how many each has, their scores, and their
+// nodes, one order after the other.
+nb::tuple order_trees(Weights weights, const PyColumns& columns, int64_t begin, int64_t end, int k,
+                      int beam, int alternatives, const PyModel* model, Ids words, double weight) {
+    if (begin < 0 || end > columns.trees()) throw nb::index_error("no such tree");
+    if (model && words.shape(0) != columns.heads.shape(0)) throw nb::value_error("one word a node");
+    std::vector<int32_t> counts, nodes;
+    std::vector<double> scores;
+    const DecodeSettings settings{beam, alternatives, model ? &model->model : nullptr, weight};
+    OrderDecoder decoder(weights.data(), bits_of(weights), settings);
     {
         nb::gil_scoped_release release;
         const TreeColumns view = columns.view();
-        int bits = 0;
-        while ((size_t{1} << bits) < weights.shape(0)) ++bits;
-        CellScores scores(weights.data(), bits);
-        OrderSearch search;
-        for (int64_t t = 0; t < view.trees; ++t) {
+        for (int64_t t = begin; t < end; ++t) {
             const TreeNodes tree(view, t);
-            Phrases phrases(tree.size());
-            for (int node = tree.size() - 1; node >= 0; --node) {
-                const Treelet treelet = treelet_of(tree, node, phrases);
-                scores.begin(treelet);
-                const int n = treelet.length();
-                for (auto& o : search.best(treelet, beam_for(n, beam), alternatives, scores))
-                    phrases[node].push_back({nodes_of(tree, node, o.order, phrases), o.score});
+            auto found = decoder.best(tree, model ? words.data() + view.offsets[t] : nullptr, k);
+            if (found.size() > static_cast<size_t>(k)) found.resize(k);
+            counts.push_back(static_cast<int32_t>(found.size()));
+            for (const Phrase& phrase : found) {
+                scores.push_back(phrase.score);
+                nodes.insert(nodes.end(), phrase.nodes.begin(), phrase.nodes.end());
             }
-            out.insert(out.end(), phrases[0][0].nodes.begin(), phrases[0][0].nodes.end());
         }
     }
-    const size_t n = out.size();
-    return give(std::move(out), {n});
+    const size_t c = counts.size(), s = scores.size(), n = nodes.size();
+    return nb::make_tuple(give(std::move(counts), {c}), give(std::move(scores), {s}),
+                          give(std::move(nodes), {n}));
+}
+
+// The heads of a tree's treelets and what each kind of feature adds to their orders.
+nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Ids places) {
+    if (t < 0 || t >= columns.trees()) throw nb::index_error("no such tree");
+    const TreeNodes tree(columns.view(), t);
+    if (static_cast<int>(places.shape(0)) != tree.size()) throw nb::value_error("one place a node");
+    OrderParts found = order_parts(weights.data(), bits_of(weights), tree, places.data());
+    const size_t n = found.heads.size();
+    return nb::make_tuple(give(std::move(found.heads), {n}),
+                          give(std::move(found.parts), {n, static_cast<size_t>(cell_kinds)}));
 }
 
 double train_labels(LabelTrainer& self, const PyColumns& columns, Ids gold, Offsets chosen,
@@ -161,7 +181,9 @@ void bind_ordering(nb::module_& m) {
     m.def("label_trees", &label_trees, "weights"_a, "columns"_a, "chosen"_a, "bits"_a, "labels"_a,
           "second"_a);
     m.def("symbols", &symbols_of, "views"_a);
-    m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "beam"_a, "alternatives"_a);
+    m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a, "beam"_a,
+          "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);
+    m.def("explain_order", &explain_order, "weights"_a, "columns"_a, "tree"_a, "places"_a);
 }
 
 }  // namespace karat

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ordering.hpp"
+#include "ordering_training.hpp"
 
 namespace karat {
 
