@@ -48,11 +48,15 @@ Array<uint32_t> symbols_of(const PyViews& views) {
     return give(std::move(out), {n});
 }
 
+void check_chosen(const Offsets& chosen, const PyColumns& columns) {
+    for (size_t i = 0; i < chosen.shape(0); ++i)
+        if (chosen(i) < 0 || chosen(i) >= columns.trees()) throw nb::index_error("no such tree");
+}
+
 double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, Offsets chosen,
                    uint64_t seed) {
     if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
-    for (size_t i = 0; i < chosen.shape(0); ++i)
-        if (chosen(i) < 0 || chosen(i) >= columns.trees()) throw nb::index_error("no such tree");
+    check_chosen(chosen, columns);
     nb::gil_scoped_release release;
     const TreeColumns view = columns.view();
     double loss = 0;
@@ -60,6 +64,18 @@ double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, 
         loss += self.see(view, places.data(), chosen(i),
                          mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
     return loss;
+}
+
+nb::tuple gradient(OrderingTrainer& self, const PyColumns& columns, Ids places, int64_t t,
+                   Weights weights) {
+    if (t < 0 || t >= columns.trees()) throw nb::index_error("no such tree");
+    if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
+    if (weights.shape(0) != self.size()) throw nb::value_error("weights of another size");
+    const size_t n = weights.shape(0);
+    std::vector<double> found(n);
+    const double loss = self.slopes(columns.view(), places.data(), t,
+                                    {weights.data(), weights.data() + n}, found);
+    return nb::make_tuple(loss, give(std::move(found), {n}));
 }
 
 int bits_of(const Weights& weights) {
@@ -112,6 +128,10 @@ nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Id
 
 double train_labels(LabelTrainer& self, const PyColumns& columns, Ids gold, Offsets chosen,
                     uint64_t seed) {
+    if (gold.shape(0) != columns.heads.shape(0)) throw nb::value_error("one label a node");
+    check_chosen(chosen, columns);
+    for (size_t i = 0; i < gold.shape(0); ++i)
+        if (gold(i) < 0 || gold(i) >= self.labels()) throw nb::index_error("no such label");
     nb::gil_scoped_release release;
     const TreeColumns view = columns.view();
     double loss = 0;
@@ -121,25 +141,34 @@ double train_labels(LabelTrainer& self, const PyColumns& columns, Ids gold, Offs
     return loss;
 }
 
-// For every node of the chosen trees the chances of all labels.
-Array<float> label_trees(Weights weights, const PyColumns& columns, Offsets chosen, int bits,
-                         int labels, bool second) {
-    std::vector<float> out, p;
-    size_t n = 0;
+// For every node of the chosen trees the most probable label, the first of equals.
+Array<int32_t> label_trees(Weights weights, const PyColumns& columns, Offsets chosen, int labels,
+                           bool second) {
+    if (labels < 1 || weights.shape(0) % static_cast<size_t>(labels))
+        throw nb::value_error("the weights do not fit the labels");
+    int bits = 0;
+    while ((size_t{1} << bits) < weights.shape(0) / labels) ++bits;
+    if ((size_t{1} << bits) != weights.shape(0) / labels)
+        throw nb::value_error("the rows are a power of two");
+    check_chosen(chosen, columns);
+    std::vector<int32_t> out;
     {
         nb::gil_scoped_release release;
         const TreeColumns view = columns.view();
         std::vector<uint32_t> rows;
+        std::vector<float> p;
         for (size_t c = 0; c < chosen.shape(0); ++c) {
             const TreeNodes tree(view, chosen(c));
-            for (int i = 0; i < tree.size(); ++i, ++n) {
+            for (int i = 0; i < tree.size(); ++i) {
                 label_rows(tree, i, second, bits, rows);
                 label_chances(weights.data(), labels, rows, p);
-                out.insert(out.end(), p.begin(), p.end());
+                out.push_back(
+                    static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
             }
         }
     }
-    return give(std::move(out), {n, static_cast<size_t>(labels)});
+    const size_t n = out.size();
+    return give(std::move(out), {n});
 }
 
 }  // namespace
@@ -158,6 +187,7 @@ void bind_ordering(nb::module_& m) {
             },
             "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a)
         .def("train", &train_trees, "columns"_a, "places"_a, "chosen"_a, "seed"_a)
+        .def("gradient", &gradient, "columns"_a, "places"_a, "tree"_a, "weights"_a)
         .def("remember", &OrderingTrainer::remember)
         .def("mean", [](const OrderingTrainer& self) {
             auto mean = self.mean();
@@ -178,7 +208,7 @@ void bind_ordering(nb::module_& m) {
             const size_t n = mean.size();
             return give(std::move(mean), {n});
         });
-    m.def("label_trees", &label_trees, "weights"_a, "columns"_a, "chosen"_a, "bits"_a, "labels"_a,
+    m.def("label_trees", &label_trees, "weights"_a, "columns"_a, "chosen"_a, "labels"_a,
           "second"_a);
     m.def("symbols", &symbols_of, "views"_a);
     m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a, "beam"_a,

@@ -163,6 +163,8 @@ class LabelTrainer {
         : settings_(s), weights_((size_t{1} << s.bits) * s.labels), sums_(weights_.size()),
           squares_(size_t{1} << s.bits) {}
 
+    int labels() const { return settings_.labels; }
+
     // One tree, node by node; the loss.
     double see(const TreeColumns& columns, const int32_t* gold, int64_t t, uint64_t seed) {
         const TreeNodes tree(columns, t);

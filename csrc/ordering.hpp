@@ -81,11 +81,13 @@ class OrderDecoder {
 
   private:
     // Large treelets choose from one order of each daughter: the tables grow with the cube.
-    static constexpr int most_items = 40;
+    static constexpr size_t most_items = 64;
 
     std::vector<Phrase> ways(const TreeNodes& tree, int node, Phrases& phrases,
                              const int32_t* words, int k) {
-        if (static_cast<int>(tree.daughters(node).size()) * settings_.alternatives > most_items)
+        size_t items = 0;
+        for (const int d : tree.daughters(node)) items += phrases[d].size();
+        if (items > most_items)
             for (const int d : tree.daughters(node)) phrases[d].resize(1);
         const Treelet treelet = treelet_of(tree, node, phrases);
         scores_.begin(treelet);

@@ -121,6 +121,12 @@ void side_features(const Frame& f, const std::vector<Item>& items,
     on(a.word, f.relations);
     on(a.relation, f.relation, f.mother_word);
     on(a.word, f.relation, f.mother_relation);
+    on(a.fine, f.relation, h.tag);
+    on(a.first, a.relation, f.relation);
+    on(a.first, a.second, h.tag);
+    on(a.relation, a.tag, f.relation, f.mother_relation, h.tag);
+    on(a.ending, a.relation, h.tag);
+    on(a.relation, h.ending, f.relation);
     for (size_t s = 0; s < items.size(); ++s) {
         if (daughters[s] == daughters[at] || (s && daughters[s] == daughters[s - 1])) continue;
         Templates<Emit> with(2, emit);
@@ -130,8 +136,10 @@ void side_features(const Frame& f, const std::vector<Item>& items,
         with(a.relation, a.tag, c.relation, c.tag, h.fine);
         with(a.word, c.relation, h.tag);
         with(a.word, c.word);
-        with(a.relation, c.first, h.tag);
         with(a.relation, c.fine, a.fine);
+        with(a.relation, a.first, c.word);
+        with(a.relation, c.word, f.relation, h.fine);
+        with(a.relation, c.relation, f.relation, h.fine);
     }
 }
 
@@ -176,6 +184,15 @@ void pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emi
     on(a.relation, b.relation, side, f.count);
     on(a.relation, b.relation, side, f.relations);
     on(a.relation, a.daughters, b.relation, b.daughters, side);
+    on(a.relation, b.relation, side, a.first, a.second);
+    on(a.relation, b.relation, side, b.first, b.second);
+    on(a.relation, b.relation, side, a.first, b.first);
+    on(a.relation, b.relation, side, a.last_tag, b.last_tag);
+    on(a.word, b.ending, side);
+    on(a.ending, b.word, side);
+    on(a.word, b.word, h.word);
+    on(a.fine, b.fine, h.fine, side);
+    on(a.relation, b.relation, side, f.relation, f.mother_tag);
 }
 
 // a stands right before b; either may be the head or the edge of the treelet.
@@ -218,6 +235,11 @@ void neighbour_features(const Frame& f, const Item& a, const Item& b, bool right
     on(a.last, b.word);
     on(a.word, b.relation, f.relation, h.tag);
     on(a.relation, b.word, f.relation, h.tag);
+    on(a.last, b.first, h.word);
+    on(a.relation, b.relation, a.last, b.first_tag);
+    on(a.relation, b.relation, a.last_tag, b.first);
+    on(a.fine, b.fine, h.fine, f.relation);
+    on(a.relation, b.relation, f.relation, f.mother_tag, side);
 }
 
 // Three items in a row.
@@ -241,6 +263,10 @@ void triple_features(const Frame& f, const Item& a, const Item& b, const Item& c
     on(a.fine, b.fine, c.fine);
     on(a.relation, b.relation, c.relation, a.size, b.size, c.size);
     on(a.relation, b.relation, c.relation, f.count);
+    on(a.relation, b.relation, c.relation, f.relations);
+    on(a.word, b.relation, c.word);
+    on(a.last, b.word, c.first);
+    on(a.relation, b.relation, c.relation, h.word);
 }
 
 }  // namespace karat

@@ -38,6 +38,8 @@ class OrderingTrainer {
         : settings_(settings), weights_(size_t{1} << settings.bits),
           squares_(size_t{1} << settings.bits), sums_(size_t{1} << settings.bits) {}
 
+    size_t size() const { return weights_.size(); }
+
     // One tree, every treelet bottom-up; the first phrase of a node is the treebank's, those that
     // follow are the best others that were found. The loss.
     double see(const TreeColumns& columns, const int32_t* places, int64_t t, uint64_t seed) {
@@ -73,25 +75,39 @@ class OrderingTrainer {
         return out;
     }
 
-    // One step on one treelet; adds -log P of its order to the loss. The orders that were looked at.
+    // The loss of one tree with given weights and its slopes, without a step and with all features.
+    double slopes(const TreeColumns& columns, const int32_t* places, int64_t t,
+                  const std::vector<float>& weights, std::vector<double>& found) {
+        const OrderingSettings settings = settings_;
+        settings_.dropout = 0;
+        weights_ = weights;
+        slope_sums_ = &found;
+        const double loss = see(columns, places, t, 0);
+        slope_sums_ = nullptr;
+        settings_ = settings;
+        return loss;
+    }
+
+  private:
+    static constexpr float negligible = 1e-6f;
+
+    struct List {  // the features of a cell
+        uint32_t begin, end;
+    };
+
+    // One treelet: the slopes of its cells, and a step. Adds -log P of its order to the loss; the
+    // orders that were looked at.
     std::vector<ScoredOrder> learn(const Treelet& treelet, const std::vector<int>& gold,
                                    double& loss) {
-        const int n = treelet.length();
-        at_ = CellPlaces(treelet.count());
-        treelet_ = &treelet;
-        scores_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
-        lists_.resize(at_.size());
-        features_.clear();
+        begin(treelet);
         auto orders = search_.best(treelet, settings_.beam, settings_.beam,
                                    [this](int64_t cell) { return score(cell); });
         const size_t at_gold = place_of(gold, orders);
         const std::vector<double> p = softmax(orders);
-        slopes_.assign(at_.size(), 0);
-        touched_.clear();
         for (size_t i = 0; i < orders.size(); ++i) {
             const auto slope = static_cast<float>(p[i] - (i == at_gold));
-            if (std::abs(slope) < 1e-6f) continue;
-            cells_of_order(at_, orders[i].order.data(), n, [&](int64_t cell) {
+            if (std::abs(slope) < negligible) continue;
+            cells_of_order(at_, orders[i].order.data(), treelet.length(), [&](int64_t cell) {
                 if (slopes_[cell] == 0) touched_.push_back(cell);
                 slopes_[cell] += slope;
             });
@@ -101,11 +117,15 @@ class OrderingTrainer {
         return orders;
     }
 
-
-  private:
-    struct List {
-        uint32_t begin, end;
-    };
+    void begin(const Treelet& treelet) {
+        treelet_ = &treelet;
+        at_ = CellPlaces(treelet.count());
+        scores_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
+        slopes_.assign(at_.size(), 0);
+        lists_.resize(at_.size());
+        features_.clear();
+        touched_.clear();
+    }
 
     float score(int64_t cell) {
         if (!std::isnan(scores_[cell])) return scores_[cell];
@@ -166,14 +186,20 @@ class OrderingTrainer {
     void step() {
         for (const int64_t cell : touched_) {
             const float slope = slopes_[cell];
-            if (std::abs(slope) < 1e-6f) continue;
-            for (uint32_t i = lists_[cell].begin; i < lists_[cell].end; ++i) {
-                const uint32_t f = features_[i];
-                squares_[f] += slope * slope;
-                weights_[f] -= settings_.rate * slope / std::sqrt(squares_[f] + 1e-8f);
-            }
             slopes_[cell] = 0;
+            if (std::abs(slope) < negligible) continue;
+            for (uint32_t i = lists_[cell].begin; i < lists_[cell].end; ++i) {
+                if (slope_sums_)
+                    (*slope_sums_)[features_[i]] += slope;
+                else
+                    move(features_[i], slope);
+            }
         }
+    }
+
+    void move(uint32_t f, float slope) {
+        squares_[f] += slope * slope;
+        weights_[f] -= settings_.rate * slope / std::sqrt(squares_[f] + 1e-8f);
     }
 
     OrderingSettings settings_;
@@ -187,6 +213,7 @@ class OrderingTrainer {
     std::vector<List> lists_;
     std::vector<uint32_t> features_;
     std::vector<int64_t> touched_;
+    std::vector<double>* slope_sums_ = nullptr;  // where slopes go instead of the weights
 };
 
 }  // namespace karat

@@ -26,7 +26,6 @@ Weights = NDArray[np.float32]
 
 KINDS = ("tags", "fine", "relations")
 """Universal tags, the treebank's own tags, relations."""
-PASSES = 2
 FOLDS = 4
 BITS = 16
 EPOCHS = 2
@@ -50,21 +49,27 @@ class Gold:
 
 @dataclass(frozen=True, eq=False)
 class Labeller:
-    """For every pass and kind of label a table of weights, one row a feature."""
+    """For every pass and kind of label a table of weights, one row a feature.
+
+    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given, pass 1
+    alone finds the treebank's own tags.
+    """
 
     names: Mapping[str, tuple[str, ...]]
+    passes: tuple[int, ...]
     weights: Mapping[tuple[int, str], Weights]
 
     def label(self, columns: Columns) -> Columns:
         """Trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
-        for n in range(PASSES):
-            columns = columns.labelled(self._found(n, columns, everything))
+        for n in self.passes:
+            columns = columns.labelled(self.found(n, columns, everything))
         return columns
 
-    def _found(self, n: int, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
+    def found(self, n: int, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
+        """The labels that one pass finds for the nodes of some trees."""
         return {
-            kind: _names(names)[
+            kind: symbols(list(names))[
                 _kernel.label_trees(
                     self.weights[n, kind], columns.kernel, chosen, len(names), n > 0
                 )
@@ -72,23 +77,42 @@ class Labeller:
             for kind, names in self.names.items()
         }
 
+    def halved(self) -> Labeller:
+        """With weights as they are stored."""
+        return Labeller.stored(self.names, self.passes, self.arrays())
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The weights as they are stored: half precision."""
         return {
-            f"labels_{n}_{kind}": weights.astype(np.float16)
+            _array_name(n, kind): weights.astype(np.float16)
             for (n, kind), weights in self.weights.items()
         }
 
+    @classmethod
+    def stored(
+        cls,
+        names: Mapping[str, tuple[str, ...]],
+        passes: tuple[int, ...],
+        arrays: Mapping[str, NDArray[Any]],
+    ) -> Labeller:
+        """The labeller in stored arrays; a ValueError or KeyError if they do not hold together."""
+        weights = {
+            (n, kind): arrays[_array_name(n, kind)].astype(np.float32)
+            for n in passes
+            for kind in names
+        }
+        return cls(names, passes, weights)
 
-def _names(names: tuple[str, ...]) -> Symbols:
-    """The symbols of labels by their numbers."""
-    return symbols(list(names))
+
+def _array_name(n: int, kind: str) -> str:
+    return f"labels_{n}_{kind}"
 
 
 def jackknife(
     columns: Columns,
     gold: Mapping[str, Gold],
     folds: NDArray[np.int32],
+    passes: tuple[int, ...],
     seed: int,
     step: Callable[[str], None],
 ) -> tuple[Labeller, Columns]:
@@ -96,18 +120,18 @@ def jackknife(
     names = {kind: labels.names for kind, labels in gold.items()}
     weights: dict[tuple[int, str], Weights] = {}
     everything = np.arange(len(columns), dtype=np.int64)
-    for n in range(PASSES):
+    for n in passes:
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
         for kind, labels in gold.items():
             for inside, outside in _splits(folds):
                 step(f"labelling, pass {n + 1}: {kind}")
                 table = _train(columns, labels, inside, n, seed)
-                some = Labeller({kind: labels.names}, {(n, kind): table})
-                found[kind][columns.nodes_of(outside)] = some._found(n, columns, outside)[kind]
+                some = Labeller({kind: labels.names}, (n,), {(n, kind): table})
+                found[kind][columns.nodes_of(outside)] = some.found(n, columns, outside)[kind]
             step(f"labelling, pass {n + 1}: {kind}")
             weights[n, kind] = _train(columns, labels, everything, n, seed)
         columns = columns.labelled(found)
-    return Labeller(names, weights), columns
+    return Labeller(names, passes, weights), columns
 
 
 def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:

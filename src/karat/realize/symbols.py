@@ -60,6 +60,11 @@ class Columns:
         """The same trees with other tags, fine tags or relations."""
         return replace(self, **found)
 
+    def blank(self) -> Columns:
+        """The same trees without labels."""
+        empty = np.zeros(self.nodes, dtype=np.uint32)
+        return replace(self, tags=empty, fine=empty, relations=empty)
+
     def nodes_of(self, trees: NDArray[np.int64]) -> NDArray[np.int64]:
         """The nodes of some trees, one tree after the other."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in trees]
