@@ -126,41 +126,65 @@ nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Id
                           give(std::move(found.parts), {n, static_cast<size_t>(cell_kinds)}));
 }
 
-double train_labels(LabelTrainer& self, const PyColumns& columns, Ids gold, Offsets chosen,
-                    uint64_t seed) {
+// The map from features to rows, checked: a power of two, and no row beyond the table.
+FeatureRows feature_rows(const Ids& known, int64_t rows) {
+    int bits = 0;
+    while ((size_t{1} << bits) < known.shape(0)) ++bits;
+    if (!bits || (size_t{1} << bits) != known.shape(0))
+        throw nb::value_error("the features are a power of two");
+    for (size_t i = 0; i < known.shape(0); ++i)
+        if (known(i) >= rows) throw nb::value_error("a feature beyond the table");
+    return {known.data(), bits};
+}
+
+double train_labels(LabelTrainer& self, const PyColumns& columns, Ids known, Ids gold,
+                    Offsets chosen, uint64_t seed) {
     if (gold.shape(0) != columns.heads.shape(0)) throw nb::value_error("one label a node");
     check_chosen(chosen, columns);
     for (size_t i = 0; i < gold.shape(0); ++i)
         if (gold(i) < 0 || gold(i) >= self.labels()) throw nb::index_error("no such label");
+    const FeatureRows rows = feature_rows(known, self.rows());
     nb::gil_scoped_release release;
     const TreeColumns view = columns.view();
     double loss = 0;
     for (size_t i = 0; i < chosen.shape(0); ++i)
-        loss += self.see(view, gold.data(), chosen(i),
+        loss += self.see(view, rows, gold.data(), chosen(i),
                          mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
     return loss;
 }
 
+Array<uint8_t> count_labelling(const PyColumns& columns, Offsets chosen, int bits, bool second) {
+    check_chosen(chosen, columns);
+    if (bits < 1 || bits > 30) throw nb::value_error("bits: expected 1 to 30");
+    std::vector<uint8_t> counts(size_t{1} << bits);
+    {
+        nb::gil_scoped_release release;
+        const TreeColumns view = columns.view();
+        for (size_t i = 0; i < chosen.shape(0); ++i)
+            count_features(TreeNodes(view, chosen(i)), second, bits, counts.data());
+    }
+    const size_t n = counts.size();
+    return give(std::move(counts), {n});
+}
+
 // For every node of the chosen trees the most probable label, the first of equals.
-Array<int32_t> label_trees(Weights weights, const PyColumns& columns, Offsets chosen, int labels,
-                           bool second) {
+Array<int32_t> label_trees(Weights weights, Ids known, const PyColumns& columns, Offsets chosen,
+                           int labels, bool second) {
     if (labels < 1 || weights.shape(0) % static_cast<size_t>(labels))
         throw nb::value_error("the weights do not fit the labels");
-    int bits = 0;
-    while ((size_t{1} << bits) < weights.shape(0) / labels) ++bits;
-    if ((size_t{1} << bits) != weights.shape(0) / labels)
-        throw nb::value_error("the rows are a power of two");
+    const FeatureRows table =
+        feature_rows(known, static_cast<int64_t>(weights.shape(0)) / labels);
     check_chosen(chosen, columns);
     std::vector<int32_t> out;
     {
         nb::gil_scoped_release release;
         const TreeColumns view = columns.view();
-        std::vector<uint32_t> rows;
+        std::vector<int32_t> rows;
         std::vector<float> p;
         for (size_t c = 0; c < chosen.shape(0); ++c) {
             const TreeNodes tree(view, chosen(c));
             for (int i = 0; i < tree.size(); ++i) {
-                label_rows(tree, i, second, bits, rows);
+                label_rows(tree, i, second, table, rows);
                 label_chances(weights.data(), labels, rows, p);
                 out.push_back(
                     static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
@@ -197,19 +221,20 @@ void bind_ordering(nb::module_& m) {
     nb::class_<LabelTrainer>(m, "LabelTrainer")
         .def(
             "__init__",
-            [](LabelTrainer* self, int bits, int labels, bool second, float rate, float dropout) {
-                new (self) LabelTrainer(LabelSettings{bits, labels, second, rate, dropout});
+            [](LabelTrainer* self, int labels, int rows, bool second, float rate, float dropout) {
+                new (self) LabelTrainer(LabelSettings{labels, rows, second, rate, dropout});
             },
-            "bits"_a, "labels"_a, "second"_a, "rate"_a, "dropout"_a)
-        .def("train", &train_labels, "columns"_a, "gold"_a, "chosen"_a, "seed"_a)
+            "labels"_a, "rows"_a, "second"_a, "rate"_a, "dropout"_a)
+        .def("train", &train_labels, "columns"_a, "known"_a, "gold"_a, "chosen"_a, "seed"_a)
         .def("remember", &LabelTrainer::remember)
         .def("mean", [](const LabelTrainer& self) {
             auto mean = self.mean();
             const size_t n = mean.size();
             return give(std::move(mean), {n});
         });
-    m.def("label_trees", &label_trees, "weights"_a, "columns"_a, "chosen"_a, "labels"_a,
+    m.def("label_trees", &label_trees, "weights"_a, "known"_a, "columns"_a, "chosen"_a, "labels"_a,
           "second"_a);
+    m.def("count_labelling", &count_labelling, "columns"_a, "chosen"_a, "bits"_a, "second"_a);
     m.def("symbols", &symbols_of, "views"_a);
     m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a, "beam"_a,
           "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);

@@ -128,20 +128,43 @@ void label_features(const TreeNodes& t, int i, Emit& emit) {
     on(sisters >> 7, tag(h), relation(i));
 }
 
-// All features of a node: rows of the table of weights.
-inline void label_rows(const TreeNodes& t, int i, bool second, int bits,
-                       std::vector<uint32_t>& rows) {
+// Which row of the table of weights a feature has: `rows[hash]`, or -1 if it is too rare for one.
+struct FeatureRows {
+    const int32_t* rows;
+    int bits;
+};
+
+template <class Emit>
+void node_features(const TreeNodes& t, int i, bool second, Emit& emit) {
+    word_features(t, i, emit);
+    if (second) label_features(t, i, emit);
+}
+
+// The rows of a node's features.
+inline void label_rows(const TreeNodes& t, int i, bool second, const FeatureRows& known,
+                       std::vector<int32_t>& rows) {
     rows.clear();
-    auto add = [&](uint64_t h) { rows.push_back(static_cast<uint32_t>(h >> (64 - bits))); };
-    word_features(t, i, add);
-    if (second) label_features(t, i, add);
+    auto add = [&](uint64_t h) {
+        const int32_t row = known.rows[h >> (64 - known.bits)];
+        if (row >= 0) rows.push_back(row);
+    };
+    node_features(t, i, second, add);
+}
+
+// How often each feature occurs in a tree, added to `counts`, up to 255.
+inline void count_features(const TreeNodes& t, bool second, int bits, uint8_t* counts) {
+    auto add = [&](uint64_t h) {
+        uint8_t& count = counts[h >> (64 - bits)];
+        count = static_cast<uint8_t>(count + (count < 255));
+    };
+    for (int i = 0; i < t.size(); ++i) node_features(t, i, second, add);
 }
 
 // Scores of all labels: the sum of the rows, then softmax in place.
-inline void label_chances(const float* weights, int labels, const std::vector<uint32_t>& rows,
+inline void label_chances(const float* weights, int labels, const std::vector<int32_t>& rows,
                           std::vector<float>& p) {
     p.assign(labels, 0);
-    for (const uint32_t r : rows) {
+    for (const int32_t r : rows) {
         const float* w = weights + static_cast<size_t>(r) * labels;
         for (int k = 0; k < labels; ++k) p[k] += w[k];
     }
@@ -152,7 +175,7 @@ inline void label_chances(const float* weights, int labels, const std::vector<ui
 }
 
 struct LabelSettings {
-    int bits = 16, labels = 0;
+    int labels = 0, rows = 0;
     bool second = false;
     float rate = 0.1f, dropout = 0.2f;
 };
@@ -160,18 +183,20 @@ struct LabelSettings {
 class LabelTrainer {
   public:
     explicit LabelTrainer(const LabelSettings& s)
-        : settings_(s), weights_((size_t{1} << s.bits) * s.labels), sums_(weights_.size()),
-          squares_(size_t{1} << s.bits) {}
+        : settings_(s), weights_(static_cast<size_t>(s.rows) * s.labels), sums_(weights_.size()),
+          squares_(s.rows) {}
 
     int labels() const { return settings_.labels; }
+    int rows() const { return settings_.rows; }
 
     // One tree, node by node; the loss.
-    double see(const TreeColumns& columns, const int32_t* gold, int64_t t, uint64_t seed) {
+    double see(const TreeColumns& columns, const FeatureRows& known, const int32_t* gold, int64_t t,
+               uint64_t seed) {
         const TreeNodes tree(columns, t);
         Dice dice{seed};
         double loss = 0;
         for (int i = 0; i < tree.size(); ++i) {
-            label_rows(tree, i, settings_.second, settings_.bits, rows_);
+            label_rows(tree, i, settings_.second, known, rows_);
             drop(dice);
             loss += learn(gold[columns.offsets[t] + i]);
         }
@@ -195,7 +220,7 @@ class LabelTrainer {
     void drop(Dice& dice) {
         const auto chance = static_cast<uint32_t>(settings_.dropout * 65536.0f);
         size_t kept = 0;
-        for (const uint32_t r : rows_)
+        for (const int32_t r : rows_)
             if ((dice.next() & 0xFFFF) >= chance) rows_[kept++] = r;
         rows_.resize(kept);
     }
@@ -209,7 +234,7 @@ class LabelTrainer {
         float square = 0;
         for (const float x : p_) square += x * x;
         if (square < 1e-6f) return loss;
-        for (const uint32_t r : rows_) {
+        for (const int32_t r : rows_) {
             squares_[r] += square;
             const float rate = settings_.rate / std::sqrt(squares_[r] + 1e-8f);
             float* w = &weights_[static_cast<size_t>(r) * n];
@@ -220,7 +245,7 @@ class LabelTrainer {
 
     LabelSettings settings_;
     std::vector<float> weights_, sums_, squares_, p_;
-    std::vector<uint32_t> rows_;
+    std::vector<int32_t> rows_;
     int remembered_ = 0;
 };
 

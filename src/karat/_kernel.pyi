@@ -302,9 +302,11 @@ class OrderingTrainer:
 
 class LabelTrainer:
     def __init__(
-        self, bits: int, labels: int, second: bool, rate: float, dropout: float
+        self, labels: int, rows: int, second: bool, rate: float, dropout: float
     ) -> None: ...
-    def train(self, columns: TreeColumns, gold: _Ids, chosen: _Offsets, seed: int) -> float: ...
+    def train(
+        self, columns: TreeColumns, known: _Ids, gold: _Ids, chosen: _Offsets, seed: int
+    ) -> float: ...
     def remember(self) -> None: ...
     def mean(self) -> _Weights: ...
 
@@ -325,5 +327,13 @@ def explain_order(
     weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
 ) -> tuple[_Ids, NDArray[np.float64]]: ...
 def label_trees(
-    weights: _Weights, columns: TreeColumns, chosen: _Offsets, labels: int, second: bool
+    weights: _Weights,
+    known: _Ids,
+    columns: TreeColumns,
+    chosen: _Offsets,
+    labels: int,
+    second: bool,
 ) -> _Ids: ...
+def count_labelling(
+    columns: TreeColumns, chosen: _Offsets, bits: int, second: bool
+) -> NDArray[np.uint8]: ...

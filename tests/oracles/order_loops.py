@@ -38,11 +38,7 @@ def _spelled(
 ) -> list[int]:
     items = [at, *daughters(heads, at)]
     items.sort(key=lambda i: rank[i] if at == node else places[i])
-    return [
-        j
-        for i in items
-        for j in ([i] if i == at else _spelled(heads, places, i, node, rank))
-    ]
+    return [j for i in items for j in ([i] if i == at else _spelled(heads, places, i, node, rank))]
 
 
 def loss(

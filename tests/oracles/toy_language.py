@@ -6,14 +6,18 @@ import random
 
 Row = tuple[str, str, str, int, str]  # form, tag, own tag, head (from 1), relation
 
-NOUNS = ("cat", "dog", "bird", "tree", "house", "river")
+SUBJECTS = ("cat", "dog", "bird")
+NOUNS = ("tree", "house", "river")
 VERBS = ("sees", "likes", "finds", "follows")
 ADJECTIVES = ("small", "old", "green")
 ADVERBS = ("often", "never")
 
 
 def sentence(rng: random.Random) -> list[Row]:
-    """the (small) cat (often) sees the dog (near the river) . — with what is in brackets or not."""
+    """the (small) cat (often) sees the tree (near the river) . — with what is in brackets or not.
+
+    Subjects are never objects, so that words alone tell which is which.
+    """
     rows: list[Row] = []
     _phrase(rows, rng, "nsubj")
     if rng.random() < 0.5:
@@ -34,7 +38,8 @@ def _phrase(rows: list[Row], rng: random.Random, relation: str, case: str = "") 
         before.append((rng.choice(ADJECTIVES), "ADJ", "JJ", "amod"))
     noun = len(rows) + len(before) + 1
     rows += [(w, t, x, noun, r) for w, t, x, r in before]
-    rows.append((rng.choice(NOUNS), "NOUN", "NN", -1, relation))
+    nouns = SUBJECTS if relation == "nsubj" else NOUNS
+    rows.append((rng.choice(nouns), "NOUN", "NN", -1, relation))
 
 
 def toy_treebank(sentences: int, seed: int) -> str:

@@ -12,7 +12,8 @@ labelled by models that have not seen the labels of its documents (`jackknife`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ from karat.realize.symbols import Columns, Symbols, symbols
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float32]
 
-KINDS = ("tags", "fine", "relations")
-"""Universal tags, the treebank's own tags, relations."""
-FOLDS = 4
-BITS = 16
-EPOCHS = 2
-RATE, DROPOUT = 0.1, 0.3
+FOLDS = 3
+BITS = 22
+LEAST = 8
+"""Features that occur less often in the training set have no weights."""
+EPOCHS = 3
+RATE, DROPOUT = 0.3, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,64 +49,93 @@ class Gold:
 
 
 @dataclass(frozen=True, eq=False)
-class Labeller:
-    """For every pass and kind of label a table of weights, one row a feature.
+class Classifier:
+    """One kind of label in one pass: which features have weights, and these, one row a feature."""
 
-    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given, pass 1
-    alone finds the treebank's own tags.
+    names: tuple[str, ...]
+    sees_labels: bool
+    known: NDArray[np.bool_]
+    weights: Weights
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of every feature, -1 for those that have none."""
+        return np.where(self.known, np.cumsum(self.known) - 1, -1).astype(np.int32)
+
+    def found(self, columns: Columns, chosen: Ints) -> Symbols:
+        """The most probable labels of the nodes of some trees."""
+        numbers = _kernel.label_trees(
+            self.weights, self.rows, columns.kernel, chosen, len(self.names), self.sees_labels
+        )
+        return symbols(list(self.names))[numbers]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As it is stored: a byte a weight, and for each row what its bytes are multiplied by."""
+        table = self.weights.reshape(-1, len(self.names))
+        scales = (np.abs(table).max(axis=1) / 127).astype(np.float32)
+        bytes_ = np.rint(table / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
+        return {"known": np.packbits(self.known), "scales": scales, "bytes": bytes_.reshape(-1)}
+
+    @classmethod
+    def stored(
+        cls, names: tuple[str, ...], sees_labels: bool, arrays: Mapping[str, NDArray[Any]]
+    ) -> Classifier:
+        """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
+        known = np.unpackbits(arrays["known"]).astype(bool)
+        scales = arrays["scales"]
+        table = arrays["bytes"].reshape(len(scales), len(names)) * scales[:, None]
+        if known.sum() != len(scales) or len(known) & (len(known) - 1):
+            raise ValueError("features and weights differ in number")
+        return cls(names, sees_labels, known, table.astype(np.float32).reshape(-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Labeller:
+    """For every pass and kind of label a classifier.
+
+    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given,
+    pass 1 alone finds the treebank's own tags.
     """
 
-    names: Mapping[str, tuple[str, ...]]
-    passes: tuple[int, ...]
-    weights: Mapping[tuple[int, str], Weights]
+    classifiers: Mapping[tuple[int, str], Classifier]
 
     def label(self, columns: Columns) -> Columns:
         """Trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
-        for n in self.passes:
-            columns = columns.labelled(self.found(n, columns, everything))
+        for n in sorted({n for n, _ in self.classifiers}):
+            found = {
+                kind: one.found(columns, everything)
+                for (m, kind), one in self.classifiers.items()
+                if m == n
+            }
+            columns = columns.labelled(found)
         return columns
 
-    def found(self, n: int, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
-        """The labels that one pass finds for the nodes of some trees."""
-        return {
-            kind: symbols(list(names))[
-                _kernel.label_trees(
-                    self.weights[n, kind], columns.kernel, chosen, len(names), n > 0
-                )
-            ]
-            for kind, names in self.names.items()
-        }
-
-    def halved(self) -> Labeller:
-        """With weights as they are stored."""
-        return Labeller.stored(self.names, self.passes, self.arrays())
+    def about(self) -> list[dict[str, Any]]:
+        """What is stored beside the arrays: passes, kinds, names."""
+        return [
+            {"pass": n, "kind": kind, "names": list(one.names)}
+            for (n, kind), one in self.classifiers.items()
+        ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The weights as they are stored: half precision."""
+        """All classifiers as they are stored."""
         return {
-            _array_name(n, kind): weights.astype(np.float16)
-            for (n, kind), weights in self.weights.items()
+            f"labels_{n}_{kind}_{name}": array
+            for (n, kind), one in self.classifiers.items()
+            for name, array in one.arrays().items()
         }
 
     @classmethod
-    def stored(
-        cls,
-        names: Mapping[str, tuple[str, ...]],
-        passes: tuple[int, ...],
-        arrays: Mapping[str, NDArray[Any]],
-    ) -> Labeller:
-        """The labeller in stored arrays; a ValueError or KeyError if they do not hold together."""
-        weights = {
-            (n, kind): arrays[_array_name(n, kind)].astype(np.float32)
-            for n in passes
-            for kind in names
-        }
-        return cls(names, passes, weights)
-
-
-def _array_name(n: int, kind: str) -> str:
-    return f"labels_{n}_{kind}"
+    def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+        """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
+        classifiers = {}
+        for said in about:
+            n, kind = int(said["pass"]), str(said["kind"])
+            start = f"labels_{n}_{kind}_"
+            mine = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
+            classifiers[n, kind] = Classifier.stored(tuple(said["names"]), n > 0, mine)
+        return cls(classifiers)
 
 
 def jackknife(
@@ -117,21 +147,19 @@ def jackknife(
     step: Callable[[str], None],
 ) -> tuple[Labeller, Columns]:
     """A labeller trained on all trees, and these trees as labelled by models of other folds."""
-    names = {kind: labels.names for kind, labels in gold.items()}
-    weights: dict[tuple[int, str], Weights] = {}
+    classifiers: dict[tuple[int, str], Classifier] = {}
     everything = np.arange(len(columns), dtype=np.int64)
     for n in passes:
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
         for kind, labels in gold.items():
             for inside, outside in _splits(folds):
                 step(f"labelling, pass {n + 1}: {kind}")
-                table = _train(columns, labels, inside, n, seed)
-                some = Labeller({kind: labels.names}, (n,), {(n, kind): table})
-                found[kind][columns.nodes_of(outside)] = some.found(n, columns, outside)[kind]
+                one = _train(columns, labels, inside, n, seed)
+                found[kind][columns.nodes_of(outside)] = one.found(columns, outside)
             step(f"labelling, pass {n + 1}: {kind}")
-            weights[n, kind] = _train(columns, labels, everything, n, seed)
+            classifiers[n, kind] = _train(columns, labels, everything, n, seed)
         columns = columns.labelled(found)
-    return Labeller(names, passes, weights), columns
+    return Labeller(classifiers), columns
 
 
 def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
@@ -140,13 +168,15 @@ def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-def _train(columns: Columns, gold: Gold, chosen: Ints, n: int, seed: int) -> Weights:
-    """One classifier; its weights are the mean of those at the last two halves of an epoch."""
-    trainer = _kernel.LabelTrainer(BITS, len(gold.names), n > 0, RATE, DROPOUT)
+def _train(columns: Columns, gold: Gold, chosen: Ints, n: int, seed: int) -> Classifier:
+    """One classifier; its weights are the mean of those at the two halves of the last epoch."""
+    known = _kernel.count_labelling(columns.kernel, chosen, BITS, n > 0) >= LEAST
+    one = Classifier(gold.names, n > 0, known, np.empty(0, dtype=np.float32))
+    trainer = _kernel.LabelTrainer(len(gold.names), int(known.sum()), n > 0, RATE, DROPOUT)
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):
-            trainer.train(columns.kernel, gold.numbers, part, seed * 1000 + epoch)
+            trainer.train(columns.kernel, one.rows, gold.numbers, part, seed * 1000 + epoch)
             if epoch == EPOCHS - 1:
                 trainer.remember()
-    return trainer.mean()
+    return replace(one, weights=trainer.mean())

@@ -31,7 +31,7 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
 from karat.store import damaged, read_store, write_store
 
-KIND, VERSION = "ordering model", 1
+KIND, VERSION = "word-order model", 1
 GROUPS = ("side", "pair", "neighbour", "triple")
 """The kinds of features, in the order of the kernel's."""
 BEAM, ALTERNATIVES = 32, 3
@@ -92,8 +92,7 @@ class OrderingModel:
         said = {
             "inputs": self.inputs,
             "lm_weight": self.lm_weight,
-            "labels": {kind: list(names) for kind, names in self.labeller.names.items()},
-            "passes": list(self.labeller.passes),
+            "labels": self.labeller.about(),
             "language_model": self.language_model.about,
             "karat": __version__,
             **self.about,
@@ -106,10 +105,10 @@ class OrderingModel:
         store = read_store(path, KIND, VERSION)
         try:
             said = store.about
-            names = {kind: tuple(found) for kind, found in said["labels"].items()}
-            arrays = {name: array for name, array in store.arrays.items()}
-            weights = store.array("weights", "float16").astype(np.float32)
-            labeller = Labeller.stored(names, tuple(said["passes"]), arrays)
+            arrays = store.arrays
+            weights = _power_of_two(store.array("weights", "float16")).astype(np.float32)
+            check_inputs(said["inputs"])
+            labeller = Labeller.stored(said["labels"], arrays)
             inner = {n.removeprefix("lm_"): a for n, a in arrays.items() if n.startswith("lm_")}
             model = LanguageModel(said["language_model"], inner, store.name)
             return cls(said["inputs"], weights, labeller, model, float(said["lm_weight"]), {})
@@ -196,6 +195,12 @@ def _treelet_parts(
     items = sorted([head, *np.flatnonzero(tree.heads == head).tolist()], key=lambda j: places[j])
     words = tuple(tree.words[j] for j in items)
     return TreeletParts(words, items.index(head), dict(zip(GROUPS, row, strict=True)))
+
+
+def _power_of_two(weights: NDArray[Any]) -> NDArray[Any]:
+    if len(weights) < 2 or len(weights) & (len(weights) - 1):
+        raise ValueError(f"{len(weights)} weights, expected a power of two")
+    return weights
 
 
 def check_inputs(inputs: str) -> None:

@@ -20,12 +20,12 @@ from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, input_trees
 
-BITS = 22
+BITS = 23
 EPOCHS = 3
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
-RATE, DROPOUT = 0.03, 0.4
-LM_ORDER, LM_WEIGHT = 3, 0.15
+RATE, DROPOUT = 0.02, 0.4
+LM_ORDER, LM_WEIGHT = 3, 0.2
 
 Step = Callable[[str], None]
 
@@ -48,7 +48,7 @@ def train_ordering(
     sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
     model = LanguageModel.train(sentences, LM_ORDER, tok="none")
     about = {"treebank": treebank.name.rsplit("/", 1)[-1], "sentences": len(treebank), "seed": seed}
-    return OrderingModel(inputs, _half(weights), labeller.halved(), model, lm_weight, about)
+    return OrderingModel(inputs, _half(weights), _rounded(labeller), model, lm_weight, about)
 
 
 def _counted(progress: Progress, inputs: str) -> Step:
@@ -103,6 +103,10 @@ def train_weights(
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     return trainer.mean()
+
+
+def _rounded(labeller: Labeller) -> Labeller:
+    return Labeller.stored(labeller.about(), labeller.arrays())
 
 
 def _half(weights: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -58,7 +58,12 @@ class Columns:
 
     def labelled(self, found: Mapping[str, Symbols]) -> Columns:
         """The same trees with other tags, fine tags or relations."""
-        return replace(self, **found)
+        return replace(
+            self,
+            tags=found.get("tags", self.tags),
+            fine=found.get("fine", self.fine),
+            relations=found.get("relations", self.relations),
+        )
 
     def blank(self) -> Columns:
         """The same trees without labels."""
