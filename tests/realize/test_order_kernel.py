@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from oracles.order_features import Tree, symbol, treelet_features
 from oracles.order_loops import daughters, loss, projective_orders
 
 from karat import _kernel
@@ -76,6 +77,27 @@ def found(
         (score, tuple(nodes[i * size : (i + 1) * size].tolist()))
         for i, score in enumerate(scores.tolist()[: counts[0]])
     ]
+
+
+@given(trees(7), st.integers(0, 99))
+def test_features_are_those_of_the_tree(tree: tuple, seed: int) -> None:
+    columns, _, heads = tree
+    w = weights(seed)
+    names = ("word", "ending", "shape", "tag", "fine", "relation")
+    kept = (columns.words, columns.endings, columns.shapes)
+    kept += (columns.tags, columns.fine, columns.relations)
+    table = {name: column.tolist() for name, column in zip(names, kept, strict=True)}
+    order = next(projective_orders(heads))
+    at, rows = _kernel.explain_order(w, columns.kernel, 0, places_of(order))
+    for node, row in zip(at.tolist(), rows.tolist(), strict=True):
+        found = treelet_features(Tree(heads, table, order), node)
+        sums = [sum(float(w[h >> (64 - BITS)]) for h in group) for group in found.values()]
+        np.testing.assert_allclose(row, sums, atol=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", "a", "the", "naïve", "日本"])
+def test_symbols_are_hashes_of_bytes(text: str) -> None:
+    assert symbols([text]).tolist() == [symbol(text)]
 
 
 @given(trees(), st.integers(0, 99))

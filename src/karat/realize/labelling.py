@@ -12,14 +12,16 @@ labelled by models that have not seen the labels of its documents (`jackknife`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.progress import as_threads
 from karat.realize.symbols import Columns, Symbols, symbols
 
 Ints = NDArray[np.int64]
@@ -138,6 +140,14 @@ class Labeller:
         return cls(classifiers)
 
 
+class _Work(NamedTuple):
+    """A classifier to train on some trees, and the trees to label with it: none for the last."""
+
+    kind: str
+    inside: Ints
+    outside: Ints
+
+
 def jackknife(
     columns: Columns,
     gold: Mapping[str, Gold],
@@ -145,27 +155,38 @@ def jackknife(
     passes: tuple[int, ...],
     seed: int,
     step: Callable[[str], None],
+    threads: int | None = None,
 ) -> tuple[Labeller, Columns]:
-    """A labeller trained on all trees, and these trees as labelled by models of other folds."""
+    """A labeller trained on all trees, and these trees as labelled by models of other folds.
+
+    The classifiers of a pass know nothing of each other, so threads do not change the result.
+    """
     classifiers: dict[tuple[int, str], Classifier] = {}
-    everything = np.arange(len(columns), dtype=np.int64)
-    for n in passes:
-        found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
-        for kind, labels in gold.items():
-            for inside, outside in _splits(folds):
-                step(f"labelling, pass {n + 1}: {kind}")
-                one = _train(columns, labels, inside, n, seed)
-                found[kind][columns.nodes_of(outside)] = one.found(columns, outside)
-            step(f"labelling, pass {n + 1}: {kind}")
-            classifiers[n, kind] = _train(columns, labels, everything, n, seed)
-        columns = columns.labelled(found)
+    work = [_Work(kind, *split) for kind in gold for split in _splits(folds)]
+    with ThreadPoolExecutor(as_threads(threads)) as pool:
+        for n in passes:
+            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
+            train = partial(_train_and_label, columns, gold, n, seed)
+            for done, (one, labels) in zip(work, pool.map(train, work), strict=True):
+                step(f"labelling, pass {n + 1}: {done.kind}")
+                found[done.kind][columns.nodes_of(done.outside)] = labels
+                classifiers[n, done.kind] = one
+            columns = columns.labelled(found)
     return Labeller(classifiers), columns
 
 
 def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
-    """The trees outside and inside of each fold."""
+    """The trees outside and inside of each fold; at last all, and none."""
     for fold in np.unique(folds):
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    yield np.arange(len(folds)), np.arange(0)
+
+
+def _train_and_label(
+    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, work: _Work
+) -> tuple[Classifier, Symbols]:
+    one = _train(columns, gold[work.kind], work.inside, n, seed)
+    return one, one.found(columns, work.outside)
 
 
 def _train(columns: Columns, gold: Gold, chosen: Ints, n: int, seed: int) -> Classifier:

@@ -29,7 +29,7 @@ from karat.realize.labelling import Labeller
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
-from karat.store import damaged, read_store, write_store
+from karat.store import Store, damaged, read_store, write_store
 
 KIND, VERSION = "word-order model", 1
 GROUPS = ("side", "pair", "neighbour", "triple")
@@ -62,7 +62,8 @@ class OrderingModel:
     labeller: Labeller
     language_model: LanguageModel
     lm_weight: float
-    about: Mapping[str, Any]
+    trained: Mapping[str, Any]
+    """On what: the treebank's name, its sentences, the seed."""
 
     @property
     def name(self) -> str:
@@ -86,36 +87,44 @@ class OrderingModel:
     # ------------------------------------------------------------------------------ on disk
 
     def save(self, path: Path) -> None:
-        """Write the model; weights are stored in half precision, as they are used."""
-        arrays = {"weights": self.weights.astype(np.float16), **self.labeller.arrays()}
-        arrays |= {f"lm_{name}": array for name, array in self.language_model.arrays.items()}
-        said = {
+        """Write the model; what is stored is what is used, so nothing changes by it."""
+        write_store(path, KIND, VERSION, *self.parts())
+
+    @classmethod
+    def open(cls, path: Path) -> OrderingModel:
+        """Open a model that `save` wrote."""
+        return cls.stored(read_store(path, KIND, VERSION))
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is stored: a text about the model, and its arrays."""
+        about = {
             "inputs": self.inputs,
             "lm_weight": self.lm_weight,
             "labels": self.labeller.about(),
             "language_model": self.language_model.about,
             "karat": __version__,
-            **self.about,
+            "trained": dict(self.trained),
         }
-        write_store(path, KIND, VERSION, said, arrays)
+        arrays = {"weights": self.weights.astype(np.float16), **self.labeller.arrays()}
+        arrays |= {f"lm_{name}": array for name, array in self.language_model.arrays.items()}
+        return about, arrays
 
     @classmethod
-    def open(cls, path: Path) -> OrderingModel:
-        """Open a model that `save` wrote."""
-        store = read_store(path, KIND, VERSION)
+    def stored(cls, store: Store) -> OrderingModel:
+        """The model in a store that has its parts."""
+        said, arrays = store.about, store.arrays
+        inner = {n.removeprefix("lm_"): a for n, a in arrays.items() if n.startswith("lm_")}
         try:
-            said = store.about
-            arrays = store.arrays
-            weights = _power_of_two(store.array("weights", "float16")).astype(np.float32)
             check_inputs(said["inputs"])
+            weights = _power_of_two(store.array("weights", "float16")).astype(np.float32)
             labeller = Labeller.stored(said["labels"], arrays)
-            inner = {n.removeprefix("lm_"): a for n, a in arrays.items() if n.startswith("lm_")}
             model = LanguageModel(said["language_model"], inner, store.name)
-            return cls(said["inputs"], weights, labeller, model, float(said["lm_weight"]), {})
+            weight, trained = float(said["lm_weight"]), dict(said["trained"])
+        except InputError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
             raise damaged(store.name, f"{error!r}") from error
+        return cls(said["inputs"], weights, labeller, model, weight, trained)
 
     # ------------------------------------------------------------------------------ applied
 

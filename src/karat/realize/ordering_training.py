@@ -6,6 +6,7 @@ EWT's training part; experiments/realize_ordering.py repeats them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import numpy as np
@@ -36,19 +37,24 @@ def train_ordering(
     *,
     seed: int = 1,
     lm_weight: float = LM_WEIGHT,
+    threads: int | None = None,
     progress: Progress = silent,
 ) -> OrderingModel:
     """An ordering model of a treebank; the same treebank and seed give the same model."""
     check_inputs(inputs)
     step = _counted(progress, inputs)
     trees = input_trees(treebank, "all")
-    labeller, columns = _labelled(treebank, trees, inputs, seed, step)
+    labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
     weights = train_weights(columns, trees.places, seed, step)
     step("language model")
     sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
     model = LanguageModel.train(sentences, LM_ORDER, tok="none")
-    about = {"treebank": treebank.name.rsplit("/", 1)[-1], "sentences": len(treebank), "seed": seed}
-    return OrderingModel(inputs, _half(weights), _rounded(labeller), model, lm_weight, about)
+    trained = {
+        "treebank": os.path.basename(treebank.name),
+        "sentences": len(treebank),
+        "seed": seed,
+    }
+    return OrderingModel(inputs, _half(weights), _rounded(labeller), model, lm_weight, trained)
 
 
 def _counted(progress: Progress, inputs: str) -> Step:
@@ -65,15 +71,15 @@ def _counted(progress: Progress, inputs: str) -> Step:
 
 
 def _labelled(
-    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Step
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Step, threads: int | None
 ) -> tuple[Labeller, Columns]:
     """A labeller of what is not given, and the trees with the labels it would find."""
     columns = columns_of(trees)
     gold = {"fine": Gold.of(_in_order(treebank, trees))}
     if inputs == "all":
-        return jackknife(columns, gold, _folds(treebank), (1,), seed, step)
+        return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
     gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
-    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step)
+    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
 
 
 def _in_order(treebank: Treebank, trees: InputTrees) -> list[str]:
