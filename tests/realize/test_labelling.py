@@ -95,3 +95,16 @@ def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
         trainer.train(
             columns.kernel, rows, np.full(columns.nodes, 2, dtype=np.int32), np.array([0]), 1
         )
+
+
+def test_threads_do_not_change_the_result(tmp_path: Path) -> None:
+    given = trees(tmp_path, 30, 7)
+    gold = {"tags": Gold.of(given.tags), "relations": Gold.of(given.relations)}
+    folds = np.arange(len(given), dtype=np.int32) % 3
+    (one, labels), (many, same) = (
+        jackknife(columns_of(given).blank(), gold, folds, (0, 1), 1, lambda what: None, threads)
+        for threads in (1, 3)
+    )
+    np.testing.assert_array_equal(labels.relations, same.relations)
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(array, many.arrays()[name])
