@@ -1015,4 +1015,5 @@ NB_MODULE(_kernel, m) {
     bind_lm(m);
     bind_paraphrase(m);
     bind_realize(m);
+    bind_ordering(m);
 }

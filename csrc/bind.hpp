@@ -68,5 +68,6 @@ void bind_treebank(nb::module_& m);
 void bind_lm(nb::module_& m);
 void bind_paraphrase(nb::module_& m);
 void bind_realize(nb::module_& m);
+void bind_ordering(nb::module_& m);
 
 }  // namespace karat

@@ -202,6 +202,74 @@ def calibrate_ties(
     check: Callable[[], None] | None,
 ) -> tuple[float, float, int, int]: ...
 
+# ------------------------------------------------------------------------------- the ordering model
+
+_Symbols = NDArray[np.uint32]
+_Weights = NDArray[np.float32]
+
+class TreeColumns:
+    def __init__(
+        self,
+        words: _Symbols,
+        endings: _Symbols,
+        shapes: _Symbols,
+        tags: _Symbols,
+        fine: _Symbols,
+        relations: _Symbols,
+        heads: _Ids,
+        offsets: _Offsets,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
+class OrderingTrainer:
+    def __init__(
+        self, bits: int, beam: int, alternatives: int, rate: float, dropout: float
+    ) -> None: ...
+    def train(self, columns: TreeColumns, places: _Ids, chosen: _Offsets, seed: int) -> float: ...
+    def gradient(
+        self, columns: TreeColumns, places: _Ids, tree: int, weights: _Weights
+    ) -> tuple[float, NDArray[np.float64]]: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+class LabelTrainer:
+    def __init__(
+        self, labels: int, rows: int, second: bool, rate: float, dropout: float
+    ) -> None: ...
+    def train(
+        self, columns: TreeColumns, known: _Ids, gold: _Ids, chosen: _Offsets, seed: int
+    ) -> float: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+def symbols(views: Views) -> _Symbols: ...
+def order_trees(
+    weights: _Weights,
+    columns: TreeColumns,
+    begin: int,
+    end: int,
+    k: int,
+    beam: int,
+    alternatives: int,
+    model: LanguageModel | None,
+    words: _Ids,
+    weight: float,
+) -> tuple[_Ids, NDArray[np.float64], _Ids]: ...
+def explain_order(
+    weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
+) -> tuple[_Ids, NDArray[np.float64]]: ...
+def label_trees(
+    weights: _Weights,
+    known: _Ids,
+    columns: TreeColumns,
+    chosen: _Offsets,
+    labels: int,
+    second: bool,
+) -> _Ids: ...
+def count_labelling(
+    columns: TreeColumns, chosen: _Offsets, bits: int, second: bool
+) -> NDArray[np.uint8]: ...
+
 # ------------------------------------------------------------- words and treebanks of stored models
 
 class WordTable:
