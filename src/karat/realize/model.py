@@ -1,7 +1,8 @@
 """Models on disk: what was trained on a treebank, in one file that is mapped.
 
 A file may hold the paper's realiser and the ordering model, for either kind of input; each is a
-part with a name of its own, and its arrays have that name before theirs.
+part with a name of its own, and its arrays have that name before theirs. Equal arrays, such as
+those of the language model, are stored once.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from karat import __version__
@@ -61,13 +63,27 @@ class RealizerModel:
         for name, (said, held) in self._parts().items():
             about["parts"][name] = said
             arrays |= {f"{name}.{key}": array for key, array in held.items()}
-        write_store(path, KIND, VERSION, about, arrays)
+        about["same"], once = _once(arrays)
+        write_store(path, KIND, VERSION, about, once)
 
     def _parts(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
         if self.fergus is not None:
             parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
         return parts
+
+
+def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Which arrays are equal to earlier ones, and the others."""
+    seen: dict[tuple[str, bytes], str] = {}
+    same, kept = {}, {}
+    for name, array in arrays.items():
+        key = array.dtype.str, sha256(array.tobytes()).digest()
+        if seen.setdefault(key, name) != name:
+            same[name] = seen[key]
+        else:
+            kept[name] = array
+    return same, kept
 
 
 def train_realizer(
@@ -100,9 +116,12 @@ def is_model(path: Path) -> bool:
 def open_realizer(path: Path) -> RealizerModel:
     """Map a model that `save` wrote."""
     store = read_store(path, KIND, VERSION)
-    parts = store.about.get("parts")
-    if not isinstance(parts, dict) or not parts:
+    parts, same = store.about.get("parts"), store.about.get("same")
+    if not isinstance(parts, dict) or not parts or not isinstance(same, dict):
         raise damaged(store.name, "it has no parts")
+    for name, other in same.items():
+        if other in store.arrays:
+            store.arrays[name] = store.arrays[other]
     ordering = {
         name.removeprefix("ordering-"): _stored_ordering(_part(store, name))
         for name in parts
