@@ -87,6 +87,8 @@ class Counts {
 class Counting {
   public:
     void note(uint64_t c, int64_t outcome) { noted_.emplace_back(c, outcome); }
+    // Of a yes or no only the yes is counted, beside the total.
+    void note_choice(uint64_t c, bool yes) { noted_.emplace_back(c, yes ? 1 : no); }
 
     void finish(std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
         std::sort(noted_.begin(), noted_.end());
@@ -97,6 +99,8 @@ class Counting {
     }
 
   private:
+    static constexpr int64_t no = INT64_MIN;
+
     size_t context_at(size_t at, std::vector<std::pair<uint64_t, int32_t>>& found) const {
         const uint64_t c = noted_[at].first;
         const size_t begin = at;
@@ -105,6 +109,7 @@ class Counting {
             const size_t first = at;
             const int64_t outcome = noted_[first].second;
             while (at < noted_.size() && noted_[at] == noted_[first]) ++at;
+            if (outcome == no) continue;
             found.emplace_back(Counts::event(c, outcome), static_cast<int32_t>(at - first));
             ++types;
         }

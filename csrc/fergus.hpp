@@ -69,9 +69,9 @@ struct LeftRight {
     }
 
     static void note(Counting& counting, int32_t d, int32_t m, bool left) {
-        counting.note(context(lr_1), left);
-        counting.note(context(lr_2, d), left);
-        counting.note(context(lr_3, d, m), left);
+        counting.note_choice(context(lr_1), left);
+        counting.note_choice(context(lr_2, d), left);
+        counting.note_choice(context(lr_3, d, m), left);
     }
 
     // Every daughter on her likelier side, in any order there.

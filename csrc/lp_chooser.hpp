@@ -2,9 +2,10 @@
 //
 // The lattice is packed (a daughter's arc stands for her treelet's lattice), so the composition
 // goes from the leaves up. A hypothesis is a string of words with its first n - 1 words and its
-// last state of the model: all that its neighbours can see. Of those that look the same from outside the
-// k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The words of the
-// first n - 1 places are scored with what is known, and anew when something comes before them.
+// last state of the model: all that its neighbours can see. Of those that look the same from
+// outside the k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The
+// words of the first n - 1 places are scored with what is known, and anew when something comes
+// before them.
 #pragma once
 #include <algorithm>
 #include <cmath>

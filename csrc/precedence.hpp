@@ -85,7 +85,7 @@ class PrecedenceCounting {
             for (const int32_t d : daughters[m]) {
                 const int side = places[d] > places[m];
                 Precedence::each_side(g_, member(d), member(m),
-                                      [&](uint64_t c) { n_.note(c, !side); });
+                                      [&](uint64_t c) { n_.note_choice(c, !side); });
                 for (const int32_t e : daughters[m])
                     if (e > d && (places[e] > places[m]) == side)
                         pair(side, member(d), member(e), member(m), places[d] < places[e]);
@@ -96,7 +96,7 @@ class PrecedenceCounting {
     void pair(int side, const Member& a, const Member& b, const Member& m, bool first) {
         if (Precedence::same(a, b)) return;
         if (Precedence::swapped(a, b)) return pair(side, b, a, m, !first);
-        Precedence::each_pair(g_, side, a, b, m, [&](uint64_t c) { n_.note(c, first); });
+        Precedence::each_pair(g_, side, a, b, m, [&](uint64_t c) { n_.note_choice(c, first); });
     }
 
     const Grammar& g_;

@@ -82,7 +82,7 @@ def _sketch(trees: Sequence[Drawn], paper: Paper) -> list[str]:
     lines: list[str] = []
     for tree in trees:
         lines += [f"  {line}" for line in _letters(tree, paper)] + [""]
-    return [*lines, *paper.lines(LEGEND, DIM)]
+    return lines[:-1]
 
 
 def _letters(tree: Drawn, paper: Paper) -> list[str]:
