@@ -28,7 +28,8 @@ struct PyColumns {
     }
 
     void check(int64_t begin, int64_t end) const {
-        if (end <= begin || heads(begin) != -1) throw nb::value_error("a tree begins with its root");
+        if (end <= begin || heads(begin) != -1)
+            throw nb::value_error("a tree begins with its root");
         for (int64_t i = begin + 1; i < end; ++i)
             if (heads(i) < 0 || heads(i) >= i - begin)
                 throw nb::value_error("a head comes before its daughters");
@@ -199,15 +200,17 @@ Array<int32_t> label_trees(Weights weights, Ids known, const PyColumns& columns,
 
 void bind_ordering(nb::module_& m) {
     nb::class_<PyColumns>(m, "TreeColumns")
-        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids, Offsets>(), "words"_a,
-             "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "heads"_a, "offsets"_a)
+        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids, Offsets>(),
+             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "heads"_a,
+             "offsets"_a)
         .def("__len__", [](const PyColumns& self) { return self.trees(); });
     nb::class_<OrderingTrainer>(m, "OrderingTrainer")
         .def(
             "__init__",
             [](OrderingTrainer* self, int bits, int beam, int alternatives, float rate,
                float dropout) {
-                new (self) OrderingTrainer(OrderingSettings{bits, beam, alternatives, rate, dropout});
+                const OrderingSettings settings{bits, beam, alternatives, rate, dropout};
+                new (self) OrderingTrainer(settings);
             },
             "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a)
         .def("train", &train_trees, "columns"_a, "places"_a, "chosen"_a, "seed"_a)
@@ -236,8 +239,8 @@ void bind_ordering(nb::module_& m) {
           "second"_a);
     m.def("count_labelling", &count_labelling, "columns"_a, "chosen"_a, "bits"_a, "second"_a);
     m.def("symbols", &symbols_of, "views"_a);
-    m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a, "beam"_a,
-          "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);
+    m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a,
+          "beam"_a, "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);
     m.def("explain_order", &explain_order, "weights"_a, "columns"_a, "tree"_a, "places"_a);
 }
 

@@ -10,8 +10,8 @@
 
 namespace karat {
 
-// A treelet: its items in a fixed order, the head after all of them. A daughter whose subtree can be
-// ordered in several ways has an item for each, of which an order has one.
+// A treelet: its items in a fixed order, the head after all of them. A daughter whose subtree can
+// be ordered in several ways has an item for each, of which an order has one.
 struct Treelet {
     Frame frame;
     std::vector<Item> items;     // without the head

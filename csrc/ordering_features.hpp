@@ -31,7 +31,7 @@ struct TreeColumns {
     int64_t trees;
 };
 
-// A daughter with its ordered subtree, or the head alone. The four last tell what a neighbour sees.
+// A daughter with its ordered subtree, or the head alone; from `first` on what a neighbour sees.
 struct Item {
     Symbol word = 0, ending = 0, shape = 0, tag = 0, fine = 0, relation = 0;
     Symbol size = 0, daughters = 0;
@@ -53,8 +53,9 @@ constexpr Symbol edge_symbol = 0x5EED0001, head_symbol = 0x5EED0002;
 // What stands before the first item and after the last.
 inline Item edge() {
     Item item;
-    for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation, &item.first,
-                      &item.second, &item.last, &item.but_last, &item.first_tag, &item.last_tag})
+    for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation,
+                      &item.first, &item.second, &item.last, &item.but_last, &item.first_tag,
+                      &item.last_tag})
         *s = edge_symbol;
     return item;
 }

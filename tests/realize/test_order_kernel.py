@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -42,6 +43,11 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
         np.array([0, n], dtype=np.int64),
     )
     return columns, words, heads
+
+
+@cache
+def language_model() -> LanguageModel:
+    return LanguageModel.train(["a b c it", "it a 3", "b b a"], 3, tok="none")
 
 
 def weights(seed: int) -> NDArray[np.float32]:
@@ -116,7 +122,7 @@ def test_the_best_orders_are_those_of_all(tree: tuple, seed: int) -> None:
 def test_the_language_model_has_its_say(tree: tuple, seed: int, weight: float) -> None:
     columns, words, heads = tree
     w = weights(seed)
-    model = LanguageModel.train(["a b c it", "it a 3", "b b a"], 3, tok="none")
+    model = language_model()
     vocab = _kernel.Vocab()
     ids = vocab.add(words)
     ids = model.find(vocab)[ids]

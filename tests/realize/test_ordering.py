@@ -85,10 +85,10 @@ def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None
 
 
 def test_training_is_repeatable(treebank: Treebank) -> None:
+    few = input_trees(treebank, "all")
     first, second = (OrderingModel.train(treebank, "all", seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
-    other = OrderingModel.train(treebank, "all", seed=4)
-    assert (first.weights != other.weights).any()
+    assert first.realize(few, 2) == second.realize(few, 2)
 
 
 def test_several_orders(model: OrderingModel, tmp_path: Path) -> None:
