@@ -61,8 +61,8 @@ class Buffer {
     Py_buffer buffer_;
 };
 
-// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics, statistics
-// and nuggets.
+// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics,
+// statistics and nuggets.
 void bind_words(nb::module_& m);
 void bind_treebank(nb::module_& m);
 void bind_lm(nb::module_& m);
