@@ -34,6 +34,7 @@ class LpChooser {
                                  const std::vector<std::vector<int32_t>>& daughters,
                                  const std::vector<int32_t>& words) {
         pool_.clear();
+        words_ = &words;
         best_.assign(words.size(), {});
         for (size_t i = words.size(); i-- > 0;) {
             const Hypothesis alone = single(words[i], static_cast<int32_t>(i));
@@ -144,11 +145,27 @@ class LpChooser {
         });
         for (const int32_t i : order) {
             if (beam_ && kept.size() >= static_cast<size_t>(std::max(beam_, k_))) break;
-            int alike = 0;
-            for (const int32_t other : kept) alike += looks_alike(all[i], pool_[other]);
-            if (alike < k_) kept.push_back(put(all[i]));
+            if (is_new(all[i], kept)) kept.push_back(put(all[i]));
         }
         return kept;
+    }
+
+    // Fewer than k look like it, and none has the same words (equal words may change places).
+    bool is_new(const Hypothesis& h, const std::vector<int32_t>& kept) const {
+        int alike = 0;
+        for (const int32_t other : kept) {
+            if (!looks_alike(h, pool_[other])) continue;
+            if (++alike == k_ || spell_words(h) == spell_words(pool_[other])) return false;
+        }
+        return true;
+    }
+
+    // Words that the model does not know are told apart by their nodes.
+    std::vector<int32_t> spell_words(const Hypothesis& h) const {
+        std::vector<int32_t> found = spell(h);
+        for (int32_t& node : found)
+            node = (*words_)[node] == m_.unk() ? -1 - node : (*words_)[node];
+        return found;
     }
 
     static bool looks_alike(const Hypothesis& a, const Hypothesis& b) {
@@ -169,7 +186,7 @@ class LpChooser {
             }
             lm += m_.score(h.length > h.firsts ? h.last : state, m_.eos(), next);
             Sentence s{h.order + weight_ * lm, weight_ * lm, {}};
-            s.nodes = spell(root);
+            s.nodes = spell(h);
             found.push_back(std::move(s));
         }
         std::stable_sort(found.begin(), found.end(),
@@ -178,17 +195,18 @@ class LpChooser {
         return found;
     }
 
-    std::vector<int32_t> spell(int32_t root) const {
-        std::vector<int32_t> waiting{root}, nodes;
+    std::vector<int32_t> spell(const Hypothesis& whole) const {
+        std::vector<const Hypothesis*> waiting{&whole};
+        std::vector<int32_t> nodes;
         while (!waiting.empty()) {
-            const Hypothesis& h = pool_[waiting.back()];
+            const Hypothesis& h = *waiting.back();
             waiting.pop_back();
             if (h.part < 0) {
                 nodes.push_back(h.node);
                 continue;
             }
-            waiting.push_back(h.part);
-            if (h.before >= 0) waiting.push_back(h.before);
+            waiting.push_back(&pool_[h.part]);
+            if (h.before >= 0) waiting.push_back(&pool_[h.before]);
         }
         return nodes;
     }
@@ -196,6 +214,7 @@ class LpChooser {
     const Model& m_;
     double weight_;
     int beam_, k_, n_;
+    const std::vector<int32_t>* words_ = nullptr;
     std::vector<Hypothesis> pool_;
     std::vector<std::vector<int32_t>> best_;
 };
