@@ -1053,4 +1053,5 @@ NB_MODULE(_kernel, m) {
     bind_paraphrase(m);
     bind_pivot(m);
     bind_realize(m);
+    bind_ordering(m);
 }

@@ -69,5 +69,6 @@ void bind_lm(nb::module_& m);
 void bind_paraphrase(nb::module_& m);
 void bind_pivot(nb::module_& m);
 void bind_realize(nb::module_& m);
+void bind_ordering(nb::module_& m);
 
 }  // namespace karat

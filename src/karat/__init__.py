@@ -25,10 +25,12 @@ _EXPORTS = {
     "Dimension": "karat.evalset.judgements",
     "EvalSet": "karat.evalset.sets",
     "Experiment": "karat.meta.experiment",
+    "Fergus": "karat.realize.fergus",
     "GTM": "karat.metrics.matching",
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
+    "InputTrees": "karat.realize.trees",
     "Interrupted": "karat.errors",
     "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
@@ -48,6 +50,7 @@ _EXPORTS = {
     "PlaneFit": "karat.meta.plane",
     "Pourpre": "karat.nuggets.pourpre",
     "QualityAccuracy": "karat.metrics.tree",
+    "RealizerModel": "karat.realize.model",
     "References": "karat.text.references",
     "RougeL": "karat.metrics.rouge",
     "RougeLsum": "karat.metrics.rouge",
@@ -73,16 +76,20 @@ _EXPORTS = {
     "make_evalset": "karat.evalset.draft",
     "meta_evaluate": "karat.meta.experiment",
     "metric": "karat.metrics.names",
+    "open_realizer": "karat.realize.model",
     "parse_references": "karat.evalset.parsing",
     "pivot_statistics": "karat.paraphrase.pivot",
     "predicted": "karat.meta.regions",
     "read_conllu": "karat.evalset.conllu",
     "read_experiment": "karat.meta.experiment",
+    "read_treebank": "karat.realize.treebank",
+    "read_trees": "karat.realize.trees",
     "save_evalset": "karat.evalset.saving",
     "save_nuggets": "karat.nuggets.saving",
     "score": "karat.scoring",
     "tokenize": "karat.text.tokens",
     "train_pivot": "karat.paraphrase.pivot_training",
+    "train_realizer": "karat.realize.model",
 }
 
 if TYPE_CHECKING:
@@ -133,6 +140,10 @@ if TYPE_CHECKING:
     from karat.paraphrase.phrase_table import PhraseTable
     from karat.paraphrase.pivot import PivotSettings, pivot_statistics
     from karat.paraphrase.pivot_training import train_pivot
+    from karat.realize.fergus import Fergus
+    from karat.realize.model import RealizerModel, open_realizer, train_realizer
+    from karat.realize.treebank import read_treebank
+    from karat.realize.trees import InputTrees, read_trees
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines
@@ -152,9 +163,11 @@ __all__ = [
     "Dimension",
     "EvalSet",
     "Experiment",
+    "Fergus",
     "GenerationAccuracy",
     "GenerationTreeAccuracy",
     "InputError",
+    "InputTrees",
     "Interrupted",
     "Judgement",
     "KaratError",
@@ -173,6 +186,7 @@ __all__ = [
     "PlaneFit",
     "Pourpre",
     "QualityAccuracy",
+    "RealizerModel",
     "References",
     "RougeL",
     "RougeLsum",
@@ -196,16 +210,20 @@ __all__ = [
     "make_evalset",
     "meta_evaluate",
     "metric",
+    "open_realizer",
     "parse_references",
     "pivot_statistics",
     "predicted",
     "read_conllu",
     "read_experiment",
+    "read_treebank",
+    "read_trees",
     "save_evalset",
     "save_nuggets",
     "score",
     "tokenize",
     "train_pivot",
+    "train_realizer",
 ]
 
 

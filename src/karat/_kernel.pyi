@@ -214,6 +214,74 @@ def calibrate_ties(
     check: Callable[[], None] | None,
 ) -> tuple[float, float, int, int]: ...
 
+# ------------------------------------------------------------------------------- the ordering model
+
+_Symbols = NDArray[np.uint32]
+_Weights = NDArray[np.float32]
+
+class TreeColumns:
+    def __init__(
+        self,
+        words: _Symbols,
+        endings: _Symbols,
+        shapes: _Symbols,
+        tags: _Symbols,
+        fine: _Symbols,
+        relations: _Symbols,
+        heads: _Ids,
+        offsets: _Offsets,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
+class OrderingTrainer:
+    def __init__(
+        self, bits: int, beam: int, alternatives: int, rate: float, dropout: float
+    ) -> None: ...
+    def train(self, columns: TreeColumns, places: _Ids, chosen: _Offsets, seed: int) -> float: ...
+    def gradient(
+        self, columns: TreeColumns, places: _Ids, tree: int, weights: _Weights
+    ) -> tuple[float, NDArray[np.float64]]: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+class LabelTrainer:
+    def __init__(
+        self, labels: int, rows: int, second: bool, rate: float, dropout: float
+    ) -> None: ...
+    def train(
+        self, columns: TreeColumns, known: _Ids, gold: _Ids, chosen: _Offsets, seed: int
+    ) -> float: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+def symbols(views: Views) -> _Symbols: ...
+def order_trees(
+    weights: _Weights,
+    columns: TreeColumns,
+    begin: int,
+    end: int,
+    k: int,
+    beam: int,
+    alternatives: int,
+    model: LanguageModel | None,
+    words: _Ids,
+    weight: float,
+) -> tuple[_Ids, NDArray[np.float64], _Ids]: ...
+def explain_order(
+    weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
+) -> tuple[_Ids, NDArray[np.float64]]: ...
+def label_trees(
+    weights: _Weights,
+    known: _Ids,
+    columns: TreeColumns,
+    chosen: _Offsets,
+    labels: int,
+    second: bool,
+) -> _Ids: ...
+def count_labelling(
+    columns: TreeColumns, chosen: _Offsets, bits: int, second: bool
+) -> NDArray[np.uint8]: ...
+
 # ------------------------------------------------------------- words and treebanks of stored models
 
 class WordTable:
@@ -381,3 +449,81 @@ class PhraseTable:
 def phrase_slots(ids: _Ids, offsets: _Offsets) -> _Ids: ...
 
 # ------------------------------------------------------------------------------- karat/realize
+def canonical_order(keys: _Ids, heads: _Ids, offsets: _Offsets) -> _Ids: ...
+
+class Grammar:
+    def __init__(
+        self,
+        tags: int,
+        relations: int,
+        root: int,
+        argument: _Ids,
+        slot_offsets: _Offsets,
+        slots: _Ids,
+        frame_offsets: _Offsets,
+        frames: _Ids,
+        label_offsets: _Offsets,
+        labels: _Ids,
+    ) -> None: ...
+
+class TreeModel:
+    def __init__(
+        self, grammar: Grammar, keys: NDArray[np.uint64], counts: _Ids, open: _Ids
+    ) -> None: ...
+
+def count_trees(
+    grammar: Grammar,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    frames: _Ids,
+    rare: _Ids,
+    places: _Ids,
+) -> tuple[NDArray[np.uint64], _Ids]: ...
+def count_sides(daughters: _Ids, mothers: _Ids, lefts: _Ids) -> tuple[NDArray[np.uint64], _Ids]: ...
+def choose_trees(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    k: int,
+) -> tuple[_Ids, _Ids, _Ids, NDArray[np.float64], _Offsets]: ...
+def linearize_tagged(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    offsets: _Offsets,
+    frames: _Ids,
+    slots: _Ids,
+    lm: LanguageModel,
+    lm_words: _Ids,
+    weights: list[float],
+    k: int,
+) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
+def linearize_left_right(
+    keys: NDArray[np.uint64],
+    counts: _Ids,
+    words: _Ids,
+    heads: _Ids,
+    offsets: _Offsets,
+    lm: LanguageModel,
+    lm_words: _Ids,
+    weights: list[float],
+    k: int,
+) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
+def tree_lattice(
+    model: TreeModel,
+    words: _Ids,
+    labels: _Ids,
+    heads: _Ids,
+    suffixes: _Ids,
+    frames: _Ids,
+    slots: _Ids,
+    weights: list[float],
+) -> tuple[list[tuple[int, int, int, int, float]], list[tuple[int, int, float, bool]]]: ...

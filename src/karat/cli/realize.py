@@ -6,7 +6,14 @@ import click
 
 from karat.cli.commands import Commands
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "train": ("karat.cli.realize_train", "Train a realiser on a treebank."),
+    "generate": ("karat.cli.realize_generate", "Write a sentence for every tree."),
+    "evaluate": ("karat.cli.realize_evaluate", "Compare the realisers of a model on a treebank."),
+    "explain": ("karat.cli.realize_explain", "Show the supertags, lattice and paths of a tree."),
+    "grammar": ("karat.cli.realize_grammar", "List supertags and draw elementary trees."),
+    "demo": ("karat.cli.realize_demo", "Try it on a bundled treebank."),
+}
 """Name -> module (with a `command`) and the line that `karat realize --help` shows."""
 
 

@@ -1,0 +1,273 @@
+// What the ordering model sees of a treelet: symbols of its items, and the features made of them.
+//
+// A symbol is a hash of a string (a word, a tag, a relation); a feature is a hash of its template's
+// number and a few symbols. Nothing here depends on where a node stood in a file.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace karat {
+
+using Symbol = uint32_t;
+
+inline uint64_t mix(uint64_t h, uint64_t x) {
+    h = (h ^ x) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 29);
+}
+
+inline Symbol symbol_of(std::string_view s) {
+    uint64_t h = 0xCBF29CE484222325u ^ s.size();
+    for (const char c : s) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
+    return static_cast<Symbol>(mix(h, s.size()) >> 32);
+}
+
+// The columns of many trees, one entry a node; `heads` count from 0 within a tree, -1 the root's.
+struct TreeColumns {
+    const Symbol *words, *endings, *shapes, *tags, *fine, *relations;
+    const int32_t* heads;
+    const int64_t* offsets;
+    int64_t trees;
+};
+
+// A daughter with its ordered subtree, or the head alone; from `first` on what a neighbour sees.
+struct Item {
+    Symbol word = 0, ending = 0, shape = 0, tag = 0, fine = 0, relation = 0;
+    Symbol size = 0, daughters = 0;
+    Symbol first = 0, second = 0, last = 0, but_last = 0;
+    Symbol first_tag = 0, last_tag = 0;
+};
+
+// What all items of a treelet share: its head, the head's mother, and how many there are.
+struct Frame {
+    Item head;
+    Symbol mother_word = 0, mother_tag = 0, mother_relation = 0;
+    Symbol relation = 0;   // the head's own
+    Symbol relations = 0;  // of all daughters together, whatever their order
+    Symbol count = 0;
+};
+
+constexpr Symbol edge_symbol = 0x5EED0001, head_symbol = 0x5EED0002;
+
+// What stands before the first item and after the last.
+inline Item edge() {
+    Item item;
+    for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation,
+                      &item.first, &item.second, &item.last, &item.but_last, &item.first_tag,
+                      &item.last_tag})
+        *s = edge_symbol;
+    return item;
+}
+
+// Sizes in classes: 1, 2, 3-4, 5-8, …
+inline Symbol size_class(int64_t n) {
+    Symbol c = 0;
+    for (--n; n > 0; n /= 2) ++c;
+    return c;
+}
+
+// Numbers the templates as they are used and hands over the hash of each feature.
+template <class Emit>
+class Templates {
+  public:
+    Templates(uint64_t family, Emit& emit) : number_(family << 16), emit_(emit) {}
+
+    template <class... Symbols>
+    void operator()(Symbols... symbols) {
+        uint64_t h = mix(0x1234567, ++number_);
+        ((h = mix(h, static_cast<uint64_t>(symbols))), ...);
+        emit_(h * 0xD6E8FEB86659FD93u);
+    }
+
+  private:
+    uint64_t number_;
+    Emit& emit_;
+};
+
+// A daughter stands before the head; sisters are the other daughters.
+template <class Emit>
+void side_features(const Frame& f, const std::vector<Item>& items,
+                   const std::vector<int>& daughters, size_t at, Emit& emit) {
+    Templates<Emit> on(1, emit);
+    const Item &a = items[at], &h = f.head;
+    on(a.relation);
+    on(a.relation, a.tag);
+    on(a.relation, h.tag);
+    on(a.relation, a.tag, h.tag);
+    on(a.relation, h.fine, a.fine);
+    on(a.relation, h.tag, f.relation);
+    on(a.relation, h.tag, f.relation, f.mother_tag);
+    on(a.relation, h.word);
+    on(a.relation, a.tag, h.word);
+    on(a.word, h.tag);
+    on(a.word, a.relation);
+    on(a.word, a.relation, h.tag);
+    on(a.word, a.relation, h.fine, f.relation);
+    on(a.word, h.word);
+    on(a.word, h.ending);
+    on(a.ending, h.word);
+    on(a.ending, a.relation, h.ending);
+    on(a.relation, a.first, h.tag);
+    on(a.relation, a.last, h.tag);
+    on(a.relation, a.first, h.word);
+    on(a.relation, a.first, a.second);
+    on(a.relation, a.first_tag, a.last_tag, h.tag);
+    on(a.relation, a.size, h.tag);
+    on(a.relation, a.tag, a.size, a.daughters, h.tag);
+    on(a.relation, a.tag, f.count);
+    on(a.shape, a.relation, h.shape, h.tag);
+    on(a.relation, a.tag, f.relations);
+    on(a.relation, h.fine, f.relations);
+    on(a.word, f.relations);
+    on(a.relation, f.relation, f.mother_word);
+    on(a.word, f.relation, f.mother_relation);
+    on(a.fine, f.relation, h.tag);
+    on(a.first, a.relation, f.relation);
+    on(a.first, a.second, h.tag);
+    on(a.relation, a.tag, f.relation, f.mother_relation, h.tag);
+    on(a.ending, a.relation, h.tag);
+    on(a.relation, h.ending, f.relation);
+    for (size_t s = 0; s < items.size(); ++s) {
+        if (daughters[s] == daughters[at] || (s && daughters[s] == daughters[s - 1])) continue;
+        Templates<Emit> with(2, emit);
+        const Item& c = items[s];
+        with(a.relation, c.relation, h.tag);
+        with(a.relation, c.word);
+        with(a.relation, a.tag, c.relation, c.tag, h.fine);
+        with(a.word, c.relation, h.tag);
+        with(a.word, c.word);
+        with(a.relation, c.fine, a.fine);
+        with(a.relation, a.first, c.word);
+        with(a.relation, c.word, f.relation, h.fine);
+        with(a.relation, c.relation, f.relation, h.fine);
+    }
+}
+
+// Daughter a stands somewhere before daughter b, both on one side of the head.
+template <class Emit>
+void pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
+    Templates<Emit> on(3, emit);
+    const Item& h = f.head;
+    const Symbol side = right;
+    on(a.relation, b.relation);
+    on(a.relation, b.relation, side);
+    on(a.relation, b.relation, side, h.tag);
+    on(a.relation, b.relation, side, h.word);
+    on(a.relation, b.relation, side, f.relation, h.tag);
+    on(a.relation, b.relation, side, a.tag, b.tag);
+    on(a.relation, b.relation, side, a.tag, b.tag, h.tag);
+    on(a.relation, b.relation, side, a.fine, b.fine);
+    on(a.relation, b.relation, side, a.size, b.size);
+    on(a.tag, b.tag, side, Symbol(a.size > b.size), a.size == b.size);
+    on(a.relation, b.relation, side, Symbol(a.size > b.size), a.size == b.size);
+    on(a.relation, b.relation, side, a.first);
+    on(a.relation, b.relation, side, b.first);
+    on(a.relation, b.relation, side, a.last);
+    on(a.relation, b.relation, side, b.last);
+    on(a.first, b.first, side);
+    on(a.first_tag, b.first_tag, a.relation, b.relation, side);
+    on(a.last_tag, b.first_tag, a.relation, b.relation, side);
+    on(a.word, b.word);
+    on(a.word, b.word, side);
+    on(a.word, b.relation, side);
+    on(a.word, b.relation, b.tag, side);
+    on(a.word, b.relation, h.tag, side);
+    on(a.word, b.first, side);
+    on(a.relation, b.word, side);
+    on(a.relation, a.tag, b.word, side);
+    on(a.relation, b.word, h.tag, side);
+    on(a.first, b.word, side);
+    on(a.ending, b.ending, side);
+    on(a.shape, b.shape, a.relation, b.relation, side);
+    on(a.ending, b.relation, side);
+    on(a.relation, b.ending, side);
+    on(a.relation, b.relation, side, f.count);
+    on(a.relation, b.relation, side, f.relations);
+    on(a.relation, a.daughters, b.relation, b.daughters, side);
+    on(a.relation, b.relation, side, a.first, a.second);
+    on(a.relation, b.relation, side, b.first, b.second);
+    on(a.relation, b.relation, side, a.first, b.first);
+    on(a.relation, b.relation, side, a.last_tag, b.last_tag);
+    on(a.word, b.ending, side);
+    on(a.ending, b.word, side);
+    on(a.word, b.word, h.word);
+    on(a.fine, b.fine, h.fine, side);
+    on(a.relation, b.relation, side, f.relation, f.mother_tag);
+}
+
+// a stands right before b; either may be the head or the edge of the treelet.
+template <class Emit>
+void neighbour_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
+    Templates<Emit> on(4, emit);
+    const Item& h = f.head;
+    const Symbol side = right;
+    on(a.relation, b.relation, side);
+    on(a.relation, b.relation, h.tag, side);
+    on(a.relation, b.relation, h.tag, f.relation, side);
+    on(a.relation, b.relation, h.word);
+    on(a.relation, b.relation, a.tag, b.tag, h.tag);
+    on(a.relation, b.relation, a.fine, b.fine);
+    on(a.relation, b.relation, f.count, side);
+    on(a.relation, b.relation, f.relations);
+    on(a.relation, b.relation, a.size, b.size, side);
+    on(a.last, b.first);
+    on(a.last, b.first, a.relation, b.relation);
+    on(a.last, b.first_tag);
+    on(a.last_tag, b.first);
+    on(a.last_tag, b.first_tag, a.relation, b.relation);
+    on(a.last_tag, b.first_tag, h.tag);
+    on(a.last, b.relation, side);
+    on(a.relation, b.first, side);
+    on(a.last, b.relation, b.tag);
+    on(a.relation, a.tag, b.first);
+    on(a.but_last, a.last, b.first);
+    on(a.last, b.first, b.second);
+    on(a.but_last, a.last, b.first_tag);
+    on(a.last_tag, b.first, b.second);
+    on(a.word, b.word);
+    on(a.word, b.relation, side);
+    on(a.relation, b.word, side);
+    on(a.word, b.tag, h.tag);
+    on(a.tag, b.word, h.tag);
+    on(a.ending, b.ending, side);
+    on(a.shape, b.shape, a.relation, b.relation);
+    on(a.word, b.first);
+    on(a.last, b.word);
+    on(a.word, b.relation, f.relation, h.tag);
+    on(a.relation, b.word, f.relation, h.tag);
+    on(a.last, b.first, h.word);
+    on(a.relation, b.relation, a.last, b.first_tag);
+    on(a.relation, b.relation, a.last_tag, b.first);
+    on(a.fine, b.fine, h.fine, f.relation);
+    on(a.relation, b.relation, f.relation, f.mother_tag, side);
+}
+
+// Three items in a row.
+template <class Emit>
+void triple_features(const Frame& f, const Item& a, const Item& b, const Item& c, Emit& emit) {
+    Templates<Emit> on(5, emit);
+    const Item& h = f.head;
+    on(a.relation, b.relation, c.relation);
+    on(a.relation, b.relation, c.relation, h.tag);
+    on(a.relation, b.relation, c.relation, h.tag, f.relation);
+    on(a.relation, b.relation, c.relation, a.tag, b.tag, c.tag);
+    on(a.word, b.relation, c.relation);
+    on(a.relation, b.word, c.relation);
+    on(a.relation, b.relation, c.word);
+    on(a.relation, b.first, c.relation);
+    on(a.relation, b.last, c.relation);
+    on(a.last, b.relation, c.first);
+    on(a.last_tag, b.relation, b.tag, c.first_tag);
+    on(a.word, b.word, c.relation);
+    on(a.relation, b.word, c.word);
+    on(a.fine, b.fine, c.fine);
+    on(a.relation, b.relation, c.relation, a.size, b.size, c.size);
+    on(a.relation, b.relation, c.relation, f.count);
+    on(a.relation, b.relation, c.relation, f.relations);
+    on(a.word, b.relation, c.word);
+    on(a.last, b.word, c.first);
+    on(a.relation, b.relation, c.relation, h.word);
+}
+
+}  // namespace karat

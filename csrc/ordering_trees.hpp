@@ -1,0 +1,142 @@
+// Trees as the ordering model walks them: a node's treelet, bottom-up, and the orders of subtrees.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ordering_cells.hpp"
+#include "ordering_features.hpp"
+
+namespace karat {
+
+// Of a head with more daughters than this, those beyond stand after all others as they come: so the
+// tables of a treelet are bounded.
+constexpr size_t most_daughters = 64;
+
+// The daughters of every node of one tree, and its columns from the tree's first node on.
+class TreeNodes {
+  public:
+    TreeNodes(const TreeColumns& columns, int64_t tree)
+        : begin_(columns.offsets[tree]), columns_(columns),
+          size_(static_cast<int>(columns.offsets[tree + 1] - begin_)), daughters_(size_),
+          beyond_(size_) {
+        for (int i = 1; i < size_; ++i) {
+            auto& found = daughters_[head(i)];
+            (found.size() < most_daughters ? found : beyond_[head(i)]).push_back(i);
+        }
+    }
+
+    int size() const { return size_; }
+    int head(int i) const { return columns_.heads[begin_ + i]; }
+    Symbol word(int i) const { return columns_.words[begin_ + i]; }
+    Symbol ending(int i) const { return columns_.endings[begin_ + i]; }
+    Symbol shape(int i) const { return columns_.shapes[begin_ + i]; }
+    Symbol tag(int i) const { return columns_.tags[begin_ + i]; }
+    Symbol fine(int i) const { return columns_.fine[begin_ + i]; }
+    Symbol relation(int i) const { return columns_.relations[begin_ + i]; }
+    const std::vector<int>& daughters(int i) const { return daughters_[i]; }
+    const std::vector<int>& beyond(int i) const { return beyond_[i]; }
+
+  private:
+    int64_t begin_;
+    TreeColumns columns_;
+    int size_;
+    std::vector<std::vector<int>> daughters_, beyond_;
+};
+
+// The item of a node whose subtree has been ordered.
+inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phrase) {
+    Item item;
+    item.word = tree.word(node), item.ending = tree.ending(node), item.shape = tree.shape(node);
+    item.tag = tree.tag(node);
+    item.fine = tree.fine(node), item.relation = tree.relation(node);
+    item.size = size_class(static_cast<int64_t>(phrase.size()));
+    item.daughters = size_class(static_cast<int64_t>(tree.daughters(node).size()) + 1);
+    const size_t n = phrase.size();
+    item.first = tree.word(phrase[0]), item.last = tree.word(phrase[n - 1]);
+    item.second = n > 1 ? tree.word(phrase[1]) : 0;
+    item.but_last = n > 1 ? tree.word(phrase[n - 2]) : 0;
+    item.first_tag = tree.tag(phrase[0]), item.last_tag = tree.tag(phrase[n - 1]);
+    return item;
+}
+
+inline Frame frame_of(const TreeNodes& tree, int node) {
+    Frame frame;
+    frame.head = item_of(tree, node, {node});
+    frame.relation = frame.head.relation;
+    frame.head.relation = head_symbol;
+    const int mother = tree.head(node);
+    if (mother >= 0) {
+        frame.mother_word = tree.word(mother), frame.mother_tag = tree.tag(mother);
+        frame.mother_relation = tree.relation(mother);
+    }
+    const std::vector<int>& daughters = tree.daughters(node);
+    frame.count = static_cast<Symbol>(std::min<size_t>(daughters.size(), 8));
+    uint64_t together = 0;
+    for (const int d : daughters) together += mix(77, tree.relation(d));
+    frame.relations = static_cast<Symbol>(together >> 20);
+    return frame;
+}
+
+// An order of a node's subtree, its score, and what the language model adds within it.
+struct Phrase {
+    std::vector<int> nodes;
+    double score = 0, fluency = 0;
+};
+using Phrases = std::vector<std::vector<Phrase>>;  // of every node, best first
+
+// The treelet of a node whose daughters' subtrees have been ordered.
+inline Treelet treelet_of(const TreeNodes& tree, int node, const Phrases& phrases) {
+    Treelet treelet;
+    treelet.frame = frame_of(tree, node);
+    const std::vector<int>& daughters = tree.daughters(node);
+    for (size_t d = 0; d < daughters.size(); ++d) {
+        const std::vector<Phrase>& ways = phrases[daughters[d]];
+        double best = ways[0].score;
+        for (const Phrase& phrase : ways) best = std::max(best, phrase.score);
+        for (const Phrase& phrase : ways) {
+            treelet.items.push_back(item_of(tree, daughters[d], phrase.nodes));
+            treelet.daughters.push_back(static_cast<int>(d));
+            treelet.priors.push_back(phrase.score - best);
+        }
+    }
+    return treelet;
+}
+
+// The words of a node's subtree when its treelet has this order.
+inline std::vector<int> nodes_of(const TreeNodes& tree, int node, const std::vector<int>& order,
+                                 const Phrases& phrases) {
+    std::vector<const Phrase*> items;
+    for (const int d : tree.daughters(node))
+        for (const Phrase& phrase : phrases[d]) items.push_back(&phrase);
+    std::vector<int> nodes;
+    for (const int i : order) {
+        if (i == static_cast<int>(items.size()))
+            nodes.push_back(node);
+        else
+            nodes.insert(nodes.end(), items[i]->nodes.begin(), items[i]->nodes.end());
+    }
+    for (const int d : tree.beyond(node))
+        nodes.insert(nodes.end(), phrases[d][0].nodes.begin(), phrases[d][0].nodes.end());
+    return nodes;
+}
+
+// The order of a treelet in the treebank: by the places of its words. The first item of every
+// daughter is taken: in training that is the treebank's.
+inline std::vector<int> treebank_order(const TreeNodes& tree, int node, const int32_t* places,
+                                       const Phrases& phrases) {
+    std::vector<std::pair<int32_t, int>> found;
+    int item = 0;
+    for (const int d : tree.daughters(node)) {
+        found.emplace_back(places[d], item);
+        item += static_cast<int>(phrases[d].size());
+    }
+    found.emplace_back(places[node], item);
+    std::sort(found.begin(), found.end());
+    std::vector<int> order;
+    for (const auto& [place, i] : found) order.push_back(i);
+    return order;
+}
+
+}  // namespace karat

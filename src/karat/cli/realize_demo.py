@@ -1,0 +1,32 @@
+"""`karat realize demo`: train on the bundled treebank and realise the paper's example."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import click
+
+from karat.cli import options
+from karat.cli.show import check_output, show
+
+
+@click.command(name="demo")
+@options.output
+def command(format: str, output: str | None) -> None:
+    """Train on a bundled treebank and explain the paper's example sentence.
+
+    The treebank was written for Karat and is tiny: it shows the tool, not what it can do.
+    """
+    from karat.cli.realize_explain import explained
+    from karat.realize.fergus import Fergus
+    from karat.realize.treebank import read_treebank
+    from karat.realize.trees import input_trees
+    from karat.report.realize_explain import explain_document
+
+    check_output(output)
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    with resources.as_file(place) as path:
+        treebank = read_treebank(path)
+    fergus = Fergus.train(treebank)
+    found = explained(fergus, input_trees(treebank, "words"), 0, 5)
+    show(explain_document(found, 1, options.command_line()), format, output)

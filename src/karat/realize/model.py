@@ -1,0 +1,144 @@
+"""Models on disk: what was trained on a treebank, in one file that is mapped.
+
+A file may hold the paper's realiser and the ordering model, for either kind of input; each is a
+part with a name of its own, and its arrays have that name before theirs. Equal arrays, such as
+those of the language model, are stored once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from karat import __version__
+from karat.errors import InputError
+from karat.progress import Progress, silent
+from karat.realize.fergus import Fergus, stored_fergus
+from karat.realize.treebank import Treebank
+from karat.realize.trees import Realizer
+from karat.store import Store, damaged, read_store, write_store
+
+KIND, VERSION = "realiser", 1
+MODELS = ("fergus", "ordering", "all")
+"""What can be trained."""
+
+Path = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class RealizerModel:
+    """The realisers that were trained together; `ordering` has one for each kind of input."""
+
+    fergus: Fergus | None
+    ordering: Mapping[str, Any] = field(default_factory=dict)
+    treebank: Mapping[str, int] = field(default_factory=dict)
+
+    def realizers(self, inputs: str) -> list[Realizer]:
+        """All realisers for one kind of input, from the simplest to the best."""
+        found: list[Realizer] = []
+        if self.fergus is not None:
+            found += [*self.fergus.baselines, self.fergus]
+        return found + ([self.ordering[inputs]] if inputs in self.ordering else [])
+
+    def best(self, inputs: str) -> Realizer:
+        """The one to generate with."""
+        found = self.realizers(inputs)
+        if not found:
+            raise InputError(f"the model was not trained for inputs={inputs}: train it with both")
+        return found[-1]
+
+    def the_fergus(self) -> Fergus:
+        """The paper's realiser, which explanations and the grammar need."""
+        if self.fergus is None:
+            raise InputError("the model has no supertags: train it with --model fergus or all")
+        return self.fergus
+
+    def save(self, path: Path) -> None:
+        """Write all parts into one file."""
+        about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
+        arrays: dict[str, Any] = {}
+        for name, (said, held) in self._parts().items():
+            about["parts"][name] = said
+            arrays |= {f"{name}.{key}": array for key, array in held.items()}
+        about["same"], once = _once(arrays)
+        write_store(path, KIND, VERSION, about, once)
+
+    def _parts(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+        parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
+        if self.fergus is not None:
+            parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
+        return parts
+
+
+def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Which arrays are equal to earlier ones, and the others."""
+    seen: dict[tuple[str, bytes], str] = {}
+    same, kept = {}, {}
+    for name, array in arrays.items():
+        key = array.dtype.str, sha256(array.tobytes()).digest()
+        if seen.setdefault(key, name) != name:
+            same[name] = seen[key]
+        else:
+            kept[name] = array
+    return same, kept
+
+
+def train_realizer(
+    treebank: Treebank, model: str = "fergus", *, progress: Progress = silent
+) -> RealizerModel:
+    """Train what is named (see `MODELS`) on a treebank."""
+    if model not in MODELS:
+        raise InputError(f"model={model!r}: expected one of {', '.join(MODELS)}")
+    fergus, ordering = None, {}
+    if model in ("fergus", "all"):
+        fergus = Fergus.train(treebank, progress=progress)
+    if model in ("ordering", "all"):
+        from karat.realize.ordering import OrderingModel
+
+        for inputs in ("words", "all"):
+            ordering[inputs] = OrderingModel.train(treebank, inputs, progress=progress)
+    sizes = {"sentences": len(treebank), "words": len(treebank.words)}
+    return RealizerModel(fergus, ordering, sizes)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file is a store, and not text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"PK"
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
+
+
+def open_realizer(path: Path) -> RealizerModel:
+    """Map a model that `save` wrote."""
+    store = read_store(path, KIND, VERSION)
+    parts, same = store.about.get("parts"), store.about.get("same")
+    if not isinstance(parts, dict) or not parts or not isinstance(same, dict):
+        raise damaged(store.name, "it has no parts")
+    for name, other in same.items():
+        if other in store.arrays:
+            store.arrays[name] = store.arrays[other]
+    ordering = {
+        name.removeprefix("ordering-"): _stored_ordering(_part(store, name))
+        for name in parts
+        if name.startswith("ordering-")
+    }
+    fergus = stored_fergus(_part(store, "fergus")) if "fergus" in parts else None
+    return RealizerModel(fergus, ordering, store.about.get("treebank") or {})
+
+
+def _part(store: Store, name: str) -> Store:
+    """One part as a store of its own."""
+    start = f"{name}."
+    arrays = {n.removeprefix(start): a for n, a in store.arrays.items() if n.startswith(start)}
+    return Store(store.name, store.about["parts"][name], arrays)
+
+
+def _stored_ordering(store: Store) -> Any:
+    from karat.realize.ordering import OrderingModel
+
+    return OrderingModel.stored(store)

@@ -1,0 +1,120 @@
+"""Training of the ordering model: labels, weights, language model.
+
+Every choice (rates, features, the weight of the language model) was made on documents held out of
+EWT's training part; experiments/realize_ordering.py repeats them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.progress import Progress, silent
+from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
+from karat.realize.ordering import ALTERNATIVES, BEAM, OrderingModel, check_inputs
+from karat.realize.symbols import Columns, columns_of
+from karat.realize.treebank import Treebank
+from karat.realize.trees import InputTrees, input_trees
+
+BITS = 23
+EPOCHS = 3
+PARTS = 4  # of an epoch, between two reports of progress
+REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
+RATE, DROPOUT = 0.02, 0.4
+LM_ORDER, LM_WEIGHT = 3, 0.2
+
+Step = Callable[[str], None]
+
+
+def train_ordering(
+    treebank: Treebank,
+    inputs: str = "words",
+    *,
+    seed: int = 1,
+    lm_weight: float = LM_WEIGHT,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> OrderingModel:
+    """An ordering model of a treebank; the same treebank and seed give the same model."""
+    check_inputs(inputs)
+    step = _counted(progress, inputs)
+    trees = input_trees(treebank, "all")
+    labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
+    weights = train_weights(columns, trees.places, seed, step)
+    step("language model")
+    sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
+    model = LanguageModel.train(sentences, LM_ORDER, tok="none")
+    trained = {
+        "treebank": os.path.basename(treebank.name),
+        "sentences": len(treebank),
+        "seed": seed,
+    }
+    return OrderingModel(inputs, _half(weights), _rounded(labeller), model, lm_weight, trained)
+
+
+def _counted(progress: Progress, inputs: str) -> Step:
+    """Reports each step of the work as it begins."""
+    total = (6 if inputs == "words" else 1) * (FOLDS + 1) + EPOCHS * PARTS + 1
+    done = 0
+
+    def step(what: str) -> None:
+        nonlocal done
+        progress(done, total, what)
+        done += 1
+
+    return step
+
+
+def _labelled(
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Step, threads: int | None
+) -> tuple[Labeller, Columns]:
+    """A labeller of what is not given, and the trees with the labels it would find."""
+    columns = columns_of(trees)
+    gold = {"fine": Gold.of(_in_order(treebank, trees))}
+    if inputs == "all":
+        return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
+    gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
+    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
+
+
+def _in_order(treebank: Treebank, trees: InputTrees) -> list[str]:
+    """The treebank's own tags in the order of the trees' nodes."""
+    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
+    return [treebank.xpos[j] for j in (starts + trees.places).tolist()]
+
+
+def _folds(treebank: Treebank) -> NDArray[np.int32]:
+    """Whole documents where there are enough, else sentences in turn."""
+    documents = np.unique(treebank.documents)
+    if len(documents) >= 2 * FOLDS:
+        return treebank.documents % FOLDS
+    return (np.arange(len(treebank)) % FOLDS).astype(np.int32)
+
+
+def train_weights(
+    columns: Columns, places: NDArray[np.int32], seed: int, step: Step
+) -> NDArray[np.float32]:
+    """The weights of the features; trees are seen in an order that the seed decides."""
+    trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT)
+    rng = np.random.default_rng(seed)
+    for epoch in range(EPOCHS):
+        for part in np.array_split(rng.permutation(len(columns)), PARTS):
+            step(f"ordering, epoch {epoch + 1} of {EPOCHS}")
+            trainer.train(columns.kernel, places, part.astype(np.int64), seed * 1000 + epoch)
+            if epoch >= EPOCHS - REMEMBERED:
+                trainer.remember()
+    return trainer.mean()
+
+
+def _rounded(labeller: Labeller) -> Labeller:
+    return Labeller.stored(labeller.about(), labeller.arrays())
+
+
+def _half(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """As they are stored, so that a model is the same before and after."""
+    return weights.astype(np.float16).astype(np.float32)

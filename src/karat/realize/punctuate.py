@@ -1,0 +1,51 @@
+"""Punctuation that the input lacks, put in where the language model expects it.
+
+    best = argmax over sentences with commas inside and one mark at the end of log p(sentence)
+
+The marks are hidden events of an n-gram model that was trained on text with them. Commas go in one
+at a time, each where it helps most, for as long as one helps; then the best of the final marks.
+Sentences that have any punctuation are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.lm.model import LanguageModel
+
+COMMA = ","
+FINAL = (".", "?", "!")
+
+
+def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
+    """The sentences with what punctuation they lack."""
+    return [_punctuated(lm, sentence.split(" ")) for sentence in sentences]
+
+
+def _punctuated(lm: LanguageModel, words: list[str]) -> str:
+    if any(is_punctuation(word) for word in words):
+        return " ".join(words)
+    words = _best(lm, [[*words, mark] for mark in FINAL])
+    while True:
+        places = [i for i in range(1, len(words) - 1) if COMMA not in words[i - 1 : i + 1]]
+        better = _best(lm, [words, *(_with_comma(words, i) for i in places)])
+        if better == words:
+            return " ".join(words)
+        words = better
+
+
+def is_punctuation(word: str) -> bool:
+    """Whether a word has no letter or digit."""
+    return not any(character.isalnum() for character in word)
+
+
+def _with_comma(words: list[str], place: int) -> list[str]:
+    return [*words[:place], COMMA, *words[place:]]
+
+
+def _best(lm: LanguageModel, choices: list[list[str]]) -> list[str]:
+    """The likeliest; of equal ones the first."""
+    scores = lm.score([" ".join(words) for words in choices], threads=1)
+    return choices[int(np.argmax(scores))]

@@ -1,0 +1,191 @@
+"""What a realiser is given: unordered dependency trees, and what it gives back: orders.
+
+The paper's input has nothing but words, fully inflected, at the nodes of an unordered tree
+(`inputs="words"`); today's shallow input has a tag and a relation beside each (`inputs="all"`).
+Words are lower-cased, because a capital would give the first word away.
+
+The nodes are renumbered by content (csrc/canonical.hpp): the root is node 0, heads come before
+their daughters, a subtree's nodes are consecutive, and sisters are sorted by what they and their
+daughters are. So nothing of the file's order is left that a model could see. `places` alone keeps
+it, for references and reports.
+
+A tree that is not projective is realised like any other: the orders that realisers build keep every
+subtree together, so its sentence cannot be reached, and counts as it is in an evaluation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.progress import Progress
+from karat.realize.treebank import Treebank, read_treebank
+from karat.text.segments import map_file
+from karat.text.trees import Tree, Trees
+
+INPUTS = ("words", "all")
+"""What is known of a node: its word alone, or its word, tag (UPOS) and relation."""
+
+
+class Order(NamedTuple):
+    """A sentence for a tree: its nodes in their order, and how good the model finds it (a log)."""
+
+    nodes: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class InputTrees:
+    """Tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column, in canonical order.
+
+    `heads` count from 0 within the tree, -1 is the root's, and `heads[j] < j`. `tags` and
+    `relations` are empty strings if only words are given. `places` tells where a node stood in its
+    sentence; no model may look at it.
+    """
+
+    name: str
+    inputs: str
+    words: list[str]
+    tags: list[str]
+    relations: list[str]
+    heads: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    places: NDArray[np.int32]
+    ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<InputTrees {self.name}: {len(self):,} trees, {len(self.words):,} nodes>"
+
+    def slice(self, i: int) -> slice:
+        """Where the nodes of tree i are."""
+        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    def mothers(self) -> NDArray[np.int64]:
+        """Every node's head as a place in the columns, -1 for roots."""
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        found: NDArray[np.int64] = np.where(self.heads < 0, -1, starts + self.heads)
+        return found
+
+    def choose(self, chosen: Sequence[int]) -> InputTrees:
+        """Some of the trees, in the order in which they are named."""
+        parts = [self.slice(i) for i in chosen]
+        nodes = np.concatenate([np.arange(p.start, p.stop) for p in parts] or [np.arange(0)])
+        sizes = [0, *(p.stop - p.start for p in parts)]
+        return InputTrees(
+            self.name,
+            self.inputs,
+            [self.words[j] for j in nodes],
+            [self.tags[j] for j in nodes],
+            [self.relations[j] for j in nodes],
+            self.heads[nodes],
+            np.cumsum(sizes, dtype=np.int64),
+            self.places[nodes],
+            [self.ids[i] for i in chosen],
+        )
+
+    def sentence(self, i: int, nodes: Sequence[int]) -> str:
+        """Tree i with its nodes in some order."""
+        start = int(self.offsets[i])
+        return " ".join(self.words[start + j] for j in nodes)
+
+    def reference(self, i: int) -> tuple[int, ...]:
+        """The nodes of tree i in the order of the treebank."""
+        return tuple(np.argsort(self.places[self.slice(i)], kind="stable").tolist())
+
+    def references(self) -> Trees:
+        """The trees with their words in the order of the treebank, for metrics."""
+        return Trees([self._reference_tree(i) for i in range(len(self))])
+
+    def _reference_tree(self, i: int) -> Tree:
+        nodes, part = self.reference(i), self.slice(i)
+        rank = {node: place for place, node in enumerate(nodes, 1)}
+        heads, words = self.heads[part].tolist(), self.words[part]
+        found = [rank.get(heads[node], 0) for node in nodes]
+        return Tree(tuple(words[node] for node in nodes), tuple(found), self.ids[i])
+
+
+class Realizer(Protocol):
+    """What the paper's models and the ordering model have in common."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    def realize(
+        self, trees: InputTrees, k: int = 1, *, progress: Progress = ...
+    ) -> list[list[Order]]:
+        """For every tree its k best orders, the best first; fewer if there are fewer."""
+
+
+def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True) -> InputTrees:
+    """The sentences of a treebank as unordered trees."""
+    if inputs not in INPUTS:
+        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(INPUTS)}")
+    blank = [""] * len(treebank.words)
+    words = [word.lower() for word in treebank.words] if lower else list(treebank.words)
+    tags = treebank.upos if inputs == "all" else blank
+    relations = treebank.relations if inputs == "all" else blank
+    starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
+    heads = treebank.heads - 1
+    order = _kernel.canonical_order(_keys(words, tags, relations), heads, offsets)
+    nodes = order + starts
+    moved = np.empty(len(words), dtype=np.int32)
+    moved[nodes] = np.arange(len(words)) - starts
+    mothers = heads[nodes]
+    return InputTrees(
+        treebank.name,
+        inputs,
+        [words[j] for j in nodes],
+        [tags[j] for j in nodes],
+        [relations[j] for j in nodes],
+        np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32),
+        offsets,
+        order,
+        treebank.ids,
+    )
+
+
+def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
+    """The trees of a CoNLL-U file, or of one in the format of the Surface Realization tasks.
+
+    That format scrambles the words and says in FEATS or MISC which each was (`original_id=7`).
+    """
+    trees = input_trees(read_treebank(path), inputs, lower=lower)
+    known = _original_ids(path, len(trees.words))
+    if known is None:
+        return trees
+    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
+    return InputTrees(**{**vars(trees), "places": known[starts + trees.places]})
+
+
+def _keys(*columns: list[str]) -> NDArray[np.int32]:
+    """The nodes' contents as numbers that are ordered like them."""
+    contents = list(zip(*columns, strict=True))
+    number = {content: i for i, content in enumerate(sorted(set(contents)))}
+    return np.array([number[content] for content in contents], dtype=np.int32)
+
+
+_WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
+_ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
+
+
+def _original_ids(path: str | Path, n: int) -> NDArray[np.int32] | None:
+    """Which word of its sentence each was, if the file says it of every one."""
+    buffer = bytes(map_file(Path(path), str(path)))
+    if b"original_id=" not in buffer:
+        return None
+    found = [_ORIGINAL.search(line) for line in _WORD.findall(buffer)]
+    if len(found) != n or None in found:
+        raise InputError(f"{path}: original_id is given for some words, expected it for all")
+    return np.array([int(match[1]) for match in found if match], dtype=np.int32)

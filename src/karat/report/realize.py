@@ -1,0 +1,113 @@
+"""The reports of `karat realize`: sentences, grammars, and realisers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.report.realize_trees import tree_figure
+from karat.report.table import Cell, Column, Document, Row, Table
+
+if TYPE_CHECKING:
+    from karat.realize.evaluation import Evaluated
+    from karat.realize.grammar import Grammar, Supertag
+    from karat.realize.trees import InputTrees, Order
+
+_SENTENCES = (
+    Column("tree", "Tree", align="right"),
+    Column("rank", "Rank", align="right"),
+    Column("score", "Score", 2, align="right", help="Log probability, weighted."),
+    Column("sentence", "Sentence", wrap=True),
+)
+_EVALUATED = (
+    Column("model", "Model"),
+    Column("inputs", "Input", help="words: nothing else; all: with tags and relations"),
+    Column("simple", "Simple", 3, align="right"),
+    Column("generation", "Generation", 3, align="right"),
+    Column("simple_tree", "Simple tree", 3, align="right"),
+    Column("generation_tree", "Gen. tree", 3, align="right"),
+    Column("bleu", "BLEU", 1, align="right"),
+    Column("gtm", "GTM F", 3, align="right", help="e = 2"),
+    Column("exact", "Exact", 3, align="right", help="Share of sentences exactly as in the file."),
+    Column("speed", "Sent./s", 0, align="right", help="Sentences a second of processor time."),
+)
+_PAPER = _EVALUATED[:1] + _EVALUATED[2:6]
+_SUPERTAGS = (
+    Column("tag", "Category"),
+    Column("relation", "Relation"),
+    Column("kind", "Kind"),
+    Column("frame", "Frame", help="* is the head, the rest are the slots of arguments."),
+    Column("times", "Times", align="right"),
+    Column("left", "Left", 2, align="right", help="Share that stood left of the mother's head."),
+)
+DRAWN = 12
+"""Elementary trees that are drawn."""
+
+
+def frame_text(frame: Sequence[tuple[str, int]]) -> str:
+    """A frame as one reads it: slots in their order, the head between them."""
+    left = [relation for relation, side in frame if not side]
+    return " ".join([*left, "*", *(relation for relation, side in frame if side)])
+
+
+def sentences_document(
+    trees: InputTrees, orders: Sequence[Sequence[Order]], texts: Sequence[str], command: str
+) -> Document:
+    """All sentences of all trees; `texts` are they, one after the other."""
+    rows: list[Row] = []
+    for tree, found in enumerate(orders, 1):
+        for rank, order in enumerate(found, 1):
+            text = texts[len(rows)]
+            rows.append({"tree": tree, "rank": rank, "score": order.score, "sentence": text})
+    title = f"Sentences for {trees.name}"
+    return Document(title, (Table("rows", title, _SENTENCES, rows),), command, {})
+
+
+def evaluation_document(found: Sequence[Evaluated], trees: InputTrees, command: str) -> Document:
+    """Realisers side by side, and the paper's table beside them."""
+    from karat.metrics.names import metric
+    from karat.realize.evaluation import METRICS, PAPER
+
+    rows: list[Row] = [_evaluated(row) for row in found]
+    names = [column.key for column in _PAPER]
+    paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
+    blocks = (
+        Table("rows", f"{trees.name}: {len(trees):,} trees", _EVALUATED, rows),
+        Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
+    )
+    signatures = {key: metric(name).signature() for key, name in METRICS.items()}
+    return Document("Realisers", blocks, command, signatures)
+
+
+def _evaluated(row: Evaluated) -> Row:
+    cells: dict[str, Cell] = {"model": row.name, "inputs": row.inputs, **row.values}
+    return cells | {"exact": row.exact, "speed": row.speed}
+
+
+def grammar_document(name: str, grammar: Grammar, most: int, command: str) -> Document:
+    """Supertags by frequency, the first of them drawn."""
+    found = grammar.supertags()
+    rows = [_supertag(supertag) for supertag in found[:most]]
+    total = sum(supertag.times for supertag in found)
+    covered = sum(supertag.times for supertag in found[:most])
+    note = (
+        f"{len(found):,} supertags with {len(grammar.frames):,} frames; those listed cover "
+        f"{covered / max(total, 1):.1%} of {total:,} words."
+    )
+    table = Table("rows", "Supertags", _SUPERTAGS, rows, notes=(note,))
+    with_slots = [supertag for supertag in found if supertag.frame][: DRAWN // 2]
+    drawn = [*found[: DRAWN - len(with_slots)], *with_slots]
+    figures = tree_figure(list(dict.fromkeys(drawn)))
+    return Document(f"Grammar of {name}", (table, figures), command, {})
+
+
+def _supertag(supertag: Supertag) -> Row:
+    known = supertag.relation != "root"
+    return {
+        "tag": supertag.tag,
+        "relation": supertag.relation,
+        "kind": supertag.kind,
+        "frame": frame_text(supertag.frame),
+        "times": supertag.times,
+        "left": supertag.left / supertag.times if known else None,
+    }

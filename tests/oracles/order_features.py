@@ -1,0 +1,294 @@
+"""Features of an order as the ordering model sees them, taken from the tree without any search.
+
+Templates are written as the symbols they are made of: `a`, `b` and `c` are items from left to
+right, `h` is the head, `f` the frame of the treelet; `side` tells whether two items are right of
+the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MASK = (1 << 64) - 1
+EDGE, HEAD = 0x5EED0001, 0x5EED0002
+WORD_SYMBOLS = ("word", "ending", "shape", "tag", "fine", "relation")
+
+SIDE = """
+a.relation
+a.relation a.tag
+a.relation h.tag
+a.relation a.tag h.tag
+a.relation h.fine a.fine
+a.relation h.tag f.relation
+a.relation h.tag f.relation f.mother_tag
+a.relation h.word
+a.relation a.tag h.word
+a.word h.tag
+a.word a.relation
+a.word a.relation h.tag
+a.word a.relation h.fine f.relation
+a.word h.word
+a.word h.ending
+a.ending h.word
+a.ending a.relation h.ending
+a.relation a.first h.tag
+a.relation a.last h.tag
+a.relation a.first h.word
+a.relation a.first a.second
+a.relation a.first_tag a.last_tag h.tag
+a.relation a.size h.tag
+a.relation a.tag a.size a.daughters h.tag
+a.relation a.tag f.count
+a.shape a.relation h.shape h.tag
+a.relation a.tag f.relations
+a.relation h.fine f.relations
+a.word f.relations
+a.relation f.relation f.mother_word
+a.word f.relation f.mother_relation
+a.fine f.relation h.tag
+a.first a.relation f.relation
+a.first a.second h.tag
+a.relation a.tag f.relation f.mother_relation h.tag
+a.ending a.relation h.tag
+a.relation h.ending f.relation
+"""
+
+SISTER = """
+a.relation c.relation h.tag
+a.relation c.word
+a.relation a.tag c.relation c.tag h.fine
+a.word c.relation h.tag
+a.word c.word
+a.relation c.fine a.fine
+a.relation a.first c.word
+a.relation c.word f.relation h.fine
+a.relation c.relation f.relation h.fine
+"""
+
+PAIR = """
+a.relation b.relation
+a.relation b.relation side
+a.relation b.relation side h.tag
+a.relation b.relation side h.word
+a.relation b.relation side f.relation h.tag
+a.relation b.relation side a.tag b.tag
+a.relation b.relation side a.tag b.tag h.tag
+a.relation b.relation side a.fine b.fine
+a.relation b.relation side a.size b.size
+a.tag b.tag side larger equal
+a.relation b.relation side larger equal
+a.relation b.relation side a.first
+a.relation b.relation side b.first
+a.relation b.relation side a.last
+a.relation b.relation side b.last
+a.first b.first side
+a.first_tag b.first_tag a.relation b.relation side
+a.last_tag b.first_tag a.relation b.relation side
+a.word b.word
+a.word b.word side
+a.word b.relation side
+a.word b.relation b.tag side
+a.word b.relation h.tag side
+a.word b.first side
+a.relation b.word side
+a.relation a.tag b.word side
+a.relation b.word h.tag side
+a.first b.word side
+a.ending b.ending side
+a.shape b.shape a.relation b.relation side
+a.ending b.relation side
+a.relation b.ending side
+a.relation b.relation side f.count
+a.relation b.relation side f.relations
+a.relation a.daughters b.relation b.daughters side
+a.relation b.relation side a.first a.second
+a.relation b.relation side b.first b.second
+a.relation b.relation side a.first b.first
+a.relation b.relation side a.last_tag b.last_tag
+a.word b.ending side
+a.ending b.word side
+a.word b.word h.word
+a.fine b.fine h.fine side
+a.relation b.relation side f.relation f.mother_tag
+"""
+
+NEIGHBOUR = """
+a.relation b.relation side
+a.relation b.relation h.tag side
+a.relation b.relation h.tag f.relation side
+a.relation b.relation h.word
+a.relation b.relation a.tag b.tag h.tag
+a.relation b.relation a.fine b.fine
+a.relation b.relation f.count side
+a.relation b.relation f.relations
+a.relation b.relation a.size b.size side
+a.last b.first
+a.last b.first a.relation b.relation
+a.last b.first_tag
+a.last_tag b.first
+a.last_tag b.first_tag a.relation b.relation
+a.last_tag b.first_tag h.tag
+a.last b.relation side
+a.relation b.first side
+a.last b.relation b.tag
+a.relation a.tag b.first
+a.but_last a.last b.first
+a.last b.first b.second
+a.but_last a.last b.first_tag
+a.last_tag b.first b.second
+a.word b.word
+a.word b.relation side
+a.relation b.word side
+a.word b.tag h.tag
+a.tag b.word h.tag
+a.ending b.ending side
+a.shape b.shape a.relation b.relation
+a.word b.first
+a.last b.word
+a.word b.relation f.relation h.tag
+a.relation b.word f.relation h.tag
+a.last b.first h.word
+a.relation b.relation a.last b.first_tag
+a.relation b.relation a.last_tag b.first
+a.fine b.fine h.fine f.relation
+a.relation b.relation f.relation f.mother_tag side
+"""
+
+TRIPLE = """
+a.relation b.relation c.relation
+a.relation b.relation c.relation h.tag
+a.relation b.relation c.relation h.tag f.relation
+a.relation b.relation c.relation a.tag b.tag c.tag
+a.word b.relation c.relation
+a.relation b.word c.relation
+a.relation b.relation c.word
+a.relation b.first c.relation
+a.relation b.last c.relation
+a.last b.relation c.first
+a.last_tag b.relation b.tag c.first_tag
+a.word b.word c.relation
+a.relation b.word c.word
+a.fine b.fine c.fine
+a.relation b.relation c.relation a.size b.size c.size
+a.relation b.relation c.relation f.count
+a.relation b.relation c.relation f.relations
+a.word b.relation c.word
+a.last b.word c.first
+a.relation b.relation c.relation h.word
+"""
+
+
+def mix(h: int, x: int) -> int:
+    """Two numbers of 64 bits in one."""
+    h = (h ^ x) * 0x9E3779B97F4A7C15 & MASK
+    return h ^ h >> 29
+
+
+def symbol(text: str) -> int:
+    """The symbol of a string."""
+    data = text.encode()
+    h = 0xCBF29CE484222325 ^ len(data)
+    for byte in data:
+        h = (h ^ byte) * 0x100000001B3 & MASK
+    return mix(h, len(data)) >> 32
+
+
+def size_class(n: int) -> int:
+    """1, 2, 3-4, 5-8, … as 0, 1, 2, 3, …"""
+    return (n - 1).bit_length()
+
+
+@dataclass
+class Tree:
+    """Heads (-1: the root's), symbols of the nodes by their names, and an order of the nodes."""
+
+    heads: Sequence[int]
+    columns: dict[str, Sequence[int]]
+    order: Sequence[int]
+
+    def daughters(self, node: int) -> list[int]:
+        """By their numbers."""
+        return [i for i, head in enumerate(self.heads) if head == node]
+
+    def subtree(self, node: int) -> list[int]:
+        """The nodes below a node and itself, as ordered."""
+        below = {node}
+        for i, head in enumerate(self.heads):  # heads come before their daughters
+            if head in below:
+                below.add(i)
+        return [i for i in self.order if i in below]
+
+
+Item = dict[str, int]
+
+
+def item(tree: Tree, node: int, phrase: Sequence[int]) -> Item:
+    """What is known of a node with its ordered subtree."""
+    word, tag = tree.columns["word"], tree.columns["tag"]
+    return {name: tree.columns[name][node] for name in WORD_SYMBOLS} | {
+        "size": size_class(len(phrase)),
+        "daughters": size_class(len(tree.daughters(node)) + 1),
+        "first": word[phrase[0]],
+        "second": word[phrase[1]] if len(phrase) > 1 else 0,
+        "last": word[phrase[-1]],
+        "but_last": word[phrase[-2]] if len(phrase) > 1 else 0,
+        "first_tag": tag[phrase[0]],
+        "last_tag": tag[phrase[-1]],
+    }
+
+
+def edge() -> Item:
+    """What stands before the first item and after the last."""
+    names = ("first", "second", "last", "but_last", "first_tag", "last_tag", *WORD_SYMBOLS)
+    return dict.fromkeys(names, EDGE) | {"size": 0, "daughters": 0}
+
+
+def frame(tree: Tree, node: int) -> dict[str, int]:
+    """What all items of a treelet share."""
+    mother, relation = tree.heads[node], tree.columns["relation"]
+    names = ("word", "tag", "relation")
+    together = sum(mix(77, relation[d]) for d in tree.daughters(node)) & MASK
+    return {f"mother_{n}": tree.columns[n][mother] if mother >= 0 else 0 for n in names} | {
+        "relation": relation[node],
+        "relations": together >> 20 & 0xFFFFFFFF,
+        "count": min(len(tree.daughters(node)), 8),
+    }
+
+
+def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -> Iterator[int]:
+    """The hash of every template's feature."""
+    larger = int(known["a"]["size"] > known.get("b", known["a"])["size"])
+    equal = int(known["a"]["size"] == known.get("b", known["a"])["size"])
+    plain = {"side": side, "larger": larger, "equal": equal}
+    for number, template in enumerate(templates.split("\n")[1:-1], (family << 16) + 1):
+        h = mix(0x1234567, number)
+        for name in template.split():
+            owner, _, part = name.partition(".")
+            h = mix(h, known[owner][part] if part else plain[name])
+        yield h * 0xD6E8FEB86659FD93 & MASK
+
+
+def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
+    """The features of one treelet's order, by their group."""
+    members = sorted([node, *tree.daughters(node)], key=list(tree.order).index)
+    shared = {"f": frame(tree, node), "h": item(tree, node, [node]) | {"relation": HEAD}}
+    items = [shared["h"] if i == node else item(tree, i, tree.subtree(i)) for i in members]
+    at = members.index(node)
+    row = [edge(), *items, edge()]
+    found: dict[str, list[int]] = {"side": [], "pair": [], "neighbour": [], "triple": []}
+    for i, a in enumerate(items[:at]):
+        found["side"] += hashes(1, SIDE, shared | {"a": a})
+        for c in items[:i] + items[i + 1 : at] + items[at + 1 :]:
+            found["side"] += hashes(2, SISTER, shared | {"a": a, "c": c})
+    for side, part in enumerate((items[:at], items[at + 1 :])):
+        for j, b in enumerate(part):
+            for a in part[:j]:
+                found["pair"] += hashes(3, PAIR, shared | {"a": a, "b": b}, side)
+    for i in range(len(row) - 1):
+        known = shared | {"a": row[i], "b": row[i + 1]}
+        found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
+        if i:
+            known = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
+            found["triple"] += hashes(5, TRIPLE, known)
+    return found

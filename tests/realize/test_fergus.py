@@ -1,0 +1,275 @@
+"""FERGUS whole: the paper's example, order that must not leak, odd trees, models on disk."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles.random_treebanks import random_treebank
+from oracles.scrambled import scrambled
+
+import karat as kt
+from karat.realize.evaluation import evaluate, sentences
+from karat.realize.fergus import Fergus
+from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
+from karat.realize.model import RealizerModel, open_realizer, train_realizer
+from karat.realize.punctuate import punctuate
+from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.trees import InputTrees, input_trees, read_trees
+from karat.realize.unraveler import unravel
+from karat.store import read_store, write_store
+
+
+@pytest.fixture(scope="module")
+def demo() -> Treebank:
+    with resources.as_file(resources.files("karat") / "data/treebank/demo.conllu") as path:
+        return read_treebank(path)
+
+
+@pytest.fixture(scope="module")
+def model(demo: Treebank) -> RealizerModel:
+    return train_realizer(demo)
+
+
+def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
+    trees = read_trees(path, inputs)
+    return sentences(trees, model.best(inputs).realize(trees))
+
+
+def test_the_papers_example_comes_out_right(demo: Treebank, model: RealizerModel) -> None:
+    trees = input_trees(demo, "words").choose([0])
+    (found,) = model.the_fergus().realize(trees, 3)
+    assert trees.sentence(0, found[0].nodes) == "there was no cost estimate for the second phase ."
+    assert [order.score for order in found] == sorted((o.score for o in found), reverse=True)
+    assert len({order.nodes for order in found}) == 3
+
+
+def test_the_supertags_of_the_example_are_those_of_the_treebank(
+    demo: Treebank, model: RealizerModel
+) -> None:
+    fergus = model.the_fergus()
+    trees = input_trees(demo, "words").choose([0])
+    (best,) = fergus.chooser.choose_best(trees, 0, 1)
+    grammar = fergus.chooser.grammar
+    named = dict(zip(trees.words, map(grammar.label, best.labels.tolist()), strict=True))
+    assert named["was"] == ("VERB", "root")
+    assert named["estimate"] == ("NOUN", "nsubj")
+    assert named["phase"] == ("NOUN", "nmod")
+    assert grammar.frames[best.frames[0]] == (("expl", 0), ("nsubj", 1))
+
+
+@pytest.mark.parametrize("inputs", ["words", "all"])
+def test_the_order_of_the_file_does_not_reach_any_realiser(
+    model: RealizerModel, tmp_path: Path, inputs: str
+) -> None:
+    with resources.as_file(resources.files("karat") / "data/treebank/demo.conllu") as path:
+        text = path.read_text("utf-8")
+        expected = read_trees(path, inputs)
+    (tmp_path / "other.conllu").write_text(scrambled(text, 5), "utf-8")
+    other = read_trees(tmp_path / "other.conllu", inputs)
+    for realizer in model.realizers(inputs):
+        a, b = (sentences(trees, realizer.realize(trees)) for trees in (expected, other))
+        assert a == b
+
+
+def test_models_are_the_same_after_they_were_saved(
+    demo: Treebank, model: RealizerModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "a.npz")
+    again = open_realizer(tmp_path / "a.npz")
+    for inputs in ("words", "all"):
+        trees = input_trees(demo, inputs).choose(range(20))
+        for mine, theirs in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
+            assert mine.name == theirs.name
+            assert mine.realize(trees, 2) == theirs.realize(trees, 2)
+    train_realizer(demo).save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_models_of_another_version_are_refused(model: RealizerModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    write_store(tmp_path / "b.npz", "realiser", 99, store.about, store.arrays)
+    with pytest.raises(kt.InputError, match="of version 1, and this Karat reads version 99"):
+        read_store(tmp_path / "a.npz", "realiser", 99)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    write_store(tmp_path / "b.npz", "realiser", 99, about, store.arrays)
+    with pytest.raises(kt.InputError, match="of version 99, and this Karat reads version 1"):
+        open_realizer(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("lost", ["fergus.tree_keys", "fergus.labels", "fergus.lm_p"])
+def test_models_that_lack_a_part_are_called_damaged(
+    model: RealizerModel, tmp_path: Path, lost: str
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    arrays = {name: array for name, array in store.arrays.items() if name != lost}
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
+    with pytest.raises(kt.InputError, match="damaged"):
+        open_realizer(tmp_path / "b.npz")
+
+
+def test_models_whose_numbers_point_outside_are_called_damaged(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    arrays = dict(store.arrays)
+    arrays["fergus.labels"] = arrays["fergus.labels"] + np.int32(10**6)
+    write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
+    with pytest.raises(kt.InputError, match=r"damaged .*out of range"):
+        open_realizer(tmp_path / "b.npz")
+
+
+def star(n: int) -> str:
+    lines = ["1\tis\t_\tVERB\t_\t_\t0\troot\t_\t_"]
+    lines += [f"{i}\tw{i}\t_\tNOUN\t_\t_\t1\tobl\t_\t_" for i in range(2, n + 2)]
+    return "\n".join(lines) + "\n\n"
+
+
+@pytest.mark.parametrize("inputs", ["words", "all"])
+@pytest.mark.parametrize("n", [0, 1, 7, 60, 150])
+def test_a_head_may_have_any_number_of_daughters(
+    model: RealizerModel, tmp_path: Path, n: int, inputs: str
+) -> None:
+    (tmp_path / "a.conllu").write_text(star(n))
+    trees = read_trees(tmp_path / "a.conllu", inputs)
+    for realizer in model.realizers(inputs):
+        (found,) = realizer.realize(trees, 2)
+        assert all(sorted(order.nodes) == list(range(n + 1)) for order in found)
+    fergus = model.the_fergus()
+    lattice = unravel(fergus.chooser, trees, fergus.chooser.choose(trees), fergus.weights)
+    assert lattice.states <= fergus.weights.width * (n + 2)
+
+
+def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
+    n = 2000
+    rows = [
+        f"{i}\tw\t_\tNOUN\t_\t_\t{i - 1}\t{'root' if i == 1 else 'nmod'}\t_\t_"
+        for i in range(1, n + 1)
+    ]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
+    (found,) = model.the_fergus().realize(read_trees(tmp_path / "a.conllu"))
+    assert sorted(found[0].nodes) == list(range(n))
+
+
+def test_words_tags_and_relations_never_seen_are_realised(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    (tmp_path / "a.conllu").write_text(
+        "1\tqwxz\t_\tQQ\t_\t_\t2\tzz\t_\t_\n2\t日本\t_\t_\t_\t_\t0\troot\t_\t_\n"
+        "3\tblorfs\t_\tVERB\t_\t_\t2\tobj\t_\t_\n\n"
+    )
+    for inputs in ("words", "all"):
+        (found,) = first(model, tmp_path / "a.conllu", inputs)
+        assert sorted(found.split()) == ["blorfs", "qwxz", "日本"]
+
+
+def test_a_treebank_without_projective_trees_teaches(tmp_path: Path) -> None:
+    one = (
+        "1\ta\t_\tX\t_\t_\t3\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t4\tdet\t_\t_\n"
+        "3\tc\t_\tX\t_\t_\t0\troot\t_\t_\n4\td\t_\tX\t_\t_\t3\tobj\t_\t_\n\n"
+    )
+    path = tmp_path / "a.conllu"
+    path.write_text(one * 3)
+    model = train_realizer(read_treebank(path))
+    assert first(model, path) == ["a c b d"] * 3  # the best that keeps subtrees together
+
+
+def test_a_treebank_without_tags_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(kt.InputError, match="no tags: expected a treebank with UPOS"):
+        train_realizer(read_treebank(path))
+
+
+def test_a_treebank_of_one_word_is_enough(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+    assert first(train_realizer(read_treebank(path)), path) == ["a"]
+
+
+def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
+    trees = input_trees(demo, "all")
+    found = extract_grammar(trees, gold_frames(trees)).supertags()
+    assert sum(supertag.times for supertag in found) == len(trees.words)
+    assert [s.times for s in found] == sorted((s.times for s in found), reverse=True)
+    det = [s for s in found if s.relation == "det"]
+    assert sum(s.left for s in det) > 0.9 * sum(s.times for s in det)
+    assert all(s.kind == "argument" for s in found if s.relation in ARGUMENTS)
+
+
+def test_left_and_right_go_to_the_likelier_side(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(random_treebank(7, 60))
+    bank = read_treebank(path)
+    fergus = Fergus.train(bank)
+    trees = input_trees(bank, "words")
+    real = fergus.baselines[-1]
+    orders = real.realize(trees)
+    lefts = sides(trees)
+    for i, found in enumerate(orders):
+        start = int(trees.offsets[i])
+        place = {node: at for at, node in enumerate(found[0].nodes)}
+        for node, head in enumerate(trees.heads[trees.slice(i)].tolist()):
+            if head < 0:
+                continue
+            p = left_share(lefts, trees.words[start + node], trees.words[start + head])
+            if p != 0.5:
+                assert (place[node] < place[head]) == (p > 0.5)
+
+
+def sides(trees: InputTrees) -> dict[tuple[str, ...], list[bool]]:
+    """For every lexeme, with and without her mother's, whether she was left."""
+    found: dict[tuple[str, ...], list[bool]] = {}
+    for node, mother in enumerate(trees.mothers().tolist()):
+        if mother >= 0:
+            left = bool(trees.places[node] < trees.places[mother])
+            word = trees.words[node]
+            for key in ((), (word,), (word, trees.words[mother])):
+                found.setdefault(key, []).append(left)
+    return found
+
+
+def left_share(found: dict[tuple[str, ...], list[bool]], word: str, mother: str) -> float:
+    p = 0.5
+    for key in ((), (word,), (word, mother)):
+        seen = found.get(key, [])
+        p = (sum(seen) + p) / (len(seen) + 1) if seen else p
+    return p
+
+
+def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None:
+    lm = model.the_fergus().lm
+    assert punctuate(lm, ["there was no cost estimate for the second phase"]) == [
+        "there was no cost estimate for the second phase ."
+    ]
+    assert punctuate(lm, ["well , yes"]) == ["well , yes"]
+
+
+def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:
+    bank = read_treebank(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
+    model = train_realizer(_part(bank, 0, 1600))
+    rows = evaluate(model.realizers("words"), input_trees(_part(bank, 1600, 1800), "words"))
+    scores = [row.values["generation_tree"] for row in rows]
+    assert [row.name for row in rows] == [
+        "LR, random trees",
+        "LR, real trees",
+        "LR, real trees, trigrams",
+        "supertags",
+    ]
+    assert scores == sorted(scores)
+    assert scores[-1] > 0.8
+
+
+def _part(bank: Treebank, begin: int, end: int) -> Treebank:
+    a, b = int(bank.offsets[begin]), int(bank.offsets[end])
+    columns = [c[a:b] for c in (bank.words, bank.lemmas, bank.upos, bank.xpos, bank.relations)]
+    offsets = bank.offsets[begin : end + 1] - a
+    per = (bank.ids[begin:end], bank.documents[begin:end], bank.lines[begin:end])
+    return Treebank(bank.name, *columns, bank.heads[a:b], offsets, *per)

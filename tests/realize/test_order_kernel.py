@@ -1,0 +1,220 @@
+"""The kernel's orders against all orders, and its gradient against differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles.order_features import Tree, symbol, treelet_features
+from oracles.order_loops import daughters, loss, projective_orders
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.realize.symbols import Columns, shape, symbols
+
+BITS = 10
+WORDS = ("a", "b", "c", "it", "3")
+LABELS = ("x", "y", "z")
+NOTHING = np.empty(0, dtype=np.int32)
+
+
+@st.composite
+def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]]:
+    """A tree of a few nodes, its words and its heads."""
+    n = draw(st.integers(1, most))
+    heads = [-1, *(draw(st.integers(0, i)) for i in range(n - 1))]
+    words, tags, fine, relations = (
+        draw(st.lists(st.sampled_from(some), min_size=n, max_size=n))
+        for some in (WORDS, LABELS, LABELS, LABELS)
+    )
+    columns = Columns(
+        symbols(words),
+        symbols([word[-3:] for word in words]),
+        symbols([shape(word) for word in words]),
+        symbols(tags),
+        symbols(fine),
+        symbols(relations),
+        np.array(heads, dtype=np.int32),
+        np.array([0, n], dtype=np.int64),
+    )
+    return columns, words, heads
+
+
+@cache
+def language_model() -> LanguageModel:
+    return LanguageModel.train(["a b c it", "it a 3", "b b a"], 3, tok="none")
+
+
+def weights(seed: int) -> NDArray[np.float32]:
+    return np.random.default_rng(seed).normal(0, 0.1, 1 << BITS).astype(np.float32)
+
+
+def places_of(order: Sequence[int]) -> NDArray[np.int32]:
+    places = np.empty(len(order), dtype=np.int32)
+    places[list(order)] = np.arange(len(order))
+    return places
+
+
+def parts(w: NDArray[np.float32], columns: Columns, order: Sequence[int]) -> float:
+    """w · f of all treelets of an order."""
+    return float(_kernel.explain_order(w, columns.kernel, 0, places_of(order))[1].sum())
+
+
+def found(
+    w: NDArray[np.float32],
+    columns: Columns,
+    k: int,
+    model: LanguageModel | None = None,
+    words: NDArray[np.int32] = NOTHING,
+    weight: float = 0.0,
+) -> list[tuple[float, tuple[int, ...]]]:
+    """The k best orders, nothing being cut."""
+    kernel = model.kernel if model else None
+    counts, scores, nodes = _kernel.order_trees(
+        w, columns.kernel, 0, 1, k, 1000, 1000, kernel, words, weight
+    )
+    size = columns.nodes
+    return [
+        (score, tuple(nodes[i * size : (i + 1) * size].tolist()))
+        for i, score in enumerate(scores.tolist()[: counts[0]])
+    ]
+
+
+@given(trees(7), st.integers(0, 99))
+def test_features_are_those_of_the_tree(tree: tuple, seed: int) -> None:
+    columns, _, heads = tree
+    w = weights(seed)
+    names = ("word", "ending", "shape", "tag", "fine", "relation")
+    kept = (columns.words, columns.endings, columns.shapes)
+    kept += (columns.tags, columns.fine, columns.relations)
+    table = {name: column.tolist() for name, column in zip(names, kept, strict=True)}
+    order = next(projective_orders(heads))
+    at, rows = _kernel.explain_order(w, columns.kernel, 0, places_of(order))
+    for node, row in zip(at.tolist(), rows.tolist(), strict=True):
+        found = treelet_features(Tree(heads, table, order), node)
+        sums = [sum(float(w[h >> (64 - BITS)]) for h in group) for group in found.values()]
+        np.testing.assert_allclose(row, sums, atol=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", "a", "the", "naïve", "日本"])
+def test_symbols_are_hashes_of_bytes(text: str) -> None:
+    assert symbols([text]).tolist() == [symbol(text)]
+
+
+@given(trees(), st.integers(0, 99))
+def test_the_best_orders_are_those_of_all(tree: tuple, seed: int) -> None:
+    columns, _, heads = tree
+    w = weights(seed)
+    every = sorted((parts(w, columns, order) for order in projective_orders(heads)), reverse=True)
+    best = found(w, columns, 8)
+    assert len(best) == min(8, len(every))
+    totals = [parts(w, columns, order) for _, order in best]
+    np.testing.assert_allclose(totals, every[: len(best)], atol=1e-4)
+    assert len({order for _, order in best}) == len(best)
+
+
+@given(trees(4), st.integers(0, 99), st.sampled_from([0.2, 1.0]))
+def test_the_language_model_has_its_say(tree: tuple, seed: int, weight: float) -> None:
+    columns, words, heads = tree
+    w = weights(seed)
+    model = language_model()
+    vocab = _kernel.Vocab()
+    ids = vocab.add(words)
+    ids = model.find(vocab)[ids]
+
+    def total(order: Sequence[int]) -> float:
+        text = " ".join(words[i] for i in order)
+        fluency = float(model.score([text])[0]) * np.log(10)
+        return parts(w, columns, order) + weight * fluency
+
+    best = max(total(order) for order in projective_orders(heads))
+    assert total(found(w, columns, 1, model, ids, weight)[0][1]) == pytest.approx(best, abs=1e-4)
+
+
+@given(trees(4), st.integers(0, 99))
+def test_the_loss_is_that_of_all_orders(tree: tuple, seed: int) -> None:
+    columns, _, heads = tree
+    w = weights(seed)
+    order = next(projective_orders(heads))
+
+    def score(places: Sequence[int], node: int) -> float:
+        at, rows = _kernel.explain_order(w, columns.kernel, 0, np.array(places, dtype=np.int32))
+        return float(rows[at == node].sum())
+
+    trainer = _kernel.OrderingTrainer(BITS, 100, 1, 0.1, 0.2)
+    places = places_of(order)
+    value, _ = trainer.gradient(columns.kernel, places, 0, w)
+    assert value == pytest.approx(loss(heads, places.tolist(), score), abs=1e-4)
+
+
+@given(trees(), st.integers(0, 99))
+def test_the_gradient_is_the_slope_of_the_loss(tree: tuple, seed: int) -> None:
+    columns, _, heads = tree
+    w = weights(seed)
+    trainer = _kernel.OrderingTrainer(BITS, 1000, 1, 0.1, 0.2)
+    places = places_of(next(projective_orders(heads)))
+    _, slopes = trainer.gradient(columns.kernel, places, 0, w)
+    assert slopes.any() == any(daughters(heads, i) for i in range(len(heads)))
+    direction = np.random.default_rng(seed + 1).normal(0, 1, len(w)).astype(np.float32)
+    step = np.float32(2.0**-8)
+    ahead, _ = trainer.gradient(columns.kernel, places, 0, w + step * direction)
+    behind, _ = trainer.gradient(columns.kernel, places, 0, w - step * direction)
+    difference = (ahead - behind) / (2 * float(step))
+    assert difference == pytest.approx(float(slopes @ direction), abs=0.02, rel=0.02)
+
+
+def flat_tree(n: int) -> Columns:
+    """A head with n daughters, all different."""
+    words = symbols([f"w{i}" for i in range(n + 1)])
+    heads = np.array([-1] + [0] * n, dtype=np.int32)
+    return Columns(*([words] * 6), heads, np.array([0, n + 1], dtype=np.int64))
+
+
+@pytest.mark.parametrize("n", [0, 1, 60, 64, 65, 500])
+def test_any_number_of_daughters_is_ordered(n: int) -> None:
+    columns = flat_tree(n)
+    _, _, nodes = _kernel.order_trees(
+        weights(1), columns.kernel, 0, 1, 1, 32, 3, None, NOTHING, 0.0
+    )
+    assert sorted(nodes.tolist()) == list(range(n + 1))
+    assert nodes.tolist()[65:] == list(range(65, n + 1))
+
+
+def test_a_long_chain_is_ordered() -> None:
+    n = 3000
+    words = symbols([f"w{i}" for i in range(n)])
+    heads = np.arange(-1, n - 1, dtype=np.int32)
+    columns = Columns(*([words] * 6), heads, np.array([0, n], dtype=np.int64))
+    _, _, nodes = _kernel.order_trees(
+        weights(1), columns.kernel, 0, 1, 1, 32, 3, None, NOTHING, 0.0
+    )
+    assert sorted(nodes.tolist()) == list(range(n))
+
+
+@pytest.mark.parametrize(
+    ("heads", "offsets", "message"),
+    [
+        ([0, 0], [0, 2], "begins with its root"),
+        ([-1, 1], [0, 2], "before its daughters"),
+        ([-1, 0], [0, 1], "do not fit"),
+        ([-1, 0], [0, 2, 2], "begins with its root"),
+    ],
+)
+def test_columns_that_are_no_trees(heads: list[int], offsets: list[int], message: str) -> None:
+    words = symbols(["a", "b"])
+    columns = Columns(*([words] * 6), np.array(heads, dtype=np.int32), np.array(offsets))
+    with pytest.raises(ValueError, match=message):
+        _ = columns.kernel
+
+
+def test_weights_of_a_wrong_size_are_refused() -> None:
+    columns = flat_tree(2)
+    with pytest.raises(ValueError, match="power of two"):
+        _kernel.order_trees(
+            np.zeros(3, dtype=np.float32), columns.kernel, 0, 1, 1, 32, 3, None, NOTHING, 0.0
+        )

@@ -1,0 +1,192 @@
+"""The ordering model on a small language: what it learns, keeps, explains and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles.scrambled import scrambled
+from oracles.toy_language import toy_treebank
+
+from karat.errors import InputError, Interrupted
+from karat.realize import labelling, ordering_training
+from karat.realize.ordering import GROUPS, KIND, VERSION, OrderingModel
+from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.trees import InputTrees, input_trees, read_trees
+from karat.store import read_store, write_store
+
+
+def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return read_treebank(path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small() -> None:
+    """A small language needs no large table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering_training, "BITS", 16)
+        patch.setattr(labelling, "BITS", 16)
+        yield
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
+    return bank(tmp_path_factory.mktemp("toy"), toy_treebank(120, 1))
+
+
+@pytest.fixture(scope="module", params=["words", "all"])
+def model(request: pytest.FixtureRequest, treebank: Treebank, small: None) -> OrderingModel:
+    return OrderingModel.train(treebank, request.param)
+
+
+def sentences(model: OrderingModel, trees: InputTrees) -> list[str]:
+    return [trees.sentence(i, found[0].nodes) for i, found in enumerate(model.realize(trees))]
+
+
+def test_the_language_is_learned(model: OrderingModel, tmp_path: Path) -> None:
+    trees = input_trees(bank(tmp_path, toy_treebank(50, 2)), model.inputs)
+    right = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
+    assert sentences(model, trees) == right
+
+
+def test_the_order_of_the_file_is_not_seen(model: OrderingModel, tmp_path: Path) -> None:
+    text = toy_treebank(30, 3)
+    known = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
+    for seed in range(3):
+        (tmp_path / "scrambled.conllu").write_text(scrambled(text, seed), "utf-8")
+        trees = read_trees(tmp_path / "scrambled.conllu", model.inputs)
+        assert sentences(model, trees) == known
+
+
+def test_a_scrambled_tree_of_unknown_words_too(model: OrderingModel, tmp_path: Path) -> None:
+    text = toy_treebank(10, 4)
+    for word in ("cat", "tree", "sees", "often", "the"):
+        text = text.replace(f"\t{word}\t", f"\tx{word[::-1]}\t")
+    known = sentences(model, input_trees(bank(tmp_path, text), model.inputs))
+    (tmp_path / "scrambled.conllu").write_text(scrambled(text, 1), "utf-8")
+    assert sentences(model, read_trees(tmp_path / "scrambled.conllu", model.inputs)) == known
+
+
+def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None:
+    trees = input_trees(bank(tmp_path, toy_treebank(20, 5)), model.inputs)
+    model.save(tmp_path / "model.npz")
+    opened = OrderingModel.open(tmp_path / "model.npz")
+    assert opened.realize(trees, 3) == model.realize(trees, 3)
+    opened.save(tmp_path / "again.npz")
+    first, second = (
+        read_store(tmp_path / name, KIND, VERSION).arrays for name in ("model.npz", "again.npz")
+    )
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name])
+
+
+def test_training_is_repeatable(treebank: Treebank) -> None:
+    few = input_trees(treebank, "all")
+    first, second = (OrderingModel.train(treebank, "all", seed=3) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert first.realize(few, 2) == second.realize(few, 2)
+
+
+def test_several_orders(model: OrderingModel, tmp_path: Path) -> None:
+    trees = input_trees(bank(tmp_path, toy_treebank(20, 6)), model.inputs)
+    for i, found in enumerate(model.realize(trees, 5)):
+        assert len({order.nodes for order in found}) == len(found) == 5
+        scores = [order.score for order in found]
+        assert scores == sorted(scores, reverse=True)
+        assert all(
+            sorted(order.nodes) == list(range(len(trees.words[trees.slice(i)]))) for order in found
+        )
+
+
+def test_an_order_is_explained(model: OrderingModel, tmp_path: Path) -> None:
+    trees = input_trees(bank(tmp_path, toy_treebank(5, 7)), model.inputs)
+    right, wrong = model.realize(trees, 2)[0]
+    parts = model.explain(trees, 0, right)
+    assert parts[0].words[-1] == "."
+    assert all(tuple(treelet.parts) == GROUPS for treelet in parts)
+    total = sum(treelet.score for treelet in parts)
+    assert total > sum(treelet.score for treelet in model.explain(trees, 0, wrong))
+
+
+def test_words_are_not_enough_for_a_model_of_all(treebank: Treebank) -> None:
+    model = OrderingModel.train(treebank, "all")
+    with pytest.raises(InputError, match="only words: read them with inputs='all'"):
+        model.realize(input_trees(treebank, "words"))
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_is_at_least_one(model: OrderingModel, treebank: Treebank, k: int) -> None:
+    with pytest.raises(InputError, match=f"k={k}: expected at least 1"):
+        model.realize(input_trees(treebank, model.inputs), k)
+
+
+def test_unknown_inputs(treebank: Treebank) -> None:
+    with pytest.raises(InputError, match="inputs='tags': expected one of words, all"):
+        OrderingModel.train(treebank, "tags")
+
+
+def test_one_word_and_a_single_sentence(tmp_path: Path) -> None:
+    one = bank(tmp_path, "1\tyes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
+    for inputs in ("words", "all"):
+        model = OrderingModel.train(one, inputs)
+        assert sentences(model, input_trees(one, inputs)) == ["yes"]
+
+
+def test_a_tree_that_is_not_projective_is_trained_on_and_ordered(
+    model: OrderingModel, tmp_path: Path
+) -> None:
+    text = "".join(
+        f"{i}\t{word}\t_\tX\tX\t_\t{head}\tdep\t_\t_\n"
+        for i, (word, head) in enumerate([("a", 3), ("b", 4), ("c", 0), ("d", 1)], 1)
+    )
+    crossed = bank(tmp_path, text + "\n")
+    found = OrderingModel.train(crossed, "all").realize(input_trees(crossed, "all"))
+    assert sorted(found[0][0].nodes) == [0, 1, 2, 3]
+
+
+def test_training_can_be_stopped(treebank: Treebank) -> None:
+    seen: list[tuple[int, int, str]] = []
+
+    def progress(done: int, total: int, what: str) -> None:
+        seen.append((done, total, what))
+        if len(seen) == 6:
+            raise Interrupted("interrupted")
+
+    with pytest.raises(Interrupted):
+        OrderingModel.train(treebank, "all", progress=progress)
+    assert [done for done, _, _ in seen] == list(range(6))
+
+
+@pytest.mark.parametrize("inputs", ["words", "all"])
+def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
+    seen: list[tuple[int, int]] = []
+    OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
+    assert {total for _, total in seen} == {len(seen)}
+
+
+def test_what_is_no_model_is_refused(model: OrderingModel, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    path.write_text("nothing")
+    with pytest.raises(InputError, match="expected a word-order model of Karat"):
+        OrderingModel.open(path)
+    write_store(path, KIND, VERSION + 1, {}, {})
+    with pytest.raises(InputError, match=f"of version {VERSION + 1}"):
+        OrderingModel.open(path)
+    write_store(path, KIND, VERSION, {"inputs": "all"}, {})
+    with pytest.raises(InputError, match="damaged"):
+        OrderingModel.open(path)
+
+
+def test_a_model_with_weights_missing_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "model.npz")
+    store = read_store(tmp_path / "model.npz", KIND, VERSION)
+    name = next(name for name in store.arrays if name.endswith("_scales"))
+    for change in ({name: store.arrays[name][:-1]}, {"weights": store.arrays["weights"][:-1]}):
+        arrays = {**store.arrays, **change}
+        write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, arrays)
+        with pytest.raises(InputError, match="damaged"):
+            OrderingModel.open(tmp_path / "bad.npz")
