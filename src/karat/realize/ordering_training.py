@@ -1,7 +1,7 @@
 """Training of the ordering model: labels, weights, language model.
 
-Every choice (rates, features, the weight of the language model) was made on documents held out of
-EWT's training part; experiments/realize_ordering.py repeats them.
+Rates and the weight of the language model were chosen on documents held out of EWT's training part;
+experiments/realize_ordering.py repeats the choice of the weight.
 """
 
 from __future__ import annotations
