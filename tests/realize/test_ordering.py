@@ -184,7 +184,7 @@ def test_what_is_no_model_is_refused(model: OrderingModel, tmp_path: Path) -> No
 def test_a_model_with_weights_missing_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model.npz")
     store = read_store(tmp_path / "model.npz", KIND, VERSION)
-    name = next(name for name in store.arrays if name.endswith("_scales"))
+    name = next(name for name in store.arrays if name.endswith("_exponents"))
     for change in ({name: store.arrays[name][:-1]}, {"weights": store.arrays["weights"][:-1]}):
         arrays = {**store.arrays, **change}
         write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, arrays)

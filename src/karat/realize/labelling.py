@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.progress import as_threads
+from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
 
 Ints = NDArray[np.int64]
@@ -29,7 +30,7 @@ Weights = NDArray[np.float32]
 
 FOLDS = 3
 BITS = 22
-LEAST = 8
+LEAST = 20
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
 RATE, DROPOUT = 0.3, 0.3
@@ -72,11 +73,9 @@ class Classifier:
         return symbols(list(self.names))[numbers]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """As it is stored: a byte a weight, and for each row what its bytes are multiplied by."""
-        table = self.weights.reshape(-1, len(self.names))
-        scales = (np.abs(table).max(axis=1) / 127).astype(np.float32)
-        bytes_ = np.rint(table / np.maximum(scales, 1e-30)[:, None]).astype(np.int8)
-        return {"known": np.packbits(self.known), "scales": scales, "bytes": bytes_.reshape(-1)}
+        """As it is stored: a byte a weight, and the exponent of each row."""
+        found, exponents = to_bytes(self.weights, len(self.names))
+        return {"known": np.packbits(self.known), "exponents": exponents, "bytes": found}
 
     @classmethod
     def stored(
@@ -84,11 +83,10 @@ class Classifier:
     ) -> Classifier:
         """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
         known = np.unpackbits(arrays["known"]).astype(bool)
-        scales = arrays["scales"]
-        table = arrays["bytes"].reshape(len(scales), len(names)) * scales[:, None]
-        if known.sum() != len(scales) or len(known) & (len(known) - 1):
+        weights = from_bytes(arrays["bytes"], arrays["exponents"], len(names))
+        if known.sum() != len(arrays["exponents"]) or len(known) & (len(known) - 1):
             raise ValueError("features and weights differ in number")
-        return cls(names, sees_labels, known, table.astype(np.float32).reshape(-1))
+        return cls(names, sees_labels, known, weights)
 
 
 @dataclass(frozen=True, eq=False)

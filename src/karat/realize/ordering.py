@@ -25,6 +25,7 @@ from karat import __version__, _kernel
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
+from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import Labeller
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
@@ -35,6 +36,7 @@ KIND, VERSION = "word-order model", 1
 GROUPS = ("side", "pair", "neighbour", "triple")
 """The kinds of features, in the order of the kernel's."""
 BEAM, ALTERNATIVES = 32, 3
+BLOCK = 64  # weights that share an exponent when they are stored
 RUN = 256  # trees between two reports of progress
 
 Path = str | os.PathLike[str]
@@ -105,7 +107,8 @@ class OrderingModel:
             "karat": __version__,
             "trained": dict(self.trained),
         }
-        arrays = {"weights": self.weights.astype(np.float16), **self.labeller.arrays()}
+        weights, exponents = to_bytes(self.weights, BLOCK)
+        arrays = {"weights": weights, "exponents": exponents, **self.labeller.arrays()}
         arrays |= {f"lm_{name}": array for name, array in self.language_model.arrays.items()}
         return about, arrays
 
@@ -116,7 +119,8 @@ class OrderingModel:
         inner = {n.removeprefix("lm_"): a for n, a in arrays.items() if n.startswith("lm_")}
         try:
             check_inputs(said["inputs"])
-            weights = _power_of_two(store.array("weights", "float16")).astype(np.float32)
+            found = _power_of_two(store.array("weights", "int8"))
+            weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
             labeller = Labeller.stored(said["labels"], arrays)
             model = LanguageModel(said["language_model"], inner, store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])

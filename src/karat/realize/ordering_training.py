@@ -1,7 +1,7 @@
 """Training of the ordering model: labels, weights, language model.
 
-Every choice (rates, features, the weight of the language model) was made on documents held out of
-EWT's training part; experiments/realize_ordering.py repeats them.
+Rates and the weight of the language model were chosen on documents held out of EWT's training part;
+experiments/realize_ordering.py repeats the choice of the weight.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
+from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
-from karat.realize.ordering import ALTERNATIVES, BEAM, OrderingModel, check_inputs
+from karat.realize.ordering import ALTERNATIVES, BEAM, BLOCK, OrderingModel, check_inputs
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, input_trees
 
-BITS = 23
+BITS = 24
 EPOCHS = 3
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
@@ -54,7 +55,9 @@ def train_ordering(
         "sentences": len(treebank),
         "seed": seed,
     }
-    return OrderingModel(inputs, _half(weights), _rounded(labeller), model, lm_weight, trained)
+    return OrderingModel(
+        inputs, _rounded_weights(weights), _rounded(labeller), model, lm_weight, trained
+    )
 
 
 def _counted(progress: Progress, inputs: str) -> Step:
@@ -115,6 +118,6 @@ def _rounded(labeller: Labeller) -> Labeller:
     return Labeller.stored(labeller.about(), labeller.arrays())
 
 
-def _half(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def _rounded_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """As they are stored, so that a model is the same before and after."""
-    return weights.astype(np.float16).astype(np.float32)
+    return from_bytes(*to_bytes(weights, BLOCK), BLOCK)
