@@ -1,4 +1,4 @@
-"""What paraphrases are written with: rewrites of phrases, a language model, and how words are cased.
+"""What paraphrases are written with: rewrites of phrases, a language model, the case of words.
 
 PEM compares stems, and stems cannot be written. So the same links give a second table of phrases,
 of the words themselves, lower-cased, and the language model is trained on those.
@@ -116,7 +116,8 @@ def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
         tokens = tokenize(text, recipe.tok, "mixed")
         inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
         words = tokens.vocab.words(0, len(tokens.vocab))
-        for word, count in zip(words, np.bincount(inner, minlength=len(words)).tolist()):
+        counts = np.bincount(inner, minlength=len(words)).tolist()
+        for word, count in zip(words, counts, strict=True):
             forms[word.lower()][word] += count
     best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}

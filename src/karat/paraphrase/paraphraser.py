@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 CANDIDATES = 64
 """For each original, among which PEM chooses."""
+DEAREST = 0.5
+"""What a changed word may cost, in log10: dearer rewritings are not shown to PEM.
+
+PEM was not trained on broken sentences: what maximises it over all candidates would be one that it
+misjudges.
+"""
 MOST_WORDS = 1000
 """Of an original: time and memory grow with its length."""
 
@@ -124,12 +130,31 @@ def _search(generator: Generator, tokens: Tokens, most: int) -> list[list[list[S
     """For each original its rewritings, as steps from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     words = generator.model_words(tokens.vocab)
-    sentences, _, _, offsets, lengths, edges = generator.search.search(
+    sentences, scores, changes, offsets, lengths, edges = generator.search.search(
         tokens.ids, tokens.offsets, *maps, words, most, None
     )
     steps = _steps(generator, lengths, edges)
     each = [steps[a:b] for a, b in pairwise(offsets.tolist())]
-    return [each[a:b] for a, b in pairwise(sentences.tolist())]
+    plausible = scores + DEAREST * changes
+    least = _own_scores(generator, tokens)
+    return [
+        [each[k] for k in _plausible(plausible[a:b], least[i], a)]
+        for i, (a, b) in enumerate(pairwise(sentences.tolist()))
+    ]
+
+
+def _own_scores(generator: Generator, tokens: Tokens) -> NDArray[np.float64]:
+    """What the search would give the originals themselves: log10 Pr(R) / (length(R) + 1)."""
+    ids = generator.language.find(tokens.vocab)[tokens.ids]
+    log10_p = generator.language.kernel.score(ids, tokens.offsets)
+    return log10_p / (np.diff(tokens.offsets) + 1)
+
+
+def _plausible(scores: NDArray[np.float64], least: float, start: int) -> list[int]:
+    """The rewritings that are good enough; the best one if none is."""
+    good = np.flatnonzero(scores >= least)
+    chosen = good if len(good) else np.argsort(-scores, kind="stable")[:1]
+    return (start + chosen).tolist()
 
 
 def _steps(
@@ -187,8 +212,10 @@ def _ranked(
     listed = [texts or [line] for line, texts in zip(lines, found, strict=True)]
     originals = [line for line, texts in zip(lines, listed, strict=True) for _ in texts]
     scores = pem.score(originals, [text for texts in listed for text in texts], threads=1)
-    ends = accumulate(map(len, listed), initial=0)
-    return [_best(texts, scores, start, n) for texts, start in zip(listed, ends)]
+    ends = accumulate(map(len, listed))
+    return [
+        _best(texts, scores, end - len(texts), n) for texts, end in zip(listed, ends, strict=True)
+    ]
 
 
 def _best(texts: Sequence[str], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:

@@ -4,14 +4,18 @@ After Bannard & Callison-Burch (2005), who go from a phrase e to its translation
 
     Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)        the mean over those pivot languages that have e
 
-The result is a phrase table from a language to itself, in which no phrase stands beside itself.
+The result is a phrase table from a language to itself. A rewrite must be probable both ways round:
+else every word would have frequent words beside it to which it was linked by mistake. A phrase that
+only leaves words out at the ends, or adds some, is none: words without links stand in phrases or
+not, as it happens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +41,7 @@ class RewriteLimits:
     backward: float = 0.002
     """Pr(e'|f) must be at least this."""
     rewrite: float = 0.01
-    """Pr(e'|e) must be at least this."""
+    """Pr(e'|e) and Pr(e|e') must be at least this."""
     most: int = 20
     """The rewrites of a phrase, at most."""
 
@@ -72,11 +76,13 @@ def rewrite_table(
     number, phrases = distinct(_stacked(sides))
     cuts = np.cumsum([len(N) for N in seen])[:-1]
     numbers = np.split(number, cuts)
-    joined = _mean([_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths)])
-    kept = _best(joined, how)
+    joined = _mean(
+        [_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths, strict=True)]
+    )
+    kept = _best(joined, phrases, how)
     if not len(kept.p):
         raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
-    counts = np.bincount(number, np.concatenate(seen))
+    counts = _totals(number, np.concatenate(seen))
     pairs = Pairs(
         _rows(phrases, kept.source), _rows(phrases, kept.target), kept.p, counts[kept.source]
     )
@@ -89,7 +95,7 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
     e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
     f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
     times = counts.counts.astype(np.float64)
-    N, M = np.bincount(e, times), np.bincount(f, times)
+    N, M = _totals(e, times), _totals(f, times)
     there, back = times / N[e], times / M[f]
     forward = there >= how.forward
     backward = np.flatnonzero(back >= how.backward)
@@ -112,7 +118,7 @@ def _joins(
     before = np.concatenate(([0], np.cumsum(ways)))
     runs = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
     bounds = [*new[runs].tolist(), len(order)]
-    for begin, end in zip(bounds, bounds[1:]):
+    for begin, end in pairwise(bounds):
         rows, n = order[begin:end], ways[begin:end]
         steps = np.repeat(np.arange(len(rows)), n)
         within = np.arange(len(steps)) - np.repeat(before[begin:end] - before[begin], n)
@@ -138,15 +144,42 @@ def _mean(languages: Sequence[_Paths]) -> _Paths:
     return joined._replace(p=np.minimum(mean, 1.0))  # a rounded sum may be more
 
 
-def _best(paths: _Paths, how: RewriteLimits) -> _Paths:
-    """The most probable rewrites of each phrase, without the phrase itself."""
-    good = (paths.source != paths.target) & (paths.p >= how.rewrite)
-    source, target, p = (column[good] for column in paths)
+def _best(paths: _Paths, phrases: Ragged, how: RewriteLimits) -> _Paths:
+    """The most probable rewrites of each phrase."""
+    probable = _rows_of(paths, (paths.p >= how.rewrite) & (_reverse(paths) >= how.rewrite))
+    within = _within(phrases, probable.source, probable.target)
+    around = _within(phrases, probable.target, probable.source)
+    source, target, p = good = _rows_of(probable, ~(within | around))
     order = np.lexsort((target, -p, source))
     source = source[order]
     first = np.searchsorted(source, source)
-    kept = order[np.arange(len(order)) - first < how.most]
-    return _Paths(*(column[good][kept] for column in paths))
+    return _rows_of(good, order[np.arange(len(order)) - first < how.most])
+
+
+def _rows_of(paths: _Paths, rows: NDArray[Any]) -> _Paths:
+    return _Paths(*(column[rows] for column in paths))
+
+
+def _reverse(paths: _Paths) -> Floats:
+    """The probability of going the other way round, 0 if there is no way; paths are sorted."""
+    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
+    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, paths.p[at], 0.0)
+
+
+def _within(phrases: Ragged, a: Numbers, b: Numbers) -> NDArray[np.bool_]:
+    """Whether phrase a stands in phrase b, or is it."""
+    lengths = phrases.lengths
+    longest = int(lengths.max(initial=1))
+    there = np.arange(longest) < lengths[:, None]
+    words = np.full((len(lengths), 2 * longest), -1, dtype=np.int32)
+    words[:, :longest][there] = phrases.ids
+    found = np.zeros(len(a), dtype=np.bool_)
+    for shift in range(longest):
+        same = words[a, :longest] == words[b, shift : shift + longest]
+        found |= (same | ~there[a]).all(axis=1)
+    return found
 
 
 def _stacked(parts: Sequence[Ragged]) -> Ragged:
@@ -160,3 +193,8 @@ def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
     offsets = starts(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)
+
+
+def _totals(numbers: Numbers, values: Floats) -> Floats:
+    """The sum of the values of each number."""
+    return np.asarray(np.bincount(numbers, values), dtype=np.float64)
