@@ -21,8 +21,8 @@ import numpy as np
 import karat as kt
 from karat.paraphrase.controls import add_controls, control_sentences
 from karat.paraphrase.judged import judged_rows
-from karat.paraphrase.paraphraser import CANDIDATES, candidate_texts, generator_of
 from karat.paraphrase.parallel import read_parallel
+from karat.paraphrase.paraphraser import CANDIDATES, candidate_texts, generator_of
 from karat.paraphrase.pem import PEM, PEMScores
 from karat.paraphrase.pem_training import Pivot, train_pem
 from karat.stats.resampling import bootstrap_sums

@@ -75,7 +75,7 @@ def test_a_model_that_only_scores_is_refused() -> None:
 def test_without_judgements_there_is_an_order_but_no_score() -> None:
     assert model().generator is not None
     found = replace(model(), regression=None).generate(LINES, 3)
-    texts = candidate_texts(model().generator, LINES, 64)  # type: ignore[arg-type]
+    texts = candidate_texts(model().generator, LINES, 128)  # type: ignore[arg-type]
     assert [one.text for one in found[0]] == texts[0][:3]
     assert np.isnan(found[0][0].pem)
 
@@ -85,7 +85,7 @@ def test_nothing_but_empty_lines() -> None:
     assert model().generate([]) == []
 
 
-@pytest.mark.parametrize("n", [0, 65])
+@pytest.mark.parametrize("n", [0, 129])
 def test_numbers_out_of_range(n: int) -> None:
     with pytest.raises(InputError, match="expected 1 <= n <= candidates"):
         model().generate(LINES, n)

@@ -24,8 +24,8 @@ from karat.text.tokens import Tokens, tokenize
 if TYPE_CHECKING:
     from karat.paraphrase.pem import PEM, PEMScores
 
-CANDIDATES = 64
-"""For each original, among which PEM chooses."""
+CANDIDATES = 128
+"""Of each original that the search gives; PEM chooses among those that are plausible."""
 DEAREST = 0.5
 """What a changed word may cost, in log10: dearer rewritings are not shown to PEM.
 
