@@ -22,7 +22,8 @@ struct PyParaphraser {
 // The words of sentences by three maps, which are checked before anything is read through them.
 class Sources {
   public:
-    Sources(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own, const Ids& lm)
+    Sources(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own,
+            const Ids& lm)
         : ids_(ids.data()), offsets_(offsets.data()), source_(source.data()), own_(own.data()) {
         const size_t n = offsets.shape(0), words = source.shape(0);
         if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))

@@ -1,5 +1,5 @@
-// A phrase table that keeps alive the arrays it looks into, and the pace of long work; other bindings
-// take them too.
+// A phrase table that keeps alive the arrays it looks into, and the pace of long work; other
+// bindings take them too.
 #pragma once
 #include "bind.hpp"
 #include "phrase_table.hpp"

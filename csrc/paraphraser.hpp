@@ -5,9 +5,9 @@
 //     score = log10 Pr(P) + weight * sum log10 Pr(e'|e) - length(P) * log10 Pr(R) / (length(R) + 1)
 //
 // The last term lets a word cost what the words of the original R cost on average, so that leaving
-// words out is no gain by itself. What has changed is counted in words; hypotheses compete only with
-// those that have changed as many, and the results are taken from these classes in turn: so there
-// are timid and bold ones among them, whatever the language model prefers.
+// words out is no gain by itself. What has changed is counted in words; hypotheses compete only
+// with those that have changed as many, and the results are taken from these classes in turn: so
+// there are timid and bold ones among them, whatever the language model prefers.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ struct SearchRules {
     int32_t changes;  // so many changed words and more are one class
 };
 
-// A sentence: its words among those of phrases (or -1) and among those of rewrites, where a word that
-// no rewrite has stands behind them; `lm` has the language model's word for all of the latter.
+// A sentence: its words among those of phrases (or -1) and among those of rewrites, where a word
+// that no rewrite has stands behind them; `lm` has the language model's word for all of the latter.
 struct Sentence {
     const std::vector<int32_t>& source;
     const std::vector<int32_t>& own;
@@ -323,8 +323,8 @@ class Paraphraser {
     Paraphraser(const PhraseTable& table, const lm::Model& model, SearchRules rules)
         : table_(table), rules_(rules), lattice_(table, model, rules) {}
 
-    // At most so many different rewritings, none of which is the original: the best of each class in
-    // turn, those of fewest changed words first.
+    // At most so many different rewritings, none of which is the original: the best of each class
+    // in turn, those of fewest changed words first.
     std::vector<Rewriting> search(const Sentence& sentence, size_t most) {
         lattice_.fill(sentence);
         endings_.reset();

@@ -146,15 +146,15 @@ def _search(generator: Generator, tokens: Tokens, most: int) -> list[list[list[S
 def _own_scores(generator: Generator, tokens: Tokens) -> NDArray[np.float64]:
     """What the search would give the originals themselves: log10 Pr(R) / (length(R) + 1)."""
     ids = generator.language.find(tokens.vocab)[tokens.ids]
-    log10_p = generator.language.kernel.score(ids, tokens.offsets)
-    return log10_p / (np.diff(tokens.offsets) + 1)
+    events: NDArray[np.int64] = np.diff(tokens.offsets) + 1
+    return generator.language.kernel.score(ids, tokens.offsets) / events
 
 
 def _plausible(scores: NDArray[np.float64], least: float, start: int) -> list[int]:
     """The rewritings that are good enough; the best one if none is."""
     good = np.flatnonzero(scores >= least)
     chosen = good if len(good) else np.argsort(-scores, kind="stable")[:1]
-    return (start + chosen).tolist()
+    return [start + k for k in chosen.tolist()]
 
 
 def _steps(
