@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.errors import InputError
+from karat.errors import InputError, Interrupted
 from karat.paraphrase.generator import learn_casing
 from karat.paraphrase.paraphraser import MOST_WORDS, Original, Step, candidate_texts, paraphrases
 from karat.paraphrase.pem import PEM, bundled_model
@@ -65,6 +65,15 @@ def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
     model().generate(LINES * 10, 1, progress=lambda done, all_, _: told.append((done, all_)))
     assert told == [(32, 50), (50, 50)]
+
+
+def test_long_work_can_be_stopped() -> None:
+    def stop() -> None:
+        raise Interrupted("stopped")
+
+    assert model().generator is not None
+    with pytest.raises(Interrupted):
+        candidate_texts(model().generator, ["a car " * 100], 5, check=stop)  # type: ignore[arg-type]
 
 
 def test_a_model_that_only_scores_is_refused() -> None:

@@ -6,7 +6,7 @@ search); PEM ranks them. An original for which there is no other wording stands 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from karat.errors import InputError
 from karat.paraphrase.generator import Generator
 from karat.paraphrase.runs import by_runs
-from karat.progress import Progress, silent
+from karat.progress import Progress, Stop, silent
 from karat.text.joining import join_words, spaces_of
 from karat.text.segments import STRIDE, Segments, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
@@ -72,14 +72,15 @@ def paraphrases(
     if n < 1 or candidates < n:
         raise InputError(f"n={n}, candidates={candidates}: expected 1 <= n <= candidates")
     texts = as_segments(originals, "originals")
+    stop = Stop()
 
-    def work(start: int, stop: int) -> list[list[Paraphrase]]:
-        lines = _lines(texts, start, stop)
-        found = candidate_texts(generator, lines, candidates, texts.name, start)
+    def work(start: int, end: int) -> list[list[Paraphrase]]:
+        lines = _lines(texts, start, end)
+        found = candidate_texts(generator, lines, candidates, texts.name, start, stop.check)
         return _ranked(pem, lines, found, n)
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
-    for run in by_runs(work, cuts, threads, progress, "paraphrasing"):
+    for run in by_runs(work, cuts, threads, progress, "paraphrasing", stop):
         yield from run
 
 
@@ -101,13 +102,18 @@ def _lines(texts: Segments, start: int, stop: int) -> list[str]:
 
 
 def candidate_texts(
-    generator: Generator, lines: Sequence[str], most: int, name: str = "originals", start: int = 0
+    generator: Generator,
+    lines: Sequence[str],
+    most: int,
+    name: str = "originals",
+    start: int = 0,
+    check: Callable[[], None] | None = None,
 ) -> list[list[str]]:
     """For each original other wordings of it, all different, in the order of the search."""
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
     _check_lengths(np.diff(tokens.offsets), name, start)
-    rewritings = _search(generator, tokens, most)
+    rewritings = _search(generator, tokens, most, check)
     cased = tokenize(lines, recipe.tok, "mixed", threads=1)
     found = []
     for i, (line, each) in enumerate(zip(lines, rewritings, strict=True)):
@@ -126,12 +132,14 @@ def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
         )
 
 
-def _search(generator: Generator, tokens: Tokens, most: int) -> list[list[list[Step]]]:
+def _search(
+    generator: Generator, tokens: Tokens, most: int, check: Callable[[], None] | None
+) -> list[list[list[Step]]]:
     """For each original its rewritings, as steps from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     words = generator.model_words(tokens.vocab)
     sentences, scores, changes, offsets, lengths, edges = generator.search.search(
-        tokens.ids, tokens.offsets, *maps, words, most, None
+        tokens.ids, tokens.offsets, *maps, words, most, check
     )
     steps = _steps(generator, lengths, edges)
     each = [steps[a:b] for a, b in pairwise(offsets.tolist())]
