@@ -21,8 +21,8 @@ def by_runs(
 ) -> Iterator[T]:
     """`work(start, stop)` of every run, in order; a few runs are worked on ahead, not all.
 
-    The kernel's part of the work releases the GIL. Whoever stops listening stops the workers, before
-    their next run or, if they look at `stop`, within one.
+    The kernel's part of the work releases the GIL. Whoever stops listening stops the workers,
+    before their next run or, if they look at `stop`, within one.
     """
     workers = as_threads(threads)
     total, stop = cuts[-1][1] if cuts else 0, stop or Stop()
