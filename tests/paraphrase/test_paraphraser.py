@@ -123,6 +123,11 @@ def test_kept_words_keep_their_case_and_spaces() -> None:
     assert original.write([one, one, Step(2, (",", "that"))]) == "The MAN , that"
 
 
+def test_a_line_in_capitals_stays_so() -> None:
+    original = Original.of("BIG DOG!", ["big", "dog", "!"], ["BIG", "DOG", "!"])
+    assert original.write([Step(1, ("large",)), Step(1, None), Step(1, None)]) == "LARGE DOG!"
+
+
 def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> None:
     original = Original.of("a, b.", ["a", ",", "b", "."], ["a", ",", "b", "."])
     one = Step(1, None)
@@ -131,7 +136,9 @@ def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> Non
 
 
 def test_lines_that_lower_case_would_cut_elsewhere_are_written_in_it() -> None:
-    assert Original.of("A <SKIPPED>", ["a"], ["A", "<SKIPPED>"]).words == ["a"]
+    original = Original.of("A dog <Skipped>", ["a", "dog"], ["A", "dog", "<Skipped>"])
+    assert original.words == ["a", "dog"]
+    assert original.write([Step(1, None), Step(1, ("cat",))]) == "A cat"
 
 
 def test_names_keep_their_capitals() -> None:

@@ -184,15 +184,16 @@ class Original(NamedTuple):
 
     words: list[str]
     spaced: Sequence[bool | None]
+    line: str
 
     @classmethod
     def of(cls, line: str, lowered: list[str], cased: list[str]) -> Original:
         """Words keep their case unless lower-casing changes how the line is cut."""
         words = cased if len(cased) == len(lowered) else lowered
-        return cls(words, spaces_of(line, words) or [None] * len(words))
+        return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
     def write(self, steps: Sequence[Step]) -> str:
-        """The text of a rewriting; it begins with a capital if the original does."""
+        """The text of a rewriting; its first letter, or all, are capitals if the original's are."""
         words: list[str] = []
         spaced: list[bool | None] = []
         ends = list(accumulate(step.length for step in steps))
@@ -204,9 +205,14 @@ class Original(NamedTuple):
             words += new
             spaced += [self.spaced[at] if alike else None, *[None] * (len(new) - 1)]
             followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
-        if self.words and words and self.words[0][:1].isupper():
-            words[0] = words[0][:1].upper() + words[0][1:]
-        return join_words(words, spaced)
+        text = join_words(words, spaced)
+        if self.line.isupper():
+            return text.upper()
+        return _capital(text) if self.line.lstrip()[:1].isupper() else text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _is_word(token: str) -> bool:
