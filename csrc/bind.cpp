@@ -1052,6 +1052,7 @@ NB_MODULE(_kernel, m) {
     bind_lm(m);
     bind_paraphrase(m);
     bind_pivot(m);
+    bind_paraphraser(m);
     bind_realize(m);
     bind_ordering(m);
 }

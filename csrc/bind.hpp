@@ -68,6 +68,7 @@ void bind_treebank(nb::module_& m);
 void bind_lm(nb::module_& m);
 void bind_paraphrase(nb::module_& m);
 void bind_pivot(nb::module_& m);
+void bind_paraphraser(nb::module_& m);
 void bind_realize(nb::module_& m);
 void bind_ordering(nb::module_& m);
 

@@ -448,6 +448,26 @@ class PhraseTable:
 
 def phrase_slots(ids: _Ids, offsets: _Offsets) -> _Ids: ...
 
+class Paraphraser:
+    def __init__(
+        self,
+        rewrites: PhraseTable,
+        model: LanguageModel,
+        weight: float,
+        beam: int,
+        changes: int,
+    ) -> None: ...
+    def search(
+        self,
+        ids: _Ids,
+        offsets: _Offsets,
+        source: _Ids,
+        own: _Ids,
+        lm: _Ids,
+        most: int,
+        check: Callable[[], None] | None,
+    ) -> tuple[_Offsets, NDArray[np.float64], _Ids, _Offsets, _Ids, _Ids]: ...
+
 # ------------------------------------------------------------------------------- karat/realize
 def canonical_order(keys: _Ids, heads: _Ids, offsets: _Offsets) -> _Ids: ...
 

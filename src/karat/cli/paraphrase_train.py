@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     help="The stemmer of the first language; none for no stemming.",
 )
 @click.option("--controls/--no-controls", default=True, help="Learn from the three controls too.")
+@click.option(
+    "--generate/--no-generate",
+    default=True,
+    help="Also keep what karat paraphrase generate writes with.",
+)
 @options.threads
 def command(
     corpora: tuple[str, ...],
@@ -60,6 +65,7 @@ def command(
     toks: tuple[str, ...],
     stem: str,
     controls: bool,
+    generate: bool,
     threads: int | None,
 ) -> None:
     """Train a model on parallel text: NAME is the pivot language, FILE its text.
@@ -94,6 +100,7 @@ def command(
             _judged(judged, dimension, controls, progress) if judged else None,
             form=form,
             recipe=Recipe(ENGLISH.tok, ENGLISH.case, stem),
+            generate=generate,
             threads=threads,
             progress=progress,
         )

@@ -79,15 +79,24 @@ def parallel_tokens(
     """The words of one or more parallel texts, one after the other, each side by its recipe."""
     if not texts:
         raise InputError("no parallel text was given: name at least one")
-    sides = []
-    for recipe, segments in (
-        (source, [t.source for t in texts]),
-        (pivot, [t.pivot for t in texts]),
-    ):
-        vocab = Vocab()
-        parts = [_tokens(one, recipe, vocab, threads, progress) for one in segments]
-        sides.append(_joined(parts, vocab))
-    return sides[0], sides[1]
+    sides = ([text.source for text in texts], source), ([text.pivot for text in texts], pivot)
+    words, pivot_words = (
+        joined_tokens(segments, recipe, threads=threads, progress=progress)
+        for segments, recipe in sides
+    )
+    return words, pivot_words
+
+
+def joined_tokens(
+    texts: Sequence[Segments],
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Tokens:
+    """The words of one or more texts, one after the other."""
+    vocab = Vocab()
+    return _joined([_tokens(one, recipe, vocab, threads, progress) for one in texts], vocab)
 
 
 def _tokens(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,16 @@ from karat import __version__
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.paraphrase.features import FORMS, Features, check_form, features
+from karat.paraphrase.generator import Generator
 from karat.paraphrase.judged import Judged
 from karat.paraphrase.phrase_table import PhraseTable
 from karat.paraphrase.svr import GRID, SVR, Setting, fit_svr, search
 from karat.progress import Progress, silent
 from karat.store import damaged, read_store, write_store
 from karat.text.segments import Texts
+
+if TYPE_CHECKING:
+    from karat.paraphrase.paraphraser import Paraphrase
 
 KIND = "paraphrase model"
 VERSION = 1
@@ -58,6 +62,8 @@ class PEM:
     form: str
     regression: SVR | None
     about: Mapping[str, Any]
+    generator: Generator | None = None
+    """What paraphrases are written with; a model that only scores has none."""
 
     @classmethod
     def of(
@@ -66,6 +72,7 @@ class PEM:
         language: LanguageModel,
         form: str = "paper",
         about: Mapping[str, Any] | None = None,
+        generator: Generator | None = None,
     ) -> PEM:
         """A model without a regression: it has parts, but no score until it is trained."""
         check_form(form)
@@ -77,7 +84,7 @@ class PEM:
                 "the phrase tables and the language model cut text into words in different ways "
                 f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
             )
-        return cls(dict(pivots), language, form, None, dict(about or {}))
+        return cls(dict(pivots), language, form, None, dict(about or {}), generator)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
@@ -128,7 +135,7 @@ class PEM:
             "originals": len(set(judged.originals)),
         }
         about = {**self.about, "judged": learned, "features": list(found.names)}
-        return PEM(self.pivots, self.language, self.form, regression, about)
+        return replace(self, regression=regression, about=about)
 
     def score(
         self,
@@ -147,6 +154,19 @@ class PEM:
         if self.regression is None:
             return np.full(len(found.matrix), np.nan)
         return np.clip(self.regression.predict(found.matrix), 1.0, 5.0)
+
+    def generate(
+        self,
+        originals: Texts,
+        n: int = 5,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> list[list[Paraphrase]]:
+        """For each original its `n` best paraphrases; the original itself if there is none."""
+        from karat.paraphrase.paraphraser import paraphrases
+
+        return list(paraphrases(self, originals, n, threads=threads, progress=progress))
 
     @property
     def signature(self) -> str:
@@ -172,12 +192,15 @@ class PEM:
             arrays |= _prefixed(f"pivot{k}", table.arrays)
         if self.regression is not None:
             arrays |= self.regression.arrays()
+        if self.generator is not None:
+            arrays |= _prefixed("generate", self.generator.arrays)
         about = {
             **self.about,
             "form": self.form,
             "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
             "lm": self.language.about,
             "trained": self.regression is not None,
+            "generator": self.generator and self.generator.about,
         }
         write_store(path, KIND, VERSION, about, arrays)
 
@@ -199,10 +222,14 @@ class PEM:
                 about.pop("lm"), _without_prefix("lm", store.arrays), store.name
             )
             regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
+            written = about.pop("generator", None)
+            generator = written and Generator.of_arrays(
+                store.name, written, _without_prefix("generate", store.arrays)
+            )
             check_form(form)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(store.name, str(error)) from error
-        return cls(pivots, language, form, regression, about)
+        return cls(pivots, language, form, regression, about, generator or None)
 
 
 def bundled_model() -> str:

@@ -98,7 +98,7 @@ class PhraseTable:
         """The table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
-        number, _ = _distinct(source)
+        number, _ = distinct(source)
         seen = counts.counts.astype(np.float64)
         N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
         pairs = Pairs(source, pivot, seen / N, N)
@@ -244,7 +244,7 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     return Ragged(rank[phrases.ids], phrases.offsets), ordered
 
 
-def _distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
+def distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
     """For each phrase its number among the distinct ones, which are in the order of their ids."""
     lengths = phrases.lengths
     there = np.arange(lengths.max(initial=1)) < lengths[:, None]
@@ -256,16 +256,17 @@ def _distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
     first = order[new]
-    return number, Ragged(table[first][there[first]], _starts(lengths[first]))
+    return number, Ragged(table[first][there[first]], starts(lengths[first]))
 
 
-def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where rows of such lengths begin, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 def _phrase_arrays(pairs: Pairs) -> dict[str, NDArray[Any]]:
-    source, phrases = _distinct(pairs.source)
-    pivot, pivots = _distinct(pairs.pivot)
+    source, phrases = distinct(pairs.source)
+    pivot, pivots = distinct(pairs.pivot)
     order = np.lexsort((pivot, -pairs.probabilities, source))
     counts = np.zeros(len(phrases.lengths))
     counts[source] = pairs.counts
@@ -274,7 +275,7 @@ def _phrase_arrays(pairs: Pairs) -> dict[str, NDArray[Any]]:
         "phrase_offsets": phrases.offsets,
         "phrase_counts": counts,
         "phrase_slots": _kernel.phrase_slots(*phrases),
-        "edge_offsets": _starts(np.bincount(source, minlength=len(counts))),
+        "edge_offsets": starts(np.bincount(source, minlength=len(counts))),
         "edge_pivots": pivot[order].astype(np.int32),
         "edge_probabilities": pairs.probabilities[order],
         "pivot_phrase_ids": pivots.ids,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from karat.errors import InputError
 from karat.paraphrase.align import Aligner, align_words
-from karat.paraphrase.extract import LONGEST, extract_phrases
+from karat.paraphrase.extract import LONGEST, PhraseCounts, extract_phrases
 from karat.paraphrase.links import Links
 from karat.paraphrase.parallel import Parallel, parallel_tokens
 from karat.paraphrase.phrase_table import ENGLISH, PIVOT, PhraseTable, said
@@ -32,21 +33,62 @@ def train_pivot(
 
     `links` from another aligner take the place of Karat's own; they run over all texts in order.
     """
+    text = align_corpora(
+        corpora, source, pivot, aligner=aligner, links=links, threads=threads, progress=progress
+    )
+    return text.table(longest, threads=threads, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedText:
+    """The words of parallel texts, all taken together, and the links between them."""
+
+    source: Tokens
+    pivot: Tokens
+    links: Links
+    about: Mapping[str, Any]
+
+    def phrases(
+        self, longest: int = LONGEST, *, threads: int | None = None, progress: Progress = silent
+    ) -> PhraseCounts:
+        """The phrase pairs that are consistent with the links."""
+        return extract_phrases(
+            self.source, self.pivot, self.links, longest, threads=threads, progress=progress
+        )
+
+    def table(
+        self, longest: int = LONGEST, *, threads: int | None = None, progress: Progress = silent
+    ) -> PhraseTable:
+        """The same as a phrase table."""
+        counts = self.phrases(longest, threads=threads, progress=progress)
+        if not len(counts):
+            raise InputError("no phrase pair was found: the parallel text has no words to link")
+        about = {**self.about, "longest": longest}
+        return PhraseTable.from_counts(counts, self.source.vocab, self.pivot.vocab, about)
+
+
+def align_corpora(
+    corpora: Sequence[Parallel],
+    source: Recipe = ENGLISH,
+    pivot: Recipe = PIVOT,
+    *,
+    aligner: Aligner | None = None,
+    links: Links | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> AlignedText:
+    """Cut parallel texts into words and link those, unless links are given."""
     about: dict[str, Any] = {
         "source": said(source),
         "pivot": said(pivot),
         "corpora": [_corpus(one) for one in corpora],
-        "longest": longest,
     }
     words, pivot_words = parallel_tokens(corpora, source, pivot, threads=threads, progress=progress)
     if links is None:
         how = aligner or Aligner()
         links, told = _aligned(words, pivot_words, how, threads, progress)
         about |= told
-    counts = extract_phrases(words, pivot_words, links, longest, threads=threads, progress=progress)
-    if not len(counts):
-        raise InputError("no phrase pair was found: the parallel text has no words to link")
-    return PhraseTable.from_counts(counts, words.vocab, pivot_words.vocab, about)
+    return AlignedText(words, pivot_words, links, about)
 
 
 def _aligned(

@@ -17,13 +17,15 @@ def by_runs(
     threads: int | None,
     progress: Progress,
     what: str,
+    stop: Stop | None = None,
 ) -> Iterator[T]:
     """`work(start, stop)` of every run, in order; a few runs are worked on ahead, not all.
 
-    The kernel's part of the work releases the GIL. Whoever stops listening stops the workers.
+    The kernel's part of the work releases the GIL. Whoever stops listening stops the workers,
+    before their next run or, if they look at `stop`, within one.
     """
     workers = as_threads(threads)
-    total, stop = cuts[-1][1] if cuts else 0, Stop()
+    total, stop = cuts[-1][1] if cuts else 0, stop or Stop()
 
     def checked(cut: tuple[int, int]) -> T:
         stop.check()

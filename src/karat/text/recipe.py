@@ -94,7 +94,8 @@ class Lexicon:
         import numpy as np
 
         words = self.vocab(recipe.tok, recipe.case)
-        target, known = self._stems.get(recipe) or (_kernel.Vocab(), np.empty(0, dtype=np.int32))
+        none = _kernel.Vocab(), np.empty(0, dtype=np.int32)
+        target, known = self._stems.setdefault(recipe, none)
         if len(known) < len(words):
             known = np.concatenate([known, stem_words(recipe.stem, words, len(known), target)])
             self._stems[recipe] = target, known

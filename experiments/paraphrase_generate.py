@@ -1,0 +1,128 @@
+"""Generated paraphrases of Multi30k's test sentences, judged by PEM beside the three controls.
+
+    KARAT_DATA=… python experiments/paraphrase_generate.py [twitter]
+
+The model is trained on the 29,000 training pairs in French and German; its regression on the
+bundled judgements with controls or, with `twitter`, on half of the originals of the judged
+headlines, with controls. PEM chooses among the candidates, so that its own score of the choice is
+circular. The other rows show what it is worth: the search's first candidate, which PEM did not
+choose, and the controls. With `twitter` a second regression, trained on the other half, judges too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import karat as kt
+from karat.paraphrase.controls import add_controls, control_sentences
+from karat.paraphrase.judged import judged_rows
+from karat.paraphrase.parallel import read_parallel
+from karat.paraphrase.paraphraser import CANDIDATES, candidate_texts, generator_of
+from karat.paraphrase.pem import PEM, PEMScores
+from karat.paraphrase.pem_training import Pivot, train_pem
+from karat.stats.resampling import bootstrap_sums
+from karat.text.segments import Lines
+
+DATA = Path(os.environ.get("KARAT_DATA", ""))
+FOLDER = DATA / "parallel-multi30k"
+RESAMPLES, SEED = 1000, 12345
+SHOWN = 8
+
+
+def untrained() -> PEM:
+    pairs = {
+        name: read_parallel(FOLDER / "train.en.gz", FOLDER / f"train.{name}.gz")
+        for name in ("fr", "de")
+    }
+    return train_pem({name: Pivot([pair]) for name, pair in pairs.items()})
+
+
+def models(parts: PEM, twitter: bool) -> list[PEM]:
+    """The model that chooses, and perhaps one that only judges."""
+    if not twitter:
+        judged = add_controls(kt.load_evalset("demo-paraphrases"), "overall")
+        return [parts.train(judged_rows(judged, "overall"))]
+    plain = kt.load_evalset("paraphrase-twitter")
+    every = judged_rows(plain).overall
+    return [parts.train(judged_rows(add_controls(half, every))) for half in halves(plain)]
+
+
+def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
+    """By original: those of even number, and those of odd, in the order of the file."""
+    number: dict[str, int] = {}
+    sides = [number.setdefault(source, len(number)) % 2 for source in evalset.sources or ()]
+    segments = evalset.segments
+    return [
+        evalset.select(
+            segments=[s for s, side in zip(segments, sides, strict=True) if side == half]
+        )
+        for half in (0, 1)
+    ]
+
+
+def wordings(pem: PEM, originals: list[str]) -> dict[str, list[str]]:
+    """Name -> a text for each original; the controls are the last three."""
+    started = time.process_time()
+    best = [each[0].text for each in pem.generate(originals, 1)]
+    print(f"generated in {time.process_time() - started:.1f} s of processor time")
+    found = candidate_texts(generator_of(pem), originals, CANDIDATES)
+    print(f"candidates: {np.mean([len(each) for each in found]):.1f} on average")
+    print(f"the original stands: {sum(map(str.__eq__, best, originals))} of {len(best)}")
+    first = [each[0] if each else line for line, each in zip(originals, found, strict=True)]
+    return {"generated": best, "first candidate": first, **control_sentences(originals)}
+
+
+def table(pem: PEM, originals: list[str], texts: dict[str, list[str]]) -> None:
+    print(
+        f"{'':18} PEM [95%]                 pivot F1  fluency  target F1   generated is better by"
+    )
+    scores = {name: pem.score(originals, each) for name, each in texts.items()}
+    best = scores["generated"].pem
+    for name, one in scores.items():
+        low, high = interval(one.pem)
+        by = "" if name == "generated" else difference(best - one.pem)
+        print(f"{name:18} {one.pem.mean():.3f} [{low:.3f}, {high:.3f}]   {parts(one)}   {by}")
+
+
+def parts(one: PEMScores) -> str:
+    return f"{one.pivot_f1.mean():8.3f} {one.fluency.mean():8.3f} {one.target_f1.mean():9.3f}"
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """The middle 95% of the means of resampled originals."""
+    means = bootstrap_sums(values[:, None], RESAMPLES, SEED)[:, 0] / len(values)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def difference(values: np.ndarray) -> str:
+    low, high = interval(values)
+    return f"{values.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def main() -> None:
+    if not FOLDER.exists():
+        sys.exit("KARAT_DATA must name the folder that holds parallel-multi30k")
+    started = time.process_time()
+    lines = Lines(FOLDER / "test_2016_flickr.en.gz")
+    originals = lines.strings(range(len(lines)))
+    parts_only = untrained()
+    print(f"trained in {time.process_time() - started:.0f} s of processor time")
+    chooses, *judges = models(parts_only, "twitter" in sys.argv[1:])
+    texts = wordings(chooses, originals)
+    print("judged by the PEM that chose")
+    table(chooses, originals, texts)
+    for judge in judges:
+        print("judged by a PEM that was trained on other judgements")
+        table(judge, originals, texts)
+    for original, text in list(zip(originals, texts["generated"], strict=True))[:SHOWN]:
+        print(f"  {original}\n    {text}")
+
+
+if __name__ == "__main__":
+    main()

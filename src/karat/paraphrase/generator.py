@@ -1,0 +1,123 @@
+"""What paraphrases are written with: rewrites of phrases, a language model, the case of words.
+
+PEM compares stems, and stems cannot be written. So the same links give a second table of phrases,
+of the words themselves, lower-cased, and the language model is trained on those.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.paraphrase.phrase_table import PhraseTable
+from karat.text.recipe import Recipe
+from karat.text.segments import Segments
+from karat.text.tokens import tokenize
+
+Arrays = Mapping[str, NDArray[Any]]
+
+WEIGHT = 1.0
+"""Of log10 Pr(e'|e) beside the language model's log10 Pr."""
+BEAM = 8
+"""Hypotheses that are kept at each place of a sentence and number of changed words."""
+CHANGES = 6
+"""So many changed words and more are one class."""
+
+
+def surface(recipe: Recipe) -> Recipe:
+    """The words as they are written, cut like those that are compared."""
+    return replace(recipe, stem="none")
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """Rewrites of phrases, a language model, and the words that are not written in lower case."""
+
+    rewrites: PhraseTable
+    language: LanguageModel
+    casing: Mapping[str, str]
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes the words that are rewritten."""
+        return self.language.recipe
+
+    @cached_property
+    def search(self) -> _kernel.Paraphraser:
+        """The search through all rewritings."""
+        return _kernel.Paraphraser(
+            self.rewrites.kernel, self.language.kernel, WEIGHT, BEAM, CHANGES
+        )
+
+    @cached_property
+    def written(self) -> list[str]:
+        """The words of rewrites, cased."""
+        words = self.rewrites.pivot.words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        return [self.casing.get(word, word) for word in words]
+
+    @cached_property
+    def _known(self) -> NDArray[np.int32]:
+        """The language model's numbers of the words of rewrites."""
+        vocab = _kernel.Vocab()
+        words = self.rewrites.pivot.words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        vocab.add(words)
+        return self.language.find(vocab)
+
+    def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
+        """The language model's numbers of the words of rewrites, then of a vocabulary's."""
+        return np.concatenate([self._known, self.language.find(vocab)])
+
+    # ------------------------------------------------------------------------------ on disk
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is stored beside the arrays."""
+        return {
+            "rewrites": dict(self.rewrites.about),
+            "lm": self.language.about,
+            "casing": dict(self.casing),
+        }
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is stored as arrays."""
+        rewrites = {f"rewrites.{name}": array for name, array in self.rewrites.arrays.items()}
+        return rewrites | {f"lm.{name}": array for name, array in self.language.arrays.items()}
+
+    @classmethod
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:
+        """From what was stored; a ValueError, KeyError or TypeError if it does not fit together."""
+        parts: dict[str, dict[str, NDArray[Any]]] = {"rewrites": {}, "lm": {}}
+        for key, array in arrays.items():
+            part, _, rest = key.partition(".")
+            parts[part][rest] = array
+        table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], parts["rewrites"])
+        casing = {str(word): str(cased) for word, cased in about["casing"].items()}
+        return cls(table, LanguageModel(about["lm"], parts["lm"], name), casing)
+
+
+def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
+    """How words are written that are mostly not in lower case; first words of lines do not count.
+
+    The word in lower case -> its most frequent form.
+    """
+    if recipe.case != "lower":
+        return {}
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for text in texts:
+        tokens = tokenize(text, recipe.tok, "mixed")
+        inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
+        words = tokens.vocab.words(0, len(tokens.vocab))
+        counts = np.bincount(inner, minlength=len(words)).tolist()
+        for word, count in zip(words, counts, strict=True):
+            forms[word.lower()][word] += count
+    best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
+    return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}

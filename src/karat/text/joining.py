@@ -1,0 +1,54 @@
+"""Words back to text: which of them stand together, as in `(a man, 30)`.
+
+Where the words come from a text that is known, its own spaces are the best guide (`spaces_of`); for
+the rest there are a few rules of English type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_CLOSING = frozenset(",.;:!?%)]}…’”»") | {"'s", "'t", "n't", "'re", "'ve", "'ll", "'d", "'m", "..."}
+_OPENING = frozenset("([{$£€#@“‘«")
+_BOTH = frozenset("/_")
+
+
+def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
+    """Whether a space stands before each word; None if the words are not those of the text."""
+    found, at = [], 0
+    for word in words:
+        start = at
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if not text.startswith(word, at):
+            return None
+        found.append(at > start)
+        at += len(word)
+    return found
+
+
+def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None) -> str:
+    """The words as text; `spaced` says of each whether a space is before it, or None for a rule."""
+    text: list[str] = []
+    before, quoted = "", False
+    for word, known in _beside(words, spaced):
+        space = _apart(before, word, quoted) if known is None else known
+        text += [" ", word] if space and text else [word]
+        quoted ^= word == '"'
+        before = '"(' if word == '"' and quoted else word
+    return "".join(text)
+
+
+def _beside(
+    words: Iterable[str], spaced: Iterable[bool | None] | None
+) -> Iterable[tuple[str, bool | None]]:
+    if spaced is None:
+        return ((word, None) for word in words)
+    return zip(words, spaced, strict=True)
+
+
+def _apart(before: str, word: str, quoted: bool) -> bool:
+    """Whether two words have a space between; an opening quote is given as `"(`."""
+    if word == '"':
+        return not quoted and before not in _OPENING
+    return not (word in _CLOSING or word in _BOTH or before in _OPENING | _BOTH | {'"('})

@@ -1,0 +1,196 @@
+"""The paraphraser: from originals to texts that PEM has ranked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from karat.errors import InputError, Interrupted
+from karat.paraphrase.generator import learn_casing
+from karat.paraphrase.paraphraser import MOST_WORDS, Original, Step, candidate_texts, paraphrases
+from karat.paraphrase.pem import PEM, bundled_model
+from karat.store import read_store
+from karat.text.recipe import Recipe
+from karat.text.segments import Strings
+
+LINES = [
+    "I want to buy a new car.",
+    "",
+    "Xyzzy!",
+    "Could you help me, please?",
+    "We often go to the cinema with our friends.",
+]
+
+
+@cache
+def model() -> PEM:
+    return PEM.open()
+
+
+def test_the_best_come_first_and_have_their_parts() -> None:
+    found = model().generate(LINES, 4)
+    assert len(found) == len(LINES)
+    assert "I want to purchase a new car." in [one.text for one in found[0]]
+    for original, each in zip(LINES, found, strict=True):
+        assert [one.pem for one in each] == sorted((one.pem for one in each), reverse=True)
+        again = model().score([original] * len(each), [one.text for one in each])
+        np.testing.assert_allclose([one[1:] for one in each], np.stack(again, axis=1))
+
+
+def test_the_original_stands_only_where_there_is_nothing_else() -> None:
+    found = model().generate(LINES, 64)
+    assert [one.text for one in found[1]] == [""]
+    assert [one.text for one in found[2]] == ["Xyzzy!"]
+    for i in (0, 3, 4):
+        texts = [one.text for one in found[i]]
+        assert len(set(texts)) == len(texts) > 1
+        assert LINES[i] not in texts
+
+
+def test_threads_and_neighbours_change_nothing() -> None:
+    lines = LINES * 20
+    one, three = (list(paraphrases(model(), lines, 3, threads=n)) for n in (1, 3))
+    assert one == three
+    assert [[p.text for p in each] for each in one[:5]] == [
+        [p.text for p in each] for each in model().generate(LINES, 3)
+    ]
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    model().generate(LINES * 10, 1, progress=lambda done, all_, _: told.append((done, all_)))
+    assert told == [(32, 50), (50, 50)]
+
+
+def test_long_work_can_be_stopped() -> None:
+    def stop() -> None:
+        raise Interrupted("stopped")
+
+    assert model().generator is not None
+    with pytest.raises(Interrupted):
+        candidate_texts(model().generator, ["a car " * 100], 5, check=stop)  # type: ignore[arg-type]
+
+
+def test_a_model_that_only_scores_is_refused() -> None:
+    with pytest.raises(InputError, match="train it with karat paraphrase train --generate"):
+        replace(model(), generator=None).generate(LINES)
+
+
+def test_without_judgements_there_is_an_order_but_no_score() -> None:
+    assert model().generator is not None
+    found = replace(model(), regression=None).generate(LINES, 3)
+    texts = candidate_texts(model().generator, LINES, 128)  # type: ignore[arg-type]
+    assert [one.text for one in found[0]] == texts[0][:3]
+    assert np.isnan(found[0][0].pem)
+
+
+def test_nothing_but_empty_lines() -> None:
+    assert [[one.text for one in each] for each in model().generate(["", " "])] == [[""], [" "]]
+    assert model().generate([]) == []
+
+
+@pytest.mark.parametrize("n", [0, 129])
+def test_numbers_out_of_range(n: int) -> None:
+    with pytest.raises(InputError, match="expected 1 <= n <= candidates"):
+        model().generate(LINES, n)
+
+
+def test_too_long_a_line_is_named() -> None:
+    lines = ["short"] * 40 + ["word " * (MOST_WORDS + 1)]
+    with pytest.raises(InputError, match="originals, line 41: 1,001 words, expected at most 1,000"):
+        model().generate(lines)
+
+
+def test_the_longest_line_that_is_allowed() -> None:
+    line = "I want to buy a new car. " * 125
+    (found,) = model().generate([line], 2)
+    assert len(found) == 2
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def test_kept_words_keep_their_case_and_spaces() -> None:
+    original = Original.of("The  MAN ,who", ["the", "man", ",", "who"], ["The", "MAN", ",", "who"])
+    one = Step(1, None)
+    assert original.write([Step(1, ("a",)), one, one, one]) == "A MAN ,who"
+    assert original.write([one, Step(1, ("old", "man")), one, one]) == "The old man ,who"
+    assert original.write([one, one, Step(2, (",", "that"))]) == "The MAN , that"
+
+
+def test_a_line_in_capitals_stays_so() -> None:
+    original = Original.of("BIG DOG!", ["big", "dog", "!"], ["BIG", "DOG", "!"])
+    assert original.write([Step(1, ("large",)), Step(1, None), Step(1, None)]) == "LARGE DOG!"
+
+
+def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> None:
+    original = Original.of("a, b.", ["a", ",", "b", "."], ["a", ",", "b", "."])
+    one = Step(1, None)
+    assert original.write([one, Step(1, ("and",)), one, one]) == "a and b."
+    assert original.write([one, one, one, Step(1, ("now",))]) == "a, b now"
+
+
+def test_lines_that_lower_case_would_cut_elsewhere_are_written_in_it() -> None:
+    original = Original.of("A dog <Skipped>", ["a", "dog"], ["A", "dog", "<Skipped>"])
+    assert original.words == ["a", "dog"]
+    assert original.write([Step(1, None), Step(1, ("cat",))]) == "A cat"
+
+
+def test_names_keep_their_capitals() -> None:
+    text = Strings(["In Paris I saw Paris", "Dogs bark in paris", "The dogs and the Dog I am"])
+    assert learn_casing([text], Recipe("13a", "lower")) == {
+        "dog": "Dog",
+        "i": "I",
+        "paris": "Paris",
+    }
+    assert learn_casing([text], Recipe("13a", "mixed")) == {}
+
+
+# ------------------------------------------------------------------------------------- on disk
+
+
+def test_a_model_comes_back_with_what_it_writes_with(tmp_path: Path) -> None:
+    model().save(tmp_path / "m.npz")
+    assert PEM.open(tmp_path / "m.npz").generate(LINES[:1]) == model().generate(LINES[:1])
+    replace(model(), generator=None).save(tmp_path / "small.npz")
+    assert PEM.open(tmp_path / "small.npz").generator is None
+
+
+def test_damage_is_found(tmp_path: Path) -> None:
+    generator = model().generator
+    assert generator is not None
+    table = generator.rewrites
+    broken = {**table.arrays, "edge_pivots": table.arrays["edge_pivots"] + np.int32(1 << 20)}
+    bad = replace(generator, rewrites=replace(table, arrays=broken))
+    replace(model(), generator=bad).save(tmp_path / "bad.npz")
+    with pytest.raises(InputError, match=r"bad\.npz: damaged \(a translation points outside"):
+        PEM.open(tmp_path / "bad.npz")
+
+
+def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.controls import add_controls
+    from karat.paraphrase.judged import judged_rows
+    from karat.paraphrase.parallel import read_parallel
+    from karat.paraphrase.pem_training import Pivot, train_pem
+
+    text = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"
+    judged = judged_rows(add_controls(load_evalset("demo-paraphrases"), "overall"), "overall")
+    train_pem({"fr": Pivot([read_parallel(Path(str(text)))])}, judged).save(tmp_path / "again.npz")
+    again, bundled = (
+        read_store(path, "paraphrase model", 1)
+        for path in (tmp_path / "again.npz", bundled_model())
+    )
+    assert again.about == bundled.about
+    assert again.arrays.keys() == bundled.arrays.keys()
+    for name, array in bundled.arrays.items():
+        if array.dtype.kind == "f":
+            np.testing.assert_allclose(again.arrays[name], array, rtol=1e-6, err_msg=name)
+        else:
+            np.testing.assert_array_equal(again.arrays[name], array, err_msg=name)

@@ -1,0 +1,111 @@
+"""Rewrites by pivoting, against sums that are written out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paraphrase.small_tables import Counts, phrase_counts
+
+from karat.errors import InputError
+from karat.paraphrase import rewrites
+from karat.paraphrase.rewrites import Counted, RewriteLimits, rewrite_table
+from karat.text.recipe import Recipe
+
+ALL = RewriteLimits(0, 0, 1e-12, 1000)
+Found = Mapping[str, Mapping[str, float]]
+
+
+def found(languages: Sequence[Counts], limits: RewriteLimits = ALL) -> Found:
+    counted = [Counted(*phrase_counts(counts)[:2]) for counts in languages]
+    table = rewrite_table(counted, Recipe("none"), limits)
+    listed = {}
+    for i in range(len(table)):
+        rows = table.translations(i)
+        listed[" ".join(table.phrase(i))] = {" ".join(words): p for words, p in rows}
+    return listed
+
+
+def pivoted(counts: Counts) -> dict[str, dict[str, Fraction]]:
+    """sum_f Pr(f|e) Pr(e'|f), as it is written."""
+    of_f: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for e, row in counts.items():
+        for f, n in row.items():
+            of_f[f][e] = n
+    sums: defaultdict[str, defaultdict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    for e, row in counts.items():
+        for f, n in row.items():
+            for other, m in of_f[f].items():
+                there, back = Fraction(n, sum(row.values())), Fraction(m, sum(of_f[f].values()))
+                sums[e][other] += there * back
+    return {e: dict(row) for e, row in sums.items()}
+
+
+def expected(languages: Sequence[Counts]) -> Found:
+    each = [pivoted(counts) for counts in languages]
+    listed: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for e in {e for one in each for e in one}:
+        have = [one[e] for one in each if e in one]
+        for other in {other for row in have for other in row}:
+            if f" {e} " not in f" {other} " and f" {other} " not in f" {e} ":
+                p = sum((row.get(other, Fraction(0)) for row in have), start=Fraction(0))
+                listed[e][other] = float(p / len(have))
+    return listed
+
+
+phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join)
+rows = st.dictionaries(st.sampled_from("xyz"), st.integers(1, 4), min_size=1, max_size=3)
+tables = st.dictionaries(phrases, rows, min_size=1, max_size=7)
+
+
+@settings(max_examples=80)
+@given(languages=st.lists(tables, min_size=1, max_size=3), run=st.sampled_from([1, 7, 1 << 22]))
+def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rewrites, "_ROWS", run)
+        wanted = {e: row for e, row in expected(languages).items() if row}
+        if not wanted:
+            with pytest.raises(InputError, match="translated alike"):
+                found(languages)
+            return
+        got = found(languages)
+    assert got.keys() == wanted.keys()
+    for e, row in wanted.items():
+        assert got[e] == pytest.approx(row)
+
+
+TEXT: Counts = {"big": {"grand": 3}, "large": {"grand": 1}, "tall": {"grand": 1, "haut": 3}}
+
+
+def test_an_example() -> None:
+    assert found([TEXT])["big"] == pytest.approx({"large": 0.2, "tall": 0.2})
+    assert found([TEXT])["tall"] == pytest.approx({"big": 0.15, "large": 0.05})
+
+
+def test_improbable_ones_are_left_out_whichever_way_round() -> None:
+    got = found([TEXT], RewriteLimits(0, 0, 0.1, 20))
+    assert got == {
+        "big": pytest.approx({"large": 0.2, "tall": 0.2}),
+        "large": pytest.approx({"big": 0.6}),
+        "tall": pytest.approx({"big": 0.15}),
+    }
+
+
+def test_the_best_few_are_kept() -> None:
+    got = found([TEXT], RewriteLimits(0, 0, 1e-9, 1))
+    assert {e: list(row) for e, row in got.items()} == {
+        "big": ["large"],
+        "large": ["big"],
+        "tall": ["big"],
+    }
+
+
+def test_rare_translations_are_left_out() -> None:
+    got = found([TEXT], RewriteLimits(0.3, 0, 1e-9, 20))
+    assert {e: list(row) for e, row in got.items()} == {"big": ["large"], "large": ["big"]}
+    with pytest.raises(InputError, match="no phrase has a rewrite"):
+        found([TEXT], RewriteLimits(0, 0.5, 1e-9, 20))
