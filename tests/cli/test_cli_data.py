@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.evalset.loading import KNOWN, VARIABLE
+from karat.evalset.loading import BUNDLED, KNOWN, VARIABLE
 
 Called = Callable[..., Any]
 Output = Callable[..., str]
@@ -133,12 +133,12 @@ def test_list_says_what_is_here(
     monkeypatch.delenv(VARIABLE, raising=False)
     listed = json.loads(output("data", "list", "--format", "json"))
     assert [row["name"] for row in listed["rows"]] == list(KNOWN)
-    assert [row["name"] for row in listed["rows"] if row["here"]] == ["demo"]
+    assert [row["name"] for row in listed["rows"] if row["here"]] == list(BUNDLED)
     assert listed["notes"] == ["KARAT_DATA is not set: no data to look for."]
     (tmp_path / "data" / "nlg-e2e").mkdir(parents=True)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "data"))
     listed = json.loads(output("data", "list", "--format", "json"))
-    assert [row["name"] for row in listed["rows"] if row["here"]] == ["demo", "e2e"]
+    assert [row["name"] for row in listed["rows"] if row["here"]] == [*BUNDLED, "e2e"]
 
 
 def test_data_alone_shows_its_help(output: Output) -> None:
@@ -200,6 +200,6 @@ def test_sets_are_completed(karat: Callable[..., Any]) -> None:
         return text.splitlines()
 
     assert completed("data", "check", "sum") == ["plain,summeval"]
-    assert completed("score", "--set", "de") == ["plain,demo"]
+    assert completed("score", "--set", "de") == ["plain,demo", "plain,demo-paraphrases"]
     assert completed("data", "check", "./") == ["file,./"]
     assert completed("data", "c") == ["plain,check", "plain,convert"]

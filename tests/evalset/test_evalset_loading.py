@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.evalset.loading import FORMATS, KNOWN, VARIABLE, load_evalset
+from karat.evalset.loading import BUNDLED, FORMATS, KNOWN, VARIABLE, load_evalset
 
 
 def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(group) for group in demo.references} == {3}
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name != "demo"])
+@pytest.mark.parametrize("name", [name for name in KNOWN if name not in BUNDLED])
 def test_known_sets_that_are_not_there(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -31,7 +31,10 @@ def test_known_sets_that_are_not_there(
 
 
 def test_neither_a_name_nor_a_place(tmp_path: Path) -> None:
-    with pytest.raises(kt.InputError, match=r"no such folder or file, nor a known set \(demo, ted"):
+    with pytest.raises(
+        kt.InputError,
+        match=r"no such folder or file, nor a known set \(demo, demo-p",
+    ):
         load_evalset(tmp_path / "nowhere")
     with pytest.raises(kt.InputError, match="demo: no such folder"):
         load_evalset(Path("demo"))  # a path is never a name

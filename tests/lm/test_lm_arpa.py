@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -237,13 +239,51 @@ def test_words_that_look_like_parts_of_the_file(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- KenLM
 
 
+RECORDED = Path(__file__).parent / "kenlm"
+"""ARPA files that Karat wrote, and what KenLM 0.3.0 said of some sentences; KARAT_GOLDEN=write with
+the kenlm package installed, records them anew."""
+
+
+@pytest.mark.parametrize("smoothing", ["kneser-ney", "katz"])
+def test_what_kenlm_said(smoothing: str) -> None:
+    if os.environ.get("KARAT_GOLDEN") == "write":
+        record(smoothing)
+    model = kt.LanguageModel.open(RECORDED / f"{smoothing}.arpa.gz")
+    rows = json.loads((RECORDED / f"{smoothing}.json").read_text("utf-8"))
+    assert len(rows) > 12
+    for line, total, words in rows:
+        assert model.score([line])[0] == pytest.approx(total, abs=1e-5 * len(words))
+        for row, (p, length, oov) in zip(model.words(line), words, strict=True):
+            assert (row.length, row.oov) == (length, oov)
+            assert row.log10_p == pytest.approx(p, abs=1e-5)
+
+
+def record(smoothing: str) -> None:
+    import kenlm
+
+    train, asked = texts()
+    RECORDED.mkdir(exist_ok=True)
+    place = RECORDED / f"{smoothing}.arpa.gz"
+    kt.LanguageModel.train(train, 5, smoothing, tok="none").write_arpa(place)
+    theirs = kenlm.Model(str(place))
+    rows = [[line, theirs.score(line), list(theirs.full_scores(line))] for line in asked]
+    text = json.dumps(rows, ensure_ascii=False, indent=0)
+    (RECORDED / f"{smoothing}.json").write_text(text + "\n", "utf-8")
+
+
+def texts() -> tuple[list[str], list[str]]:
+    """What models are trained on, and what they are asked about."""
+    folder = Path(kt.__file__).parent / "data" / "demo"
+    train = (folder / "reference-1.txt").read_text("utf-8").splitlines()
+    new = (folder / "reference-2.txt").read_text("utf-8").splitlines()
+    return train, [*new, *train[:20], "", "x"]
+
+
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "katz"])
 @pytest.mark.parametrize("least", [None, [1, 1, 2, 2, 3]], ids=str)
 def test_kenlm_says_the_same(tmp_path: Path, smoothing: str, least: list[int] | None) -> None:
     kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
-    folder = Path(kt.__file__).parent / "data" / "demo"
-    train = (folder / "reference-1.txt").read_text("utf-8").splitlines()
-    asked = [*(folder / "reference-2.txt").read_text("utf-8").splitlines(), *train[:20], "", "x"]
+    train, asked = texts()
     model = kt.LanguageModel.train(train, 5, smoothing, tok="none", min_counts=least)
     model.write_arpa(tmp_path / "model.arpa")
     theirs = kenlm.Model(str(tmp_path / "model.arpa"))
