@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from corpus import Corpus, make, read
 from jobs import peak_mb
 from plan import Plan
 from table import Row, duration
+from timing import processor_time
 
 import karat as kt
 
@@ -42,7 +43,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         note=f"{found['ngrams']:,} n-grams; peak memory {found['peak_mb']:.0f} MB, "
         f"{found['before_mb']:.0f} MB before; stored in {found['stored_mb']:.0f} MB",
     )
-    opening = _cpu(lambda: kt.LanguageModel.open(folder / "model.lm"), plan.rounds)
+    opening = processor_time(lambda: kt.LanguageModel.open(folder / "model.lm"), plan.rounds)
     yield Row("open the same model", duration(opening), "", opening, " s", at_most=0.1)
     yield from _against_kenlm(corpus, folder, plan)
 
@@ -51,7 +52,7 @@ def _against_kenlm(corpus: Corpus, folder: Path, plan: Plan) -> Iterator[Row]:
     lines = [" ".join(line.lower().split()) for line in read(corpus.candidates)]
     kt.LanguageModel.open(folder / "model.lm").write_arpa(folder / "model.arpa")
     model = kt.LanguageModel.open(folder / "model.arpa")
-    ours = _cpu(lambda: model.score(lines, threads=1), plan.rounds)
+    ours = processor_time(lambda: model.score(lines, threads=1), plan.rounds)
     work = f"score {len(lines):,} sentences, 1 thread"
     try:
         import kenlm
@@ -59,7 +60,7 @@ def _against_kenlm(corpus: Corpus, folder: Path, plan: Plan) -> Iterator[Row]:
         yield Row(work, duration(ours), "KenLM", note="not measured: kenlm is not installed")
         return
     theirs = kenlm.Model(str(folder / "model.arpa"))
-    peer = _cpu(lambda: [theirs.score(line) for line in lines], plan.rounds)
+    peer = processor_time(lambda: [theirs.score(line) for line in lines], plan.rounds)
     scores = zip(model.score(lines).tolist(), map(theirs.score, lines), strict=True)
     apart = max(abs(mine - other) for mine, other in scores)
     yield Row(
@@ -71,16 +72,6 @@ def _against_kenlm(corpus: Corpus, folder: Path, plan: Plan) -> Iterator[Row]:
         at_least=1,
         note=f"from strings; sums of log10 p apart by at most {apart:.0e}, KenLM's are of 32 bits",
     )
-
-
-def _cpu(function: Callable[[], object], rounds: int) -> float:
-    """The best time of the processor."""
-    best = float("inf")
-    for _ in range(rounds):
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def _a_million_words(corpus: Corpus) -> tuple[list[str], int]:

@@ -24,6 +24,7 @@ from plain_nuggets import Question as Plain
 from plain_nuggets import as_it_reads, tuned
 from plan import Plan
 from table import Row, duration
+from timing import processor_time
 
 from karat.nuggets.classifier import Classifier, Index, _cut, pooled_idf, score
 from karat.nuggets.decisions import decide_run
@@ -142,13 +143,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 def _cpu(function: Callable[[], object], rounds: int) -> float:
     """The best time of the processor, with nothing cut before."""
-    best = float("inf")
-    for _ in range(rounds):
-        _cut.cache_clear()
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best
+    return processor_time(function, rounds, _cut.cache_clear)
 
 
 class _Texts(Sequence[str]):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from corpus import DATA, Corpus
 from plan import Plan
 from table import Row, duration
+from timing import processor_time
 
 from karat.paraphrase.parallel import read_parallel
 from karat.paraphrase.phrase_table import PhraseTable
@@ -31,7 +31,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "en-fr.npz"
         made.save(path)
-        took = _processor(lambda: PhraseTable.open(path), plan.rounds)
+        took = processor_time(lambda: PhraseTable.open(path), plan.rounds)
         yield Row(
             f"phrase table, {made.pairs:,} pairs: opening",
             duration(took),
@@ -48,7 +48,7 @@ def _scoring(table: PhraseTable, rounds: int) -> Row:
     with JUDGED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     originals, candidates = ([row[name] for row in rows] for name in ("source", "candidate"))
-    took = _processor(lambda: pivot_statistics(table, originals, candidates, threads=1), rounds)
+    took = processor_time(lambda: pivot_statistics(table, originals, candidates, threads=1), rounds)
     return Row(
         f"pivot F1, {len(rows):,} pairs of sentences",
         duration(took),
@@ -58,13 +58,3 @@ def _scoring(table: PhraseTable, rounds: int) -> Row:
         at_least=2000,
         note="processor time; strings in, statistics by order out; the paper's settings",
     )
-
-
-def _processor(function: Callable[[], object], rounds: int) -> float:
-    """The least processor time of several calls."""
-    best = float("inf")
-    for _ in range(rounds):
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best

@@ -422,17 +422,12 @@ nb::tuple nugget_hits(Ids response, Ids t_ids, Offsets t_offsets, Offsets nugget
                           give(std::move(values), {found.size()}));
 }
 
-// For every response and text of its question a row: shares in windows, longest run, worst miss.
-Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
-                             Offsets t_offsets, Offsets questions, Table weights, Draws windows,
-                             nb::object check) {
-    const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
+// A row for every response and text of its question, in this order. `make(first, last)` gives
+// what measures a question of these texts, `measure` gives it a response and its first row.
+template <class Make, class Measure>
+Array<double> nugget_rows(Offsets starts, Offsets questions, size_t columns, nb::object check,
+                          const Make& make, const Measure& measure) {
     const size_t count = questions.shape(0) - 1;
-    check_starts(questions, count, t_offsets.shape(0) - 1);
-    check_starts(starts, count, r_offsets.shape(0) - 1);
-    if (weights.shape(0) != t_ids.shape(0) || windows.shape(0) != t_offsets.shape(0) - 1)
-        throw nb::value_error("expected weights for every token and windows for every text");
-    const size_t kinds = weights.shape(1), sizes = windows.shape(1), columns = kinds * sizes + 2;
     size_t rows = 0;
     for (size_t q = 0; q < count; ++q)
         rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
@@ -445,14 +440,35 @@ Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t
         for (size_t q = 0; q < count; ++q) {
             if (starts(q) == starts(q + 1)) continue;
             const int64_t first = questions(q), last = questions(q + 1);
-            NuggetWindows worker(texts, first, last, weights.data(), kinds, windows.data(), sizes);
+            NuggetWindows worker = make(first, last);
             for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
-                worker.measure(responses.begin(i), responses.length(i), row);
+                measure(worker, i, row);
                 if (i % 256 == 255) poll();
             }
         }
     }
     return give(std::move(found), {rows, columns});
+}
+
+// Shares in windows, longest run, worst miss.
+Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
+                             Offsets t_offsets, Offsets questions, Table weights, Draws windows,
+                             nb::object check) {
+    const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
+    const size_t count = questions.shape(0) - 1;
+    check_starts(questions, count, t_offsets.shape(0) - 1);
+    check_starts(starts, count, r_offsets.shape(0) - 1);
+    if (weights.shape(0) != t_ids.shape(0) || windows.shape(0) != t_offsets.shape(0) - 1)
+        throw nb::value_error("expected weights for every token and windows for every text");
+    const size_t kinds = weights.shape(1), sizes = windows.shape(1);
+    return nugget_rows(
+        starts, questions, kinds * sizes + 2, std::move(check),
+        [&](int64_t first, int64_t last) {
+            return NuggetWindows(texts, first, last, weights.data(), kinds, windows.data(), sizes);
+        },
+        [&](NuggetWindows& worker, int64_t i, double* row) {
+            worker.measure(responses.begin(i), responses.length(i), row);
+        });
 }
 
 // The same of the best run of so many sentences; response i has those from bounds[i] on.
@@ -466,28 +482,16 @@ Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Off
     check_starts(bounds, responses, s_offsets.shape(0) - 1);
     if (weights.shape(0) != t_ids.shape(0) || together < 1)
         throw nb::value_error("expected weights for every token, and at least 1 sentence");
-    const size_t kinds = weights.shape(1), columns = kinds + 2;
+    const size_t kinds = weights.shape(1);
     const std::vector<int64_t> unbounded(t_offsets.shape(0) - 1, 0);
-    size_t rows = 0;
-    for (size_t q = 0; q < count; ++q)
-        rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
-                static_cast<size_t>(questions(q + 1) - questions(q));
-    std::vector<double> found(rows * columns);
-    Poll poll{std::move(check)};
-    {
-        nb::gil_scoped_release release;
-        double* row = found.data();
-        for (size_t q = 0; q < count; ++q) {
-            if (starts(q) == starts(q + 1)) continue;
-            const int64_t first = questions(q), last = questions(q + 1);
-            NuggetWindows worker(texts, first, last, weights.data(), kinds, unbounded.data(), 1);
-            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
-                worker.measure_sentences(sentences, bounds(i), bounds(i + 1), together, row);
-                if (i % 256 == 255) poll();
-            }
-        }
-    }
-    return give(std::move(found), {rows, columns});
+    return nugget_rows(
+        starts, questions, kinds + 2, std::move(check),
+        [&](int64_t first, int64_t last) {
+            return NuggetWindows(texts, first, last, weights.data(), kinds, unbounded.data(), 1);
+        },
+        [&](NuggetWindows& worker, int64_t i, double* row) {
+            worker.measure_sentences(sentences, bounds(i), bounds(i + 1), together, row);
+        });
 }
 
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
@@ -789,29 +793,6 @@ nb::tuple ter_script(Ids c_ids, Ids r_ids, nb::object check) {
                           give(std::move(operations), {steps, 3}));
 }
 
-// Words, heads, offsets, ids and first lines of all sentences; or the first error: its text, line
-// and sentence id.
-nb::tuple read_conllu(nb::object file, int64_t begin) {
-    const Buffer buffer(file);
-    if (begin < 0 || begin > buffer.size()) throw nb::value_error("no such place in the buffer");
-    Treebank bank;
-    {
-        nb::gil_scoped_release release;
-        bank = ConlluReader().read(buffer.data() + begin, buffer.data() + buffer.size());
-    }
-    if (!bank.error.empty())
-        return nb::make_tuple(to_str(bank.error), bank.error_line, to_str(bank.error_id));
-    auto words = std::make_unique<PyViews>(), ids = std::make_unique<PyViews>();
-    words->items = std::move(bank.words);
-    ids->items = std::move(bank.ids);
-    for (PyViews* views : {words.get(), ids.get()}) views->owners.push_back(file);
-    const size_t n = bank.heads.size(), m = bank.offsets.size(), k = bank.lines.size();
-    return nb::make_tuple(nb::cast(words.release(), nb::rv_policy::take_ownership),
-                          give(std::move(bank.heads), {n}), give(std::move(bank.offsets), {m}),
-                          nb::cast(ids.release(), nb::rv_policy::take_ownership),
-                          give(std::move(bank.lines), {k}));
-}
-
 // The first tree that is none, and what is wrong with it; (-1, "") if all are well.
 nb::tuple check_trees(Ids heads, Offsets offsets) {
     const Ragged trees = ragged(heads, offsets);
@@ -1037,7 +1018,6 @@ NB_MODULE(_kernel, m) {
     m.def("tree_edits", &tree_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "heads"_a, "r_offsets"_a,
           "starts"_a, "check"_a.none());
     m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);
-    m.def("read_conllu", &read_conllu, "buffer"_a, "begin"_a);
     m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
     m.def("tally", &py_tally, "draws"_a, "items"_a);
     m.def("chosen_sums", &py_chosen_sums, "words"_a, "rows"_a);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ordering_training.hpp"
+#include "weight_mean.hpp"
 
 namespace karat {
 
@@ -183,7 +184,7 @@ struct LabelSettings {
 class LabelTrainer {
   public:
     explicit LabelTrainer(const LabelSettings& s)
-        : settings_(s), weights_(static_cast<size_t>(s.rows) * s.labels), sums_(weights_.size()),
+        : settings_(s), weights_(static_cast<size_t>(s.rows) * s.labels), mean_(weights_.size()),
           squares_(s.rows) {}
 
     int labels() const { return settings_.labels; }
@@ -203,18 +204,8 @@ class LabelTrainer {
         return loss;
     }
 
-    void remember() {
-        for (size_t i = 0; i < weights_.size(); ++i) sums_[i] += weights_[i];
-        ++remembered_;
-    }
-
-    std::vector<float> mean() const {
-        std::vector<float> out(weights_);
-        const float scale = 1.0f / static_cast<float>(std::max(remembered_, 1));
-        if (remembered_)
-            for (size_t i = 0; i < out.size(); ++i) out[i] = sums_[i] * scale;
-        return out;
-    }
+    void remember() { mean_.remember(weights_); }
+    std::vector<float> mean() const { return mean_.mean(weights_); }
 
   private:
     void drop(Dice& dice) {
@@ -244,9 +235,10 @@ class LabelTrainer {
     }
 
     LabelSettings settings_;
-    std::vector<float> weights_, sums_, squares_, p_;
+    std::vector<float> weights_;
+    WeightMean mean_;
+    std::vector<float> squares_, p_;
     std::vector<int32_t> rows_;
-    int remembered_ = 0;
 };
 
 }  // namespace karat

@@ -12,6 +12,7 @@
 
 #include "ordering_search.hpp"
 #include "ordering_trees.hpp"
+#include "weight_mean.hpp"
 
 namespace karat {
 
@@ -36,7 +37,7 @@ class OrderingTrainer {
   public:
     explicit OrderingTrainer(const OrderingSettings& settings)
         : settings_(settings), weights_(size_t{1} << settings.bits),
-          squares_(size_t{1} << settings.bits), sums_(size_t{1} << settings.bits) {}
+          squares_(size_t{1} << settings.bits), mean_(size_t{1} << settings.bits) {}
 
     size_t size() const { return weights_.size(); }
 
@@ -62,18 +63,8 @@ class OrderingTrainer {
     }
 
     // Adds the present weights to those whose mean is the result.
-    void remember() {
-        for (size_t i = 0; i < weights_.size(); ++i) sums_[i] += weights_[i];
-        ++remembered_;
-    }
-
-    std::vector<float> mean() const {
-        std::vector<float> out(weights_);
-        const float scale = 1.0f / static_cast<float>(std::max(remembered_, 1));
-        if (remembered_)
-            for (size_t i = 0; i < out.size(); ++i) out[i] = sums_[i] * scale;
-        return out;
-    }
+    void remember() { mean_.remember(weights_); }
+    std::vector<float> mean() const { return mean_.mean(weights_); }
 
     // The loss of one tree with given weights and its slopes, without a step and with all features.
     double slopes(const TreeColumns& columns, const int32_t* places, int64_t t,
@@ -203,8 +194,8 @@ class OrderingTrainer {
     }
 
     OrderingSettings settings_;
-    std::vector<float> weights_, squares_, sums_;
-    int remembered_ = 0;
+    std::vector<float> weights_, squares_;
+    WeightMean mean_;
     Dice dice_{0};
     OrderSearch search_;
     const Treelet* treelet_ = nullptr;

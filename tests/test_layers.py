@@ -115,6 +115,17 @@ def test_imports_point_up(path: Path) -> None:
     assert too_low(part(path), tree(path)) == set()
 
 
+ARCHITECTURE = (Path(__file__).parents[1] / "docs" / "ARCHITECTURE.md").read_text("utf-8")
+LISTED = {"evalset", "lm", "meta", "metrics", "nuggets", "paraphrase", "realize", "stats", "text"}
+
+
+@pytest.mark.parametrize("name", sorted(LISTED))
+def test_every_module_stands_in_the_table_of_layers(name: str) -> None:
+    (row,) = (line for line in ARCHITECTURE.splitlines() if line.startswith(f"| `{name}/` |"))
+    modules = {path.stem for path in FILES if part(path) == name} - {"__init__"}
+    assert {module for module in modules if f"`{module}`" not in row} == set()
+
+
 @every_file
 def test_imports_are_absolute(path: Path) -> None:
     names = [name for node in ast.walk(tree(path)) for name in imported(node)]

@@ -9,7 +9,7 @@ import pytest
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.store import ALIGNMENT, read_store, write_store
+from karat.store import ALIGNMENT, is_store, read_store, with_prefix, without_prefix, write_store
 from karat.text.word_table import word_arrays, word_table
 
 ARRAYS = {
@@ -25,6 +25,22 @@ def place(tmp_path: Path) -> Path:
     path = tmp_path / "model.npz"
     write_store(path, "test model", 3, {"words": 7, "name": "é"}, ARRAYS)
     return path
+
+
+def test_a_store_is_told_from_text(place: Path, tmp_path: Path) -> None:
+    text = tmp_path / "model.arpa"
+    text.write_text("\\data\\\n")
+    assert is_store(place)
+    assert not is_store(text)
+    with pytest.raises(InputError, match=r"none\.npz: No such file"):
+        is_store(tmp_path / "none.npz")
+
+
+def test_parts_of_a_store_have_names_of_their_own() -> None:
+    both = with_prefix("a.", ARRAYS) | with_prefix("b.", {"p": ARRAYS["ids"]})
+    assert list(both) == ["a.ids", "a.p", "a.table", "a.none", "b.p"]
+    assert without_prefix("a.", both) == ARRAYS
+    assert list(without_prefix("b.", both)) == ["p"]
 
 
 def test_what_is_written_is_read(place: Path) -> None:

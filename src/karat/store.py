@@ -59,6 +59,26 @@ class Store:
         return found
 
 
+def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays of a part, as they are named in the store of the whole."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays of the part whose names have that prefix, as the part names them."""
+    found = ((name, array) for name, array in arrays.items() if name.startswith(prefix))
+    return {name.removeprefix(prefix): array for name, array in found}
+
+
+def is_store(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a store (or another archive), and not text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"PK"
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
+
+
 def damaged(name: str, why: str) -> InputError:
     """What to raise where a file of the right kind does not hold together."""
     return InputError(f"{name}: damaged ({why}): make it anew")

@@ -23,21 +23,7 @@ if TYPE_CHECKING:
 @click.command(name="grid")
 @click.argument("candidate", type=click.Path())
 @click.argument("references", nargs=-1, required=True, type=click.Path(), metavar="REFERENCE...")
-@click.option(
-    "-s",
-    "--segment",
-    "segments",
-    type=click.IntRange(min=1),
-    multiple=True,
-    metavar="N",
-    help="The number of the segment, from 1 (the default); repeat for several.",
-)
-@click.option(
-    "--worst",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="The K segments with the lowest scores instead.",
-)
+@options.chosen("segment")
 @click.option(
     "-m",
     "--metric",

@@ -156,6 +156,29 @@ def normalise(function: F) -> F:
     )(function)
 
 
+def chosen(what: str) -> Callable[[F], F]:
+    """`--segment N` and `--worst K`: which segments are shown; `what` they are called."""
+
+    def add(function: F) -> F:
+        function = click.option(
+            "--worst",
+            type=click.IntRange(min=1),
+            metavar="K",
+            help=f"The K {what}s with the lowest scores instead.",
+        )(function)
+        return click.option(
+            "-s",
+            "--segment",
+            "segments",
+            type=click.IntRange(min=1),
+            multiple=True,
+            metavar="N",
+            help=f"The number of the {what}, from 1 (the default); repeat for several.",
+        )(function)
+
+    return add
+
+
 def over(function: F) -> F:
     """`--over`: what the bootstrap draws anew."""
     return click.option(

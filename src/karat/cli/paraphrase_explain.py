@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options
+from karat.cli import options, paraphrase_options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
 from karat.cli.show import check_output, show
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(name="explain")
 @click.argument("paraphrases", type=click.Path())
-@click.option(
-    "--originals", required=True, type=click.Path(), help="The originals, line by line beside them."
-)
+@paraphrase_options.originals
 @click.option(
     "--model",
     metavar="FILE",
@@ -34,18 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "-t", "--table", metavar="FILE", type=click.Path(), help="A phrase table instead of a model."
 )
-@click.option(
-    "-s",
-    "--segment",
-    "segments",
-    type=click.IntRange(min=1),
-    multiple=True,
-    metavar="N",
-    help="The number of the pair, from 1 (the default); repeat for several.",
-)
-@click.option(
-    "--worst", type=click.IntRange(min=1), metavar="K", help="The K pairs with the lowest scores."
-)
+@options.chosen("pair")
 @click.option("--order", type=int, help="The longest n-grams. Default: the model's, or 4.")
 @click.option(
     "--edge",

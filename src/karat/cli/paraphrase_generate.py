@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli import options
+from karat.cli import options, paraphrase_options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, say, show
 from karat.progress import silent
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(name="generate")
 @click.argument("originals", metavar="FILE", type=click.Path())
-@click.option(
-    "--model",
-    default="bundled",
-    show_default=True,
-    help="A model of karat paraphrase train; bundled is a small one for first steps.",
-)
+@paraphrase_options.model
 @click.option(
     "--n-best",
     type=click.IntRange(min=1, max=64),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli import options
+from karat.cli import options, paraphrase_options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
 from karat.cli.show import check_output, show
@@ -12,15 +12,8 @@ from karat.cli.show import check_output, show
 
 @click.command(name="score")
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--originals", required=True, type=click.Path(), help="The originals, line by line beside them."
-)
-@click.option(
-    "--model",
-    default="bundled",
-    show_default=True,
-    help="A model of karat paraphrase train; bundled is a small one for first steps.",
-)
+@paraphrase_options.originals
+@paraphrase_options.model
 @click.option("--segments", is_flag=True, help="Also list every paraphrase.")
 @options.resamples
 @options.seed

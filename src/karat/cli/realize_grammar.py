@@ -39,11 +39,12 @@ def command(source: str, most: int, format: str, output: str | None) -> None:
 def _grammar(source: str) -> Grammar:
     """A model's own, or that of a treebank."""
     from karat.realize.grammar import extract_grammar, gold_frames
-    from karat.realize.model import is_model, open_realizer
+    from karat.realize.model import open_realizer
     from karat.realize.treebank import read_treebank
     from karat.realize.trees import input_trees
+    from karat.store import is_store
 
-    if is_model(source):
+    if is_store(source):
         return open_realizer(source).the_fergus().chooser.grammar
     trees = input_trees(read_treebank(source), "all")
     return extract_grammar(trees, gold_frames(trees))

@@ -8,24 +8,13 @@ may be anything. A tree's words are the syntactic words: `do n't`, not `don't`.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from karat import _kernel
-from karat.errors import InputError
-from karat.text.segments import map_file
+from karat.text.conllu import read_columns
 from karat.text.trees import TreeRun, Trees
 
 
 def read_conllu(path: str | os.PathLike[str]) -> Trees:
     """The trees of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered."""
-    name = str(path)
-    buffer = map_file(Path(path), name)
-    found = _kernel.read_conllu(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
-    if len(found) == 3:
-        problem, line, sentence = found
-        where = f", sentence {sentence}" if sentence else ""
-        raise InputError(f"{name}, line {line}{where}: {problem}")
-    words, heads, offsets, ids, lines = found
-    if len(offsets) == 1:
-        raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
-    return Trees.flat(name, TreeRun(words, heads, offsets), ids.strings(), lines.tolist())
+    found = read_columns(path)
+    run = TreeRun(found.words, found.heads, found.offsets)
+    return Trees.flat(str(path), run, found.ids.strings(), found.lines.tolist())

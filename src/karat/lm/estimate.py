@@ -18,10 +18,8 @@ from karat.text.recipe import check_choice
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SMOOTHING = {
-    "kneser-ney": "modified Kneser-Ney, interpolated (Chen & Goodman 1998)",
-    "katz": "Katz's back-off with Good-Turing discounts",
-}
+SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
+"""Name -> from counts, and which n-grams are kept, to estimates."""
 
 
 def check_min_counts(
@@ -55,7 +53,7 @@ def estimate(
     keep += [
         level.counts >= least for level, least in zip(counted.levels, min_counts[1:], strict=True)
     ]
-    p, backoff, notes = (katz if smoothing == "katz" else kneser_ney)(counted, keep)
+    p, backoff, notes = SMOOTHING[smoothing](counted, keep)
     logs = [_logs(found) for found in p]
     weights = [_logs(found) for found in backoff]
     logs[0][BOS] = ZERO

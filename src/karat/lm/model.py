@@ -17,7 +17,7 @@ from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
 from karat.lm.token_runs import as_sources, check_recipe, token_runs
 from karat.progress import Progress, silent
-from karat.store import damaged
+from karat.store import damaged, is_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
@@ -173,7 +173,7 @@ class LanguageModel:
 
         ARPA does not say how text becomes words: `recipe` does (default: white space only).
         """
-        if _is_store(path):
+        if is_store(path):
             about, arrays = read_binary(path)
             model = cls(about, arrays, os.fspath(path))
             if recipe not in (None, model.recipe):
@@ -322,14 +322,6 @@ _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "b
 
 def _told(recipe: Recipe) -> str:
     return f"tok={recipe.tok}, case={recipe.case} and stem={recipe.stem}"
-
-
-def _is_store(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) == b"PK"
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
 
 
 def _check_sizes(order: int, vocabulary: int | None, min_count: int) -> None:

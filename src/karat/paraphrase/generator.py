@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.paraphrase.phrase_table import PhraseTable
+from karat.store import with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 from karat.text.tokens import tokenize
@@ -89,19 +90,16 @@ class Generator:
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that is stored as arrays."""
-        rewrites = {f"rewrites.{name}": array for name, array in self.rewrites.arrays.items()}
-        return rewrites | {f"lm.{name}": array for name, array in self.language.arrays.items()}
+        rewrites = with_prefix("rewrites.", self.rewrites.arrays)
+        return rewrites | with_prefix("lm.", self.language.arrays)
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:
         """From what was stored; a ValueError, KeyError or TypeError if it does not fit together."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"rewrites": {}, "lm": {}}
-        for key, array in arrays.items():
-            part, _, rest = key.partition(".")
-            parts[part][rest] = array
-        table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], parts["rewrites"])
+        rewrites, words = (without_prefix(f"{part}.", arrays) for part in ("rewrites", "lm"))
+        table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], rewrites)
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
-        return cls(table, LanguageModel(about["lm"], parts["lm"], name), casing)
+        return cls(table, LanguageModel(about["lm"], words, name), casing)
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:

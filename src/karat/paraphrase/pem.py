@@ -8,6 +8,7 @@ dissimilarity, put together by a regression that was trained on human scores.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,8 @@ from karat.paraphrase.judged import Judged
 from karat.paraphrase.phrase_table import PhraseTable
 from karat.paraphrase.svr import GRID, SVR, Setting, fit_svr, search
 from karat.progress import Progress, silent
-from karat.store import damaged, read_store, write_store
+from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.store import damaged, read_store, with_prefix, without_prefix, write_store
 from karat.text.segments import Texts
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ BUNDLED = "bundled"
 """The name of the small model that comes with Karat."""
 
 Floats = NDArray[np.float64]
-Arrays = Mapping[str, NDArray[Any]]
 
 
 class PEMScores(NamedTuple):
@@ -51,6 +52,12 @@ class PEMScores(NamedTuple):
     """log10 Pr / length: nearer to 0 is more fluent."""
     target_f1: Floats
     """0 to 1; the lower, the more dissimilar are the words."""
+
+    def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float]:
+        """95% of the mean PEM, by a bootstrap over pairs; NaN without resamples or without PEM."""
+        if not resamples or np.isnan(self.pem).any():
+            return math.nan, math.nan
+        return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +194,13 @@ class PEM:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""
-        arrays: dict[str, NDArray[Any]] = _prefixed("lm", self.language.arrays)
+        arrays = with_prefix("lm.", self.language.arrays)
         for k, table in enumerate(self.pivots.values()):
-            arrays |= _prefixed(f"pivot{k}", table.arrays)
+            arrays |= with_prefix(f"pivot{k}.", table.arrays)
         if self.regression is not None:
             arrays |= self.regression.arrays()
         if self.generator is not None:
-            arrays |= _prefixed("generate", self.generator.arrays)
+            arrays |= with_prefix("generate.", self.generator.arrays)
         about = {
             **self.about,
             "form": self.form,
@@ -214,17 +221,17 @@ class PEM:
             form, tables = about.pop("form"), about.pop("pivots")
             pivots = {
                 name: PhraseTable.of_arrays(
-                    f"{store.name} ({name})", said, _without_prefix(f"pivot{k}", store.arrays)
+                    f"{store.name} ({name})", said, without_prefix(f"pivot{k}.", store.arrays)
                 )
                 for k, (name, said) in enumerate(tables.items())
             }
             language = LanguageModel(
-                about.pop("lm"), _without_prefix("lm", store.arrays), store.name
+                about.pop("lm"), without_prefix("lm.", store.arrays), store.name
             )
             regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
             written = about.pop("generator", None)
             generator = written and Generator.of_arrays(
-                store.name, written, _without_prefix("generate", store.arrays)
+                store.name, written, without_prefix("generate.", store.arrays)
             )
             check_form(form)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -235,14 +242,3 @@ class PEM:
 def bundled_model() -> str:
     """Where the small model is that comes with Karat."""
     return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")
-
-
-def _prefixed(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    return {f"{prefix}.{name}": array for name, array in arrays.items()}
-
-
-def _without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    start = f"{prefix}."
-    return {
-        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
-    }

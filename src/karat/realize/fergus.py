@@ -21,7 +21,7 @@ from karat.realize.lp_chooser import ORDER, Weights, as_orders, lm_words, train_
 from karat.realize.tree_chooser import Supertags, TreeChooser
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, Order, input_trees
-from karat.store import Store, damaged
+from karat.store import Store, damaged, with_prefix, without_prefix
 
 DEFAULT = Weights()
 RUN = 256
@@ -125,18 +125,17 @@ class Fergus:
         found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.left_right):
             found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
-        return found | {f"lm_{name}": array for name, array in self.lm.arrays.items()}
+        return found | with_prefix("lm_", self.lm.arrays)
 
 
 def stored_fergus(store: Store) -> Fergus:
     """The model in a store that its `about` and `arrays` went into."""
     grammar = stored_grammar(store)
-    parts = {n.removeprefix("lm_"): a for n, a in store.arrays.items() if n.startswith("lm_")}
     try:
         chooser = TreeChooser(
             grammar, store.array("tree_keys", "uint64"), store.array("tree_counts", "int32")
         )
-        lm = LanguageModel(store.about["lm"], parts, store.name)
+        lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
         weights = Weights(**store.about["weights"])
         names = [str(name) for name in store.about["left_right"]]
     except (KeyError, TypeError, ValueError) as error:

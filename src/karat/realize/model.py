@@ -19,7 +19,7 @@ from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
 from karat.realize.treebank import Treebank
 from karat.realize.trees import Realizer
-from karat.store import Store, damaged, read_store, write_store
+from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 1
 MODELS = ("fergus", "ordering", "all")
@@ -62,7 +62,7 @@ class RealizerModel:
         arrays: dict[str, Any] = {}
         for name, (said, held) in self._parts().items():
             about["parts"][name] = said
-            arrays |= {f"{name}.{key}": array for key, array in held.items()}
+            arrays |= with_prefix(f"{name}.", held)
         about["same"], once = _once(arrays)
         write_store(path, KIND, VERSION, about, once)
 
@@ -104,15 +104,6 @@ def train_realizer(
     return RealizerModel(fergus, ordering, sizes)
 
 
-def is_model(path: Path) -> bool:
-    """Whether a file is a store, and not text."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) == b"PK"
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
-
-
 def open_realizer(path: Path) -> RealizerModel:
     """Map a model that `save` wrote."""
     store = read_store(path, KIND, VERSION)
@@ -133,9 +124,7 @@ def open_realizer(path: Path) -> RealizerModel:
 
 def _part(store: Store, name: str) -> Store:
     """One part as a store of its own."""
-    start = f"{name}."
-    arrays = {n.removeprefix(start): a for n, a in store.arrays.items() if n.startswith(start)}
-    return Store(store.name, store.about["parts"][name], arrays)
+    return Store(store.name, store.about["parts"][name], without_prefix(f"{name}.", store.arrays))
 
 
 def _stored_ordering(store: Store) -> Any:

@@ -27,10 +27,11 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import Labeller
+from karat.realize.lp_chooser import lm_words
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
-from karat.store import Store, damaged, read_store, write_store
+from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "word-order model", 1
 GROUPS = ("side", "pair", "neighbour", "triple")
@@ -109,20 +110,18 @@ class OrderingModel:
         }
         weights, exponents = to_bytes(self.weights, BLOCK)
         arrays = {"weights": weights, "exponents": exponents, **self.labeller.arrays()}
-        arrays |= {f"lm_{name}": array for name, array in self.language_model.arrays.items()}
-        return about, arrays
+        return about, arrays | with_prefix("lm_", self.language_model.arrays)
 
     @classmethod
     def stored(cls, store: Store) -> OrderingModel:
         """The model in a store that has its parts."""
         said, arrays = store.about, store.arrays
-        inner = {n.removeprefix("lm_"): a for n, a in arrays.items() if n.startswith("lm_")}
         try:
             check_inputs(said["inputs"])
             found = _power_of_two(store.array("weights", "int8"))
             weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
             labeller = Labeller.stored(said["labels"], arrays)
-            model = LanguageModel(said["language_model"], inner, store.name)
+            model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])
         except InputError:
             raise
@@ -138,7 +137,7 @@ class OrderingModel:
         """For every tree its k best orders, the best first; fewer if fewer were found."""
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
-        columns, words = self._columns(trees), self._model_words(trees)
+        columns, words = self._columns(trees), lm_words(self.language_model, trees)
         found: list[list[Order]] = []
         for begin in range(0, len(trees), RUN):
             progress(begin, len(trees), "ordering")
@@ -194,12 +193,6 @@ class OrderingModel:
             )
         columns = columns_of(trees)
         return self.labeller.label(columns if self.inputs == "all" else columns.blank())
-
-    def _model_words(self, trees: InputTrees) -> NDArray[np.int32]:
-        """The nodes' words in the language model."""
-        vocab = _kernel.Vocab()
-        ids = vocab.intern(_kernel.Views.from_strings(trees.words, 0, len(trees.words)))
-        return self.language_model.find(vocab)[ids]
 
 
 def _treelet_parts(

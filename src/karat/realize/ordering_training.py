@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
+from karat.realize.lp_chooser import train_lm
 from karat.realize.ordering import ALTERNATIVES, BEAM, BLOCK, OrderingModel, check_inputs
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
@@ -48,8 +48,7 @@ def train_ordering(
     labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
     weights = train_weights(columns, trees.places, seed, step)
     step("language model")
-    sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
-    model = LanguageModel.train(sentences, LM_ORDER, tok="none")
+    model = train_lm(trees, LM_ORDER)
     trained = {
         "treebank": os.path.basename(treebank.name),
         "sentences": len(treebank),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat import _kernel
-from karat.errors import InputError
-from karat.text.segments import map_file
+from karat.text.conllu import read_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,26 +45,17 @@ class Treebank:
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     """The sentences of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered."""
-    name = str(path)
-    buffer = map_file(Path(path), name)
-    found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
-    if len(found) == 3:
-        problem, line, sentence = found
-        where = f", sentence {sentence}" if sentence else ""
-        raise InputError(f"{name}, line {line}{where}: {problem}")
-    words, lemmas, upos, xpos, relations, heads, offsets, ids, documents, lines = found
-    if len(offsets) == 1:
-        raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
+    found = read_columns(path)
     return Treebank(
-        name,
-        words.strings(),
-        lemmas.strings(),
-        upos.strings(),
-        xpos.strings(),
-        relations.strings(),
-        heads,
-        offsets,
-        ids.strings(),
-        documents,
-        lines,
+        str(path),
+        found.words.strings(),
+        found.lemmas.strings(),
+        found.upos.strings(),
+        found.xpos.strings(),
+        found.relations.strings(),
+        found.heads,
+        found.offsets,
+        found.ids.strings(),
+        found.documents,
+        found.lines,
     )

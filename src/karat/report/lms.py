@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
+from karat.report.made_rows import MadeRows
 from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -82,31 +82,6 @@ def score_document(
     return _document(model, "Perplexity", Table("rows", "Perplexity", _SCORES, rows), command)
 
 
-class _Rows(Sequence[Row]):
-    """The rows of several texts, each made when it is looked at: there may be millions."""
-
-    def __init__(self, parts: Sequence[tuple[int, Callable[[int], Row]]]) -> None:
-        self._makers = [make for _, make in parts]
-        self._starts = [0]
-        for size, _ in parts:
-            self._starts.append(self._starts[-1] + size)
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        part = bisect_right(self._starts, index) - 1
-        return self._makers[part](index - self._starts[part])
-
-
 def segment_document(
     model: LanguageModel, found: Sequence[tuple[str, SentenceScores]], command: str
 ) -> Document:
@@ -127,7 +102,7 @@ def segment_document(
 
         return make
 
-    rows = _Rows([(len(of.words), maker(name, of)) for name, of in found])
+    rows = MadeRows([(len(of.words), maker(name, of)) for name, of in found])
     return _document(model, "Sentences", Table("rows", "Sentences", _SEGMENTS, rows), command)
 
 
@@ -149,5 +124,5 @@ def word_document(
 
         return make
 
-    rows = _Rows([(len(of.word), maker(name, of)) for name, of in found])
+    rows = MadeRows([(len(of.word), maker(name, of)) for name, of in found])
     return _document(model, "Words", Table("rows", "Words", _EACH_WORD, rows), command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,9 +9,6 @@ from typing import TYPE_CHECKING
 from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.paraphrase.pem import PEM, PEMScores
     from karat.text.segments import Segments
 
@@ -76,7 +72,7 @@ def scores_document(
 
 
 def _system(one: ScoredSystem, resamples: int, seed: int) -> Row:
-    low, high = _interval(one.scores.pem, resamples, seed)
+    low, high = one.scores.interval(resamples, seed)
     means = {name: float(column.mean()) for name, column in one.scores._asdict().items()}
     return {
         "system": one.name,
@@ -85,19 +81,6 @@ def _system(one: ScoredSystem, resamples: int, seed: int) -> Row:
         "high": high,
         "paraphrases": len(one.scores.pem),
     }
-
-
-def _interval(values: NDArray[np.float64], resamples: int, seed: int) -> tuple[float, float]:
-    """The middle 95% of the means of resamples."""
-    import numpy as np
-
-    from karat.stats.resampling import bootstrap_sums
-
-    if not resamples or np.isnan(values).any():
-        return math.nan, math.nan
-    means = bootstrap_sums(values[:, None], resamples, seed)[:, 0] / len(values)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
 
 
 def _paraphrases(one: ScoredSystem) -> list[Row]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from karat.comparison import CompareRow
 from karat.metrics.base import Metric, Score
 from karat.report.cells import brief
 from karat.report.charts import interval_chart
+from karat.report.made_rows import MadeRows
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.scoring import ScoreRow, Scoring
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
 SYSTEM = Column("system", "System", help="The name of the system.")
@@ -151,35 +156,22 @@ def signature_document(
     return Document("Signatures", (Table("rows", "Signatures", columns, rows),), command, found)
 
 
-class SegmentRows(Sequence[Row]):
-    """A row per metric, system and segment, made when it is looked at: there may be millions."""
+def _segment_rows(scoring: Scoring) -> MadeRows:
+    """A row per metric, system and segment."""
 
-    def __init__(self, scoring: Scoring) -> None:
-        metrics = dict.fromkeys(row.metric for row in scoring.rows)
-        values = scoring.values.items()
-        self._parts = [(m, str(m), s, v) for m in metrics for (s, of), v in values if of == m]
-        self._segments = len(self._parts[0][3])
+    def maker(metric: Metric, system: str, values: NDArray[np.float64]) -> Callable[[int], Row]:
+        name = str(metric)
 
-    def __len__(self) -> int:
-        return len(self._parts) * self._segments
+        def make(i: int) -> Row:
+            score = decimals(metric, float(values[i]))
+            return {"metric": name, "system": system, "segment": i + 1, "score": score}
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        part, segment = divmod(index, self._segments)
-        metric, name, system, values = self._parts[part]
-        return {
-            "metric": name,
-            "system": system,
-            "segment": segment + 1,
-            "score": decimals(metric, float(values[segment])),
-        }
+        return make
+
+    metrics = dict.fromkeys(row.metric for row in scoring.rows)
+    values = scoring.values.items()
+    parts = [(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m]
+    return MadeRows(parts)
 
 
 def segment_document(scoring: Scoring, command: str) -> Document:
@@ -187,7 +179,7 @@ def segment_document(scoring: Scoring, command: str) -> Document:
     columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
     return Document(
         title="Segment scores",
-        blocks=(Table("rows", "Segment scores", columns, SegmentRows(scoring)),),
+        blocks=(Table("rows", "Segment scores", columns, _segment_rows(scoring)),),
         command=command,
         signatures=signatures(scoring.rows),
     )

@@ -1,0 +1,45 @@
+"""Rows that are made when they are looked at: the same as a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from karat.report.made_rows import MadeRows
+from karat.report.table import Row
+
+
+def rows(*sizes: int) -> MadeRows:
+    def maker(part: int) -> Callable[[int], Row]:
+        return lambda i: {"part": part, "row": i}
+
+    return MadeRows([(size, maker(part)) for part, size in enumerate(sizes)])
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (3,), (2, 0, 3), (0, 1), (1, 0)], ids=str)
+def test_rows_are_those_of_a_list(sizes: tuple[int, ...]) -> None:
+    listed: list[Row] = [{"part": p, "row": i} for p, n in enumerate(sizes) for i in range(n)]
+    made = rows(*sizes)
+    assert len(made) == len(listed)
+    assert list(made) == listed
+    assert made[1:4] == listed[1:4]
+    assert made[::-1] == listed[::-1]
+
+
+def test_a_row_that_is_not_there() -> None:
+    for index in (-1, 5):
+        with pytest.raises(IndexError):
+            rows(2, 3)[index]
+
+
+def test_no_row_is_made_before_it_is_looked_at() -> None:
+    seen: list[int] = []
+
+    def make(i: int) -> Row:
+        seen.append(i)
+        return {"row": i}
+
+    made = MadeRows([(1_000_000, make)])
+    assert made[7] == {"row": 7}
+    assert seen == [7]
