@@ -24,7 +24,6 @@ from karat import _kernel
 from karat.progress import as_threads
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
-from karat.store import without_prefix
 
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float32]
@@ -133,7 +132,8 @@ class Labeller:
         classifiers = {}
         for said in about:
             n, kind = int(said["pass"]), str(said["kind"])
-            mine = without_prefix(f"labels_{n}_{kind}_", arrays)
+            start = f"labels_{n}_{kind}_"
+            mine = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
             classifiers[n, kind] = Classifier.stored(tuple(said["names"]), n > 0, mine)
         return cls(classifiers)
 
