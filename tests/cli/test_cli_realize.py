@@ -154,7 +154,7 @@ def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:
 
 def test_a_tree_that_is_not_there_is_refused(place: Path) -> None:
     done = run("explain", place / "model.npz", place / "bank.conllu", "--tree", 183)
-    assert "has 182 trees: there is no tree 183" in str(done.exception)
+    assert "there is no tree 183; the last is tree 182" in str(done.exception)
 
 
 def test_the_group_lists_its_commands() -> None:

@@ -52,7 +52,7 @@ def command(
     fergus = open_realizer(model).the_fergus()
     given = read_trees(trees, inputs)
     if tree > len(given):
-        raise InputError(f"{trees} has {len(given):,} trees: there is no tree {tree}")
+        raise InputError(f"{trees}: there is no tree {tree}; the last is tree {len(given):,}")
     found = explained(fergus, given, tree - 1, n_best)
     show(explain_document(found, tree, options.command_line()), format, output)
 
