@@ -99,6 +99,17 @@ def test_a_tree_of_one_word_is_explained(place: Path) -> None:
     assert output("explain", place / "model.npz", one, "-f", "svg").startswith("<svg")
 
 
+def test_what_the_ordering_model_generates_is_explained(place: Path) -> None:
+    few = place / "few.conllu"
+    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
+    output("train", few, "-o", place / "both.npz", "--model", "all")
+    said = json.loads(output("explain", place / "both.npz", few, "-f", "json"))
+    assert len(said["ordered"]) == len(said["treelets"])
+    assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(said["ordered"][0])
+    written = output("generate", place / "both.npz", few).splitlines()[0]
+    assert f"generate writes: {written} (score" in " ".join(said["notes"])
+
+
 @pytest.mark.parametrize("source", ["model.npz", "bank.conllu"])
 def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str) -> None:
     shown = output("grammar", place / source, "--most", 500)

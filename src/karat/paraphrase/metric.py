@@ -66,7 +66,11 @@ class PivotF1(Metric):
     name: ClassVar[str] = "pivot_f1"
     digests: ClassVar[Any] = MappingProxyType({"table": table_digest})
 
-    table: str | None = setting(None, "the file of a phrase table, or of a paraphrase model with one pivot; needed", kind=str)
+    table: str | None = setting(
+        None,
+        "the file of a phrase table, or of a paraphrase model with one pivot; needed",
+        kind=str,
+    )
     order: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     edge: float = setting(
         0.1, "translations must be more probable; the best is always kept", low=0, high=1
