@@ -110,6 +110,17 @@ def test_what_the_ordering_model_generates_is_explained(place: Path) -> None:
     assert f"generate writes: {written} (score" in " ".join(said["notes"])
 
 
+def test_an_ordering_model_alone_punctuates(place: Path) -> None:
+    few, bare = place / "twelve.conllu", place / "bare.conllu"
+    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
+    bare.write_text(
+        "1\tphase\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\tthe\t_\tDET\t_\t_\t1\tdet\t_\t_\n\n"
+    )
+    output("train", few, "-o", place / "ordering.npz", "--model", "ordering")
+    shown = output("generate", place / "ordering.npz", bare, "--punctuate")
+    assert shown.strip() in {"the phase .", "phase the ."}
+
+
 @pytest.mark.parametrize("source", ["model.npz", "bank.conllu"])
 def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str) -> None:
     shown = output("grammar", place / source, "--most", 500)
