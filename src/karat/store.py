@@ -131,6 +131,17 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     )
 
 
+def stored_kind(path: str | os.PathLike[str]) -> str | None:
+    """What a file holds, such as a phrase table; None where it is nothing of Karat's."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = json.loads(archive.read(_ABOUT))
+    except (OSError, *BROKEN):
+        return None
+    found = about.get("kind") if isinstance(about, dict) else None
+    return found if isinstance(found, str) else None
+
+
 def _check_kind(name: str, about: object, kind: str, version: int) -> None:
     found = about.get("kind") if isinstance(about, dict) else None
     if not isinstance(about, dict) or found != kind:

@@ -99,6 +99,28 @@ def test_a_tree_of_one_word_is_explained(place: Path) -> None:
     assert output("explain", place / "model.npz", one, "-f", "svg").startswith("<svg")
 
 
+def test_what_the_ordering_model_generates_is_explained(place: Path) -> None:
+    few = place / "few.conllu"
+    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
+    output("train", few, "-o", place / "both.npz", "--model", "all")
+    said = json.loads(output("explain", place / "both.npz", few, "-f", "json"))
+    assert len(said["ordered"]) == len(said["treelets"])
+    assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(said["ordered"][0])
+    written = output("generate", place / "both.npz", few).splitlines()[0]
+    assert f"generate writes: {written} (score" in " ".join(said["notes"])
+
+
+def test_an_ordering_model_alone_punctuates(place: Path) -> None:
+    few, bare = place / "twelve.conllu", place / "bare.conllu"
+    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
+    bare.write_text(
+        "1\tphase\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\tthe\t_\tDET\t_\t_\t1\tdet\t_\t_\n\n"
+    )
+    output("train", few, "-o", place / "ordering.npz", "--model", "ordering")
+    shown = output("generate", place / "ordering.npz", bare, "--punctuate")
+    assert shown.strip() in {"the phase .", "phase the ."}
+
+
 @pytest.mark.parametrize("source", ["model.npz", "bank.conllu"])
 def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str) -> None:
     shown = output("grammar", place / source, "--most", 500)
@@ -154,7 +176,7 @@ def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:
 
 def test_a_tree_that_is_not_there_is_refused(place: Path) -> None:
     done = run("explain", place / "model.npz", place / "bank.conllu", "--tree", 183)
-    assert "has 182 trees: there is no tree 183" in str(done.exception)
+    assert "there is no tree 183; the last is tree 182" in str(done.exception)
 
 
 def test_the_group_lists_its_commands() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from paraphrase.small_tables import PAPER, table
 
 import karat as kt
 from karat.errors import InputError, MetricError
+from karat.lm.model import LanguageModel
 from karat.metrics.names import parse
 from karat.paraphrase.dissimilarity import target_statistics
 from karat.paraphrase.explain import explain_pair
 from karat.paraphrase.f1 import pooled_f1
 from karat.paraphrase.metric import PivotF1
+from karat.paraphrase.pem import PEM
 from karat.paraphrase.phrase_table import table_digest
 from karat.paraphrase.pivot import PivotSettings, pivot_statistics
 from karat.text.recipe import Recipe
@@ -65,6 +68,24 @@ def test_a_signature_of_another_table_is_refused(place: str, other: str) -> None
 def test_what_cannot_be_scored(name: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         kt.metric(name).corpus([P], [R])
+
+
+def model(folder: Path, *pivots: str) -> str:
+    """A paraphrase model with the worked example's table for each pivot language."""
+    words = LanguageModel.train([R, P], order=2, tok="none")
+    path = folder / "model.npz"
+    PEM.of({name: table(PAPER) for name in pivots}, words).save(path)
+    return str(path)
+
+
+def test_a_model_with_one_pivot_language_has_a_table(place: str, tmp_path: Path) -> None:
+    found = PivotF1(model(tmp_path, "fr"), edge=0).corpus([P], [R])
+    assert found.parts == PivotF1(place, edge=0).corpus([P], [R]).parts
+
+
+def test_a_model_with_two_pivot_languages_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match=r"has 2 pivot languages \(fr, de\)"):
+        PivotF1(model(tmp_path, "fr", "de")).corpus([P], [R])
 
 
 def test_paths_with_commas_are_refused() -> None:

@@ -63,9 +63,8 @@ def command(output: str, texts: str | None) -> None:
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
     click.echo("More to try: karat meta demo; karat plane fit demo")
     click.echo("Nuggets: karat nuggets score heron kestrel --key demo-nuggets --nuggets")
-    click.echo(
-        "Paraphrases: karat paraphrase evaluate demo-paraphrases; sentences: karat realize demo"
-    )
+    click.echo("Paraphrases: echo 'I want to buy a car.' | karat paraphrase generate -")
+    click.echo("Sentences: karat realize demo")
 
 
 def _pictures(example: Example) -> list[Figure]:

@@ -71,7 +71,8 @@ def command(
     """Train a model on parallel text: NAME is the pivot language, FILE its text.
 
     FILE,FILE are aligned line by line, the language of the paraphrases first; a single FILE has
-    both in two columns. Name a pivot language again to give it more text.
+    both in two columns. Name a pivot language again to give it more text. --judged needs
+    scikit-learn: pip install 'karat[paraphrase]'.
 
     \b
     karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv

@@ -12,8 +12,9 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.realize.fergus import Fergus
+    from karat.realize.ordering import OrderingModel
     from karat.realize.trees import InputTrees
-    from karat.report.realize_explain import Explained
+    from karat.report.realize_explain import Explained, Ordered
 
 
 @click.command(name="explain")
@@ -40,6 +41,8 @@ def command(
 ) -> None:
     """Show the supertags, the lattice and the best paths of one tree.
 
+    If the model has an ordering model, which then generates, its order is shown too.
+
     \b
     karat realize explain model.npz trees.conllu --tree 3
     karat realize explain model.npz trees.conllu -o lattice.svg
@@ -49,11 +52,14 @@ def command(
     from karat.report.realize_explain import explain_document
 
     check_output(output, (model, trees))
-    fergus = open_realizer(model).the_fergus()
+    opened = open_realizer(model)
+    fergus = opened.the_fergus()
     given = read_trees(trees, inputs)
     if tree > len(given):
-        raise InputError(f"{trees} has {len(given):,} trees: there is no tree {tree}")
+        raise InputError(f"{trees}: there is no tree {tree}; the last is tree {len(given):,}")
     found = explained(fergus, given, tree - 1, n_best)
+    if inputs in opened.ordering:
+        found = found._replace(ordered=ordered(opened.ordering[inputs], found.tree))
     show(explain_document(found, tree, options.command_line()), format, output)
 
 
@@ -68,3 +74,11 @@ def explained(fergus: Fergus, trees: InputTrees, tree: int, k: int) -> Explained
     orders = fergus.linearize(one, supertags[0], k)[0]
     parts = fergus.lm_parts(one, supertags[0], k).tolist()
     return Explained(fergus.chooser.grammar, one, supertags, lattice, orders, parts)
+
+
+def ordered(model: OrderingModel, tree: InputTrees) -> Ordered:
+    """What the ordering model chooses for the only tree, and why."""
+    from karat.report.realize_explain import Ordered
+
+    best = model.realize(tree, 1)[0][0]
+    return Ordered(best, model.explain(tree, 0, best))

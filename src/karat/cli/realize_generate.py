@@ -12,7 +12,7 @@ from karat.cli.bar import Bar
 from karat.cli.show import check_output, say, show
 
 if TYPE_CHECKING:
-    from karat.realize.model import RealizerModel
+    from karat.lm.model import LanguageModel
 
 
 @click.command(name="generate")
@@ -56,14 +56,14 @@ def command(
         given = read_trees(trees, inputs)
         orders = opened.best(inputs).realize(given, n_best, progress=progress)
         texts = [given.sentence(i, o.nodes) for i, found in enumerate(orders) for o in found]
-        texts = _punctuated(opened, texts) if punctuate else texts
+        texts = _punctuated(opened.language_model(inputs), texts) if punctuate else texts
     if format == "text" and n_best == 1:
         say((f"{text}\n" for text in texts), output)
         return
     show(sentences_document(given, orders, texts, options.command_line()), format, output)
 
 
-def _punctuated(model: RealizerModel, texts: Sequence[str]) -> list[str]:
+def _punctuated(model: LanguageModel, texts: Sequence[str]) -> list[str]:
     from karat.realize.punctuate import punctuate
 
-    return punctuate(model.the_fergus().lm, texts)
+    return punctuate(model, texts)

@@ -18,8 +18,12 @@ from karat.metrics.settings import setting
 from karat.paraphrase.f1 import f1, share
 from karat.paraphrase.phrase_table import PhraseTable, table_digest
 from karat.paraphrase.pivot import MOST_ORDERS, PivotBags, PivotSettings
+from karat.store import stored_kind
 
 Floats = NDArray[np.float64]
+
+MODEL = "paraphrase model"
+"""The kind of a stored `karat.paraphrase.pem.PEM`, which is loaded only where one is named."""
 
 _PARTS = ("common", "candidate", "reference")
 
@@ -35,7 +39,20 @@ def opened(path: str) -> PhraseTable:
 
 @lru_cache(maxsize=16)
 def _opened(path: str, _time: int, _size: int) -> PhraseTable:
-    return PhraseTable.open(path)
+    return _of_model(path) if stored_kind(path) == MODEL else PhraseTable.open(path)
+
+
+def _of_model(path: str) -> PhraseTable:
+    """The table of a paraphrase model, which must have one pivot language."""
+    from karat.paraphrase.pem import PEM
+
+    pivots = PEM.open(path).pivots
+    if len(pivots) != 1:
+        raise MetricError(
+            f"{path} has {len(pivots)} pivot languages ({', '.join(pivots)}) and pivot_f1 takes "
+            "one: train a model with one"
+        )
+    return next(iter(pivots.values()))
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,11 @@ class PivotF1(Metric):
     name: ClassVar[str] = "pivot_f1"
     digests: ClassVar[Any] = MappingProxyType({"table": table_digest})
 
-    table: str | None = setting(None, "the file of a phrase table; needed", kind=str)
+    table: str | None = setting(
+        None,
+        "the file of a phrase table, or of a paraphrase model with one pivot; needed",
+        kind=str,
+    )
     order: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
     edge: float = setting(
         0.1, "translations must be more probable; the best is always kept", low=0, high=1
@@ -66,7 +87,7 @@ class PivotF1(Metric):
         if self.table is None:
             raise MetricError(
                 "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "
-                "(karat paraphrase train makes one)"
+                "(a model that karat paraphrase train made has one)"
             )
         rules = PivotSettings(self.order, self.edge, self.ngram, self.renormalise)
         return PivotBags(opened(self.table), rules)

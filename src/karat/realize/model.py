@@ -15,6 +15,7 @@ from typing import Any
 
 from karat import __version__
 from karat.errors import InputError
+from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
 from karat.realize.treebank import Treebank
@@ -55,6 +56,13 @@ class RealizerModel:
         if self.fergus is None:
             raise InputError("the model has no supertags: train it with --model fergus or all")
         return self.fergus
+
+    def language_model(self, inputs: str) -> LanguageModel:
+        """The model of words that goes with the realiser for these inputs."""
+        if self.fergus is not None:
+            return self.fergus.lm
+        found: LanguageModel = self.ordering[inputs].language_model
+        return found
 
     def save(self, path: Path) -> None:
         """Write all parts into one file."""

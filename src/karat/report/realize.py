@@ -23,7 +23,7 @@ _EVALUATED = (
     Column("model", "Model"),
     Column("inputs", "Input", help="words: nothing else; all: with tags and relations"),
     Column("simple", "Simple", 3, align="right"),
-    Column("generation", "Generation", 3, align="right"),
+    Column("generation", "Gen.", 3, align="right", help="Generation accuracy."),
     Column("simple_tree", "Simple tree", 3, align="right"),
     Column("generation_tree", "Gen. tree", 3, align="right"),
     Column("bleu", "BLEU", 1, align="right"),

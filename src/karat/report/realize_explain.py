@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.realize import frame_text
 from karat.report.realize_lattice import lattice_figure
-from karat.report.table import Column, Document, Row, Table
+from karat.report.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.realize.grammar import Grammar
+    from karat.realize.ordering import TreeletParts
     from karat.realize.tree_chooser import Supertags
     from karat.realize.trees import InputTrees, Order
     from karat.realize.unraveler import TreeLattice
@@ -37,6 +38,20 @@ _PATHS = (
     Column("lm", "Language model", 2, align="right"),
     Column("sentence", "Sentence", wrap=True),
 )
+_ORDERED = (
+    Column("treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets."),
+    Column("side", "Side", 2, align="right", help="Daughters before or after the head."),
+    Column("pair", "Pair", 2, align="right", help="Which of two daughters comes first."),
+    Column("neighbour", "Neighbours", 2, align="right"),
+    Column("triple", "Triples", 2, align="right", help="Three in a row."),
+)
+
+
+class Ordered(NamedTuple):
+    """The order that the ordering model chose, and what its features say for each treelet."""
+
+    order: Order
+    treelets: Sequence[TreeletParts]
 
 
 class Explained(NamedTuple):
@@ -48,6 +63,7 @@ class Explained(NamedTuple):
     lattice: TreeLattice
     orders: Sequence[Order]
     lm_parts: Sequence[float]
+    ordered: Ordered | None = None
 
 
 def explain_document(found: Explained, number: int, command: str) -> Document:
@@ -59,13 +75,30 @@ def explain_document(found: Explained, number: int, command: str) -> Document:
     )
     scores = ", ".join(f"{float(s.scores[0]):.2f}" for s in found.supertags)
     chosen = f"Log probability of the supertags: {scores}."
-    blocks = (
+    blocks: tuple[Table | Figure, ...] = (
         Table("nodes", "Tree Chooser: supertags", _NODES, _nodes(found), notes=(chosen,)),
         Table("treelets", "Unraveler: treelets", _TREELETS, _treelets(found), notes=(size,)),
         lattice_figure(lattice),
         Table("paths", "LP Chooser: the best paths", _PATHS, _paths(found)),
     )
+    if found.ordered is not None:
+        blocks = (*blocks, _ordered(found.tree, found.ordered))
     return Document(f"Tree {number} of {found.tree.name}", blocks, command, {})
+
+
+def _ordered(tree: InputTrees, found: Ordered) -> Table:
+    """What the ordering model makes of the tree, which is what `generate` writes."""
+    rows: list[Row] = [{"treelet": _bracketed(one), **one.parts} for one in found.treelets]
+    note = (
+        f"karat realize generate writes: {tree.sentence(0, found.order.nodes)} "
+        f"(score {found.order.score:.2f}, with the language model)"
+    )
+    return Table("ordered", "Ordering model: treelets", _ORDERED, rows, notes=(note,))
+
+
+def _bracketed(treelet: TreeletParts) -> str:
+    words = enumerate(treelet.words)
+    return " ".join(f"[{word}]" if i == treelet.head else word for i, word in words)
 
 
 def _nodes(found: Explained) -> list[Row]:
