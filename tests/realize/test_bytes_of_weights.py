@@ -25,3 +25,8 @@ def test_what_does_not_fit_is_refused() -> None:
         from_bytes(found, exponents[:1], 3)
     with pytest.raises(ValueError, match="wrong type"):
         from_bytes(found, exponents.astype(np.int32), 3)  # type: ignore[arg-type]
+
+
+def test_exponents_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="out of range"):
+        from_bytes(np.array([1], np.int8), np.array([127], np.int8), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -112,7 +113,7 @@ def command(
             min_counts=least,
             vocabulary=vocabulary,
             min_count=min_count,
-            memory=None if memory is None else int(memory * 2**30),
+            memory=_bytes(memory),
             threads=threads,
             progress=progress,
         )
@@ -130,3 +131,9 @@ def _numbers(text: str | None) -> list[int] | None:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
         raise InputError(f"--min-counts {text}: expected numbers such as 1,1,2") from error
+
+
+def _bytes(memory: float | None) -> int | None:
+    if memory is not None and not math.isfinite(memory):
+        raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
+    return None if memory is None else int(memory * 2**30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -60,6 +61,8 @@ def command(
     from karat.nuggets.session import Session
 
     check_output(log, (*runs, key))
+    if likely is not None and math.isnan(likely):
+        raise click.UsageError(f"--likely {likely}: expected a probability, 0 to 1")
     with Log(log) as kept:
         if kept.mended:
             tell(f"{log}: the last line was cut off by a crash and is gone")

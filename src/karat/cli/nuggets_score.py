@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -64,6 +65,12 @@ def command(
 
     check_output(output, (*runs, key, *judgements))
     check_output(report, (*runs, key, *judgements))
+    if (
+        output is not None
+        and report is not None
+        and Path(output).resolve() == Path(report).resolve()
+    ):
+        raise InputError(f"--report and --output are both {report}: name two files")
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)

@@ -33,6 +33,9 @@ from karat.nuggets.runs import Response, Run
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
 
+LARGEST_BETA = 1e6
+"""With this, F is recall to all digits that are shown; its square is far from overflowing."""
+
 WEIGHTS = ("vital", "pyramid")
 
 Floats = NDArray[np.float64]
@@ -101,8 +104,11 @@ class Official:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.beta) and self.beta >= 0):
-            raise InputError(f"beta={self.beta}: expected a number of at least 0")
+        if not 0 <= self.beta <= LARGEST_BETA:
+            most = f"{LARGEST_BETA:,.0f}"
+            raise InputError(
+                f"beta={self.beta}: expected a number of at least 0 and at most {most}"
+            )
         if self.weights not in WEIGHTS:
             raise InputError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
 

@@ -160,7 +160,7 @@ def _pivot_words(table: PhraseTable, tokens: Tokens, ids: NDArray[np.int32]) -> 
     """Words of the table's pivot side; beyond those, the sentence's own."""
     known = len(table.pivot)
     seen = ids < known
-    theirs = iter(table.pivot.words(ids[seen]))
+    theirs = iter(table.pivot_words(ids[seen]))
     own = [i - known for i in ids[~seen].tolist()]
     mine = iter([tokens.vocab.words(i, i + 1)[0] for i in own])
     return [next(theirs if here else mine) for here in seen.tolist()]

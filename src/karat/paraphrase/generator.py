@@ -61,14 +61,14 @@ class Generator:
     @cached_property
     def written(self) -> list[str]:
         """The words of rewrites, cased."""
-        words = self.rewrites.pivot.words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
         return [self.casing.get(word, word) for word in words]
 
     @cached_property
     def _known(self) -> NDArray[np.int32]:
         """The language model's numbers of the words of rewrites."""
         vocab = _kernel.Vocab()
-        words = self.rewrites.pivot.words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
         vocab.add(words)
         return self.language.find(vocab)
 

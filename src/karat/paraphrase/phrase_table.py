@@ -85,6 +85,13 @@ class PhraseTable:
     pivot: WordTable
     kernel: _kernel.PhraseTable
 
+    def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
+        """Words of the pivot language by their numbers."""
+        try:
+            return self.pivot.words(ids)
+        except UnicodeDecodeError as error:
+            raise damaged(self.name, "a pivot word is not UTF-8") from error
+
     # --------------------------------------------------------------------------- where from
 
     @classmethod

@@ -85,6 +85,8 @@ class SVR:
             raise ValueError("the shapes of the regression's arrays do not fit")
         if not all(np.isfinite(part).all() for part in (*parts, arrays["svr_numbers"])):
             raise ValueError("the regression holds what is no number")
+        if not (scale > 0).all():
+            raise ValueError("the regression has a scale of 0 or less")
         return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
 
 

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 Weights = NDArray[np.float32]
 Bytes = NDArray[np.int8]
 
+_MOST = 100  # beyond this exponent, weights would not fit
+
 
 def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
     """The bytes of all weights, and the exponents of their rows of `width`."""
     table = weights.reshape(-1, width)
     halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
-    exponents = np.clip(exponents - (halves == 0.5), -100, 100)  # the least power that suffices
+    exponents = np.clip(exponents - (halves == 0.5), -_MOST, _MOST)  # the least power that suffices
     found = np.rint(np.ldexp(table, -exponents[:, None]))
     return found.astype(np.int8).reshape(-1), exponents.astype(np.int8)
 
@@ -25,5 +27,7 @@ def from_bytes(found: Bytes, exponents: Bytes, width: int) -> Weights:
     """The weights; a ValueError if there are not as many as there should be."""
     if found.dtype != np.int8 or exponents.dtype != np.int8:
         raise ValueError("weights of a wrong type")
+    if len(exponents) and not -_MOST <= exponents.min() <= exponents.max() <= _MOST:
+        raise ValueError("weights out of range")
     table = found.reshape(len(exponents), width).astype(np.float32)
     return np.ldexp(table, exponents.astype(np.int32)[:, None]).reshape(-1)

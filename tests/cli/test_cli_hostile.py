@@ -1,0 +1,53 @@
+"""Options out of all range, and damaged models: one sentence, exit code 2, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from karat.paraphrase.pem import bundled_model
+from karat.store import read_store, write_store
+
+Called = Callable[..., subprocess.CompletedProcess[str]]
+
+SCORE = ("nuggets", "score", "heron", "--key", "demo-nuggets")
+JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("lm", "train", "text.txt", "-o", "m.lm", "--memory", "nan"), "--memory nan"),
+        (("lm", "train", "text.txt", "-o", "m.lm", "--memory", "inf"), "--memory inf"),
+        ((*SCORE, "--beta", "1e300"), "beta=1e+300"),
+        ((*SCORE, "--report", "x.html", "-o", "./x.html"), "name two files"),
+        ((*JUDGE, "--likely", "nan"), "--likely nan"),
+    ],
+)
+def test_options_out_of_range(called: Called, folder: Path, args: tuple[str, ...], said: str):
+    (folder / "text.txt").write_text("a b\nb a\n")
+    found = called(*args)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert not (folder / "x.html").exists()
+
+
+@pytest.mark.parametrize("name", ["svr_scale", "generate.rewrites.pivot_bytes"])
+def test_damaged_model(called: Called, folder: Path, name: str):
+    store = read_store(bundled_model(), "paraphrase model", 1)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    broken = store.arrays[name].copy()
+    broken[:] = 0 if name == "svr_scale" else 255
+    write_store(
+        folder / "m.npz", "paraphrase model", 1, about, store.arrays | {name: np.array(broken)}
+    )
+    (folder / "text.txt").write_text("the house is big\n")
+    found = called("paraphrase", "generate", "text.txt", "--model", "m.npz")
+    assert found.returncode == 2
+    assert "damaged" in found.stderr
+    assert found.stderr.count("\n") == 1
