@@ -11,6 +11,7 @@ from oracles.random_treebanks import random_treebank
 from oracles.scrambled import scrambled
 
 import karat as kt
+from karat.errors import InputError
 from karat.realize.evaluation import evaluate, sentences
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
@@ -147,8 +148,14 @@ def test_a_head_may_have_any_number_of_daughters(
     assert lattice.states <= fergus.weights.width * (n + 2)
 
 
+def test_a_sentence_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text(star(3) + star(1000))
+    with pytest.raises(InputError, match=r"a.conllu, line 6: 1,001 words: expected at most 1,000"):
+        read_trees(tmp_path / "a.conllu")
+
+
 def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
-    n = 2000
+    n = 1000
     rows = [
         f"{i}\tw\t_\tNOUN\t_\t_\t{i - 1}\t{'root' if i == 1 else 'nmod'}\t_\t_"
         for i in range(1, n + 1)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 KIND = "paraphrase model"
 VERSION = 1
+SCALE = (1.0, 5.0)
+"""The ends of the scale of PEM."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat."""
 
@@ -160,7 +162,7 @@ class PEM:
         """The regression of features."""
         if self.regression is None:
             return np.full(len(found.matrix), np.nan)
-        return np.clip(self.regression.predict(found.matrix), 1.0, 5.0)
+        return np.clip(self.regression.predict(found.matrix), *SCALE)
 
     def generate(
         self,

@@ -19,7 +19,7 @@ from karat.paraphrase.evaluation import (
 )
 from karat.paraphrase.features import Features
 from karat.paraphrase.judged import Judged
-from karat.paraphrase.pem import PEM
+from karat.paraphrase.pem import PEM, SCALE
 from karat.paraphrase.rivals import rival_features
 from karat.paraphrase.svr import GRID, Setting, cross_predict
 from karat.progress import Progress, silent
@@ -56,7 +56,8 @@ def study(
     found = pem.features(judged.originals, judged.paraphrases, threads=threads, progress=progress)
 
     def left_out(matrix: Floats) -> Floats:
-        return cross_predict(matrix, judged.human, judged.originals, grid, folds, progress)
+        found = cross_predict(matrix, judged.human, judged.originals, grid, folds, progress)
+        return np.clip(found, *SCALE)
 
     predicted = left_out(found.matrix)
     rivals = rival_features(judged, found, threads=threads, progress=progress)

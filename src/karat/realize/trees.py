@@ -31,6 +31,9 @@ from karat.realize.treebank import Treebank, read_treebank
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
+MOST_WORDS = 1000
+"""Of a sentence."""
+
 INPUTS = ("words", "all")
 """What is known of a node: its word alone, or its word, tag (UPOS) and relation."""
 
@@ -132,6 +135,7 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
     """The sentences of a treebank as unordered trees."""
     if inputs not in INPUTS:
         raise InputError(f"inputs={inputs!r}: expected one of {', '.join(INPUTS)}")
+    _check_lengths(treebank)
     blank = [""] * len(treebank.words)
     words = [word.lower() for word in treebank.words] if lower else list(treebank.words)
     tags = treebank.upos if inputs == "all" else blank
@@ -154,6 +158,17 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
         order,
         treebank.ids,
     )
+
+
+def _check_lengths(treebank: Treebank) -> None:
+    """Work grows with the square of a treelet: what no sentence needs is refused."""
+    lengths = np.diff(treebank.offsets)
+    if (lengths > MOST_WORDS).any():
+        first = int((lengths > MOST_WORDS).argmax())
+        raise InputError(
+            f"{treebank.place(first)}: {lengths[first]:,} words: expected at most {MOST_WORDS:,} "
+            "in a sentence: leave it out, or cut it"
+        )
 
 
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
