@@ -20,7 +20,14 @@ from karat.cli.show import check_output
     show_default=True,
     help="fergus: the paper's supertags and its baselines; ordering: the discriminative model.",
 )
-def command(treebank: str, output: str, model: str) -> None:
+@click.option(
+    "--inputs",
+    type=click.Choice(["words", "all", "both"]),
+    default="words",
+    show_default=True,
+    help="What the ordering model will be given: words, tags and relations too, or a model for each.",
+)
+def command(treebank: str, output: str, model: str, inputs: str) -> None:
     """Train a realiser on a treebank.
 
     TREEBANK is a CoNLL-U file with words, UPOS, heads and relations.
@@ -34,6 +41,6 @@ def command(treebank: str, output: str, model: str) -> None:
     check_output(output, [treebank])
     with Bar() as progress:
         bank = read_treebank(treebank)
-        train_realizer(bank, model, progress=progress).save(output)
+        train_realizer(bank, model, inputs=inputs, progress=progress).save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     click.echo(f"{output}: trained on {len(bank):,} sentences, {size:.1f} MB")
