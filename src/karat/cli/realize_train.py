@@ -25,7 +25,7 @@ from karat.cli.show import check_output
     type=click.Choice(["words", "all", "both"]),
     default="words",
     show_default=True,
-    help="What the ordering model will be given: words, tags and relations too, or a model for each.",
+    help="What the ordering model will be given; all: words, tags, relations; both: a model each.",
 )
 def command(treebank: str, output: str, model: str, inputs: str) -> None:
     """Train a realiser on a treebank.

@@ -33,7 +33,7 @@ BITS = 22
 LEAST = 8
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-RATE, DROPOUT, DAMPING = 1.6, 0.1, 40.0
+RATE, DROPOUT, DAMPING = 1.0, 0.2, 20.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ BITS = 24
 EPOCHS = 3
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
-RATE, DROPOUT, DAMPING = 0.05, 0.3, 1.0
+RATE, DROPOUT, DAMPING = 0.05, 0.4, 1.0
 LM_ORDER, LM_WEIGHT = 3, 0.3
 
 Step = Callable[[str], None]
