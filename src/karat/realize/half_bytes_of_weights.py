@@ -18,6 +18,8 @@ LARGEST = np.float32(7.01)
 """In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
 whatever division rounds to, and below 5 · √2, so that one of 5 does."""
 HALF = np.float32(2.0**0.5)
+BOTH = np.array([(b % 16 - LEVELS, b // 16 - LEVELS) for b in range(256)], dtype=np.float32)
+"""The two levels in every byte."""
 
 
 def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
@@ -27,7 +29,7 @@ def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], NDAr
     levels = np.rint(table / _scales(exponents)).astype(np.int8).reshape(-1) + LEVELS
     even = np.append(levels, 0) if len(levels) % 2 else levels
     pairs = even.astype(np.uint8).reshape(-1, 2)
-    return pairs[:, 0] | pairs[:, 1] << 4, exponents
+    return (pairs[:, 0] | pairs[:, 1] << 4).astype(np.uint8), exponents
 
 
 def from_half_bytes(found: NDArray[np.uint8], exponents: NDArray[np.int8], width: int) -> Weights:
@@ -37,9 +39,9 @@ def from_half_bytes(found: NDArray[np.uint8], exponents: NDArray[np.int8], width
     count = len(exponents) * width
     if len(found) != (count + 1) // 2:
         raise ValueError(f"{len(found)} bytes for {count} weights")
-    levels = np.stack([found & 15, found >> 4], axis=1).reshape(-1)[:count]
-    table = levels.reshape(len(exponents), width).astype(np.float32) - LEVELS
-    return (table * _scales(exponents)).reshape(-1)
+    table: Weights = BOTH[found].reshape(-1)[:count].reshape(len(exponents), width)
+    table *= _scales(exponents)
+    return table.reshape(-1)
 
 
 def _exponents(largest: Weights) -> NDArray[np.int8]:
@@ -52,4 +54,5 @@ def _exponents(largest: Weights) -> NDArray[np.int8]:
 def _scales(exponents: NDArray[np.int8]) -> NDArray[np.float32]:
     """2 ^ (exponent / 2) of every row."""
     whole, odd = np.divmod(exponents.astype(np.int32), 2)
-    return np.ldexp(np.where(odd == 1, HALF, np.float32(1)), whole)[:, None]
+    scales: Weights = np.ldexp(np.where(odd == 1, HALF, np.float32(1)), whole)
+    return scales[:, None]
