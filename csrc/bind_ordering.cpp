@@ -208,11 +208,11 @@ void bind_ordering(nb::module_& m) {
         .def(
             "__init__",
             [](OrderingTrainer* self, int bits, int beam, int alternatives, float rate,
-               float dropout) {
-                const OrderingSettings settings{bits, beam, alternatives, rate, dropout};
+               float dropout, float damping) {
+                const OrderingSettings settings{bits, beam, alternatives, rate, dropout, damping};
                 new (self) OrderingTrainer(settings);
             },
-            "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a)
+            "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a, "damping"_a)
         .def("train", &train_trees, "columns"_a, "places"_a, "chosen"_a, "seed"_a)
         .def("gradient", &gradient, "columns"_a, "places"_a, "tree"_a, "weights"_a)
         .def("remember", &OrderingTrainer::remember)
@@ -224,10 +224,12 @@ void bind_ordering(nb::module_& m) {
     nb::class_<LabelTrainer>(m, "LabelTrainer")
         .def(
             "__init__",
-            [](LabelTrainer* self, int labels, int rows, bool second, float rate, float dropout) {
-                new (self) LabelTrainer(LabelSettings{labels, rows, second, rate, dropout});
+            [](LabelTrainer* self, int labels, int rows, bool second, float rate, float dropout,
+               float damping) {
+                const LabelSettings settings{labels, rows, second, rate, dropout, damping};
+                new (self) LabelTrainer(settings);
             },
-            "labels"_a, "rows"_a, "second"_a, "rate"_a, "dropout"_a)
+            "labels"_a, "rows"_a, "second"_a, "rate"_a, "dropout"_a, "damping"_a)
         .def("train", &train_labels, "columns"_a, "known"_a, "gold"_a, "chosen"_a, "seed"_a)
         .def("remember", &LabelTrainer::remember)
         .def("mean", [](const LabelTrainer& self) {

@@ -178,7 +178,7 @@ inline void label_chances(const float* weights, int labels, const std::vector<in
 struct LabelSettings {
     int labels = 0, rows = 0;
     bool second = false;
-    float rate = 0.1f, dropout = 0.2f;
+    float rate = 0.1f, dropout = 0.2f, damping = 1;
 };
 
 class LabelTrainer {
@@ -216,7 +216,8 @@ class LabelTrainer {
         rows_.resize(kept);
     }
 
-    // AdaGrad with one rate a row: the labels of a row share their squares.
+    // AdaGrad with one rate a row: the labels of a row share their squares. Damping keeps the first
+    // steps of a rare row as short as its slopes are.
     double learn(int gold) {
         const int n = settings_.labels;
         label_chances(weights_.data(), n, rows_, p_);
@@ -227,7 +228,7 @@ class LabelTrainer {
         if (square < 1e-6f) return loss;
         for (const int32_t r : rows_) {
             squares_[r] += square;
-            const float rate = settings_.rate / std::sqrt(squares_[r] + 1e-8f);
+            const float rate = settings_.rate / std::sqrt(squares_[r] + settings_.damping);
             float* w = &weights_[static_cast<size_t>(r) * n];
             for (int k = 0; k < n; ++k) w[k] -= rate * p_[k];
         }

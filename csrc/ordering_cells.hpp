@@ -118,7 +118,7 @@ void cell_features(const Treelet& t, const CellPlaces& at, int64_t cell, Emit& e
         case CellKind::side:
             return side_features(t.frame, t.items, t.daughters, of.a, emit);
         case CellKind::pair:
-            return pair_features(t.frame, item(of.a), item(of.b), of.right, emit);
+            return pair_features(t.frame, t.items, t.daughters, of.a, of.b, of.right, emit);
         case CellKind::neighbour:
             return neighbour_features(t.frame, item(of.a), item(of.b), of.right, emit);
         case CellKind::triple:

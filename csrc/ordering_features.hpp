@@ -36,7 +36,8 @@ struct Item {
     Symbol word = 0, ending = 0, shape = 0, tag = 0, fine = 0, relation = 0;
     Symbol size = 0, daughters = 0;
     Symbol first = 0, second = 0, last = 0, but_last = 0;
-    Symbol first_tag = 0, last_tag = 0;
+    Symbol first_tag = 0, last_tag = 0, first_relation = 0, last_relation = 0;
+    Symbol relations = 0;  // of the daughters of its own together, whatever their order
 };
 
 // What all items of a treelet share: its head, the head's mother, and how many there are.
@@ -55,7 +56,7 @@ inline Item edge() {
     Item item;
     for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation,
                       &item.first, &item.second, &item.last, &item.but_last, &item.first_tag,
-                      &item.last_tag})
+                      &item.last_tag, &item.first_relation, &item.last_relation})
         *s = edge_symbol;
     return item;
 }
@@ -84,6 +85,16 @@ class Templates {
     uint64_t number_;
     Emit& emit_;
 };
+
+// Calls see(sister) for the daughters other than those of two items; of each its best order.
+template <class See>
+void each_sister(const std::vector<Item>& items, const std::vector<int>& daughters, size_t a,
+                 size_t b, See&& see) {
+    for (size_t s = 0; s < items.size(); ++s) {
+        const bool again = s && daughters[s] == daughters[s - 1];
+        if (!again && daughters[s] != daughters[a] && daughters[s] != daughters[b]) see(items[s]);
+    }
+}
 
 // A daughter stands before the head; sisters are the other daughters.
 template <class Emit>
@@ -128,10 +139,12 @@ void side_features(const Frame& f, const std::vector<Item>& items,
     on(a.relation, a.tag, f.relation, f.mother_relation, h.tag);
     on(a.ending, a.relation, h.tag);
     on(a.relation, h.ending, f.relation);
-    for (size_t s = 0; s < items.size(); ++s) {
-        if (daughters[s] == daughters[at] || (s && daughters[s] == daughters[s - 1])) continue;
+    on(a.relation, a.relations, h.tag);
+    on(a.relation, a.tag, a.relations, f.relation);
+    on(a.relation, a.first_relation, a.first, h.tag);
+    on(a.relation, a.first_relation, a.last_relation, h.fine);
+    each_sister(items, daughters, at, at, [&](const Item& c) {
         Templates<Emit> with(2, emit);
-        const Item& c = items[s];
         with(a.relation, c.relation, h.tag);
         with(a.relation, c.word);
         with(a.relation, a.tag, c.relation, c.tag, h.fine);
@@ -141,14 +154,16 @@ void side_features(const Frame& f, const std::vector<Item>& items,
         with(a.relation, a.first, c.word);
         with(a.relation, c.word, f.relation, h.fine);
         with(a.relation, c.relation, f.relation, h.fine);
-    }
+    });
 }
 
 // Daughter a stands somewhere before daughter b, both on one side of the head.
 template <class Emit>
-void pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
+void pair_features(const Frame& f, const std::vector<Item>& items,
+                   const std::vector<int>& daughters, size_t first, size_t second, bool right,
+                   Emit& emit) {
     Templates<Emit> on(3, emit);
-    const Item& h = f.head;
+    const Item &a = items[first], &b = items[second], &h = f.head;
     const Symbol side = right;
     on(a.relation, b.relation);
     on(a.relation, b.relation, side);
@@ -194,6 +209,17 @@ void pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emi
     on(a.word, b.word, h.word);
     on(a.fine, b.fine, h.fine, side);
     on(a.relation, b.relation, side, f.relation, f.mother_tag);
+    on(a.relation, b.relation, side, a.relations);
+    on(a.relation, b.relation, side, b.relations);
+    on(a.relation, b.relation, side, a.first_relation, b.first_relation);
+    on(a.relation, b.relation, side, a.last_relation, b.last_relation);
+    each_sister(items, daughters, first, second, [&](const Item& c) {
+        Templates<Emit> with(6, emit);
+        with(a.relation, b.relation, side, c.word);
+        with(a.relation, b.relation, side, c.relation, c.tag, h.tag);
+        with(a.word, b.relation, side, c.word);
+        with(a.relation, b.word, side, c.word);
+    });
 }
 
 // a stands right before b; either may be the head or the edge of the treelet.
@@ -241,6 +267,10 @@ void neighbour_features(const Frame& f, const Item& a, const Item& b, bool right
     on(a.relation, b.relation, a.last_tag, b.first);
     on(a.fine, b.fine, h.fine, f.relation);
     on(a.relation, b.relation, f.relation, f.mother_tag, side);
+    on(a.relation, b.relation, a.last_relation, b.first_relation);
+    on(a.last, a.last_relation, b.first, b.first_relation);
+    on(a.relation, b.relation, side, a.relations);
+    on(a.relation, b.relation, side, b.relations);
 }
 
 // Three items in a row.

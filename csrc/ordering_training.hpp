@@ -31,6 +31,7 @@ struct Dice {
 struct OrderingSettings {
     int bits = 22, beam = 32, alternatives = 3;
     float rate = 0.1f, dropout = 0.2f;
+    float damping = 1;  // see move()
 };
 
 class OrderingTrainer {
@@ -188,9 +189,11 @@ class OrderingTrainer {
         }
     }
 
+    // Without damping the first step of a feature would have the length of the rate however small
+    // its slope, and most features are seen once: their noise would drown the others.
     void move(uint32_t f, float slope) {
         squares_[f] += slope * slope;
-        weights_[f] -= settings_.rate * slope / std::sqrt(squares_[f] + 1e-8f);
+        weights_[f] -= settings_.rate * slope / std::sqrt(squares_[f] + settings_.damping);
     }
 
     OrderingSettings settings_;

@@ -45,6 +45,13 @@ class TreeNodes {
     std::vector<std::vector<int>> daughters_, beyond_;
 };
 
+// The relations of all daughters of a node together, whatever their order.
+inline Symbol relations_below(const TreeNodes& tree, int node) {
+    uint64_t together = 0;
+    for (const int d : tree.daughters(node)) together += mix(77, tree.relation(d));
+    return static_cast<Symbol>(together >> 20);
+}
+
 // The item of a node whose subtree has been ordered.
 inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phrase) {
     Item item;
@@ -58,6 +65,9 @@ inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phr
     item.second = n > 1 ? tree.word(phrase[1]) : 0;
     item.but_last = n > 1 ? tree.word(phrase[n - 2]) : 0;
     item.first_tag = tree.tag(phrase[0]), item.last_tag = tree.tag(phrase[n - 1]);
+    item.first_relation = tree.relation(phrase[0]);
+    item.last_relation = tree.relation(phrase[n - 1]);
+    item.relations = relations_below(tree, node);
     return item;
 }
 
@@ -73,9 +83,7 @@ inline Frame frame_of(const TreeNodes& tree, int node) {
     }
     const std::vector<int>& daughters = tree.daughters(node);
     frame.count = static_cast<Symbol>(std::min<size_t>(daughters.size(), 8));
-    uint64_t together = 0;
-    for (const int d : daughters) together += mix(77, tree.relation(d));
-    frame.relations = static_cast<Symbol>(together >> 20);
+    frame.relations = relations_below(tree, node);
     return frame;
 }
 

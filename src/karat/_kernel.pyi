@@ -232,7 +232,13 @@ class TreeColumns:
 
 class OrderingTrainer:
     def __init__(
-        self, bits: int, beam: int, alternatives: int, rate: float, dropout: float
+        self,
+        bits: int,
+        beam: int,
+        alternatives: int,
+        rate: float,
+        dropout: float,
+        damping: float,
     ) -> None: ...
     def train(self, columns: TreeColumns, places: _Ids, chosen: _Offsets, seed: int) -> float: ...
     def gradient(
@@ -243,7 +249,7 @@ class OrderingTrainer:
 
 class LabelTrainer:
     def __init__(
-        self, labels: int, rows: int, second: bool, rate: float, dropout: float
+        self, labels: int, rows: int, second: bool, rate: float, dropout: float, damping: float
     ) -> None: ...
     def train(
         self, columns: TreeColumns, known: _Ids, gold: _Ids, chosen: _Offsets, seed: int

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from karat.realize import labelling, ordering_training
+from karat.realize.model import open_realizer
+
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
 EXAMPLE = "there was no cost estimate for the second phase ."
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -163,6 +166,27 @@ def test_bad_trees_are_refused_by_every_command(place: Path, karat: Run, name: s
     trained = run("train", path, "-o", place / "never.npz")
     assert message in str(trained.exception)
     assert not (place / "never.npz").exists()
+
+
+def test_an_ordering_model_for_words_has_no_other(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering_training, "BITS", 16)
+    monkeypatch.setattr(labelling, "BITS", 16)
+    model, bank = place / "words.npz", place / "bank.conllu"
+    output("train", bank, "-o", model, "--model", "ordering", "--inputs", "words")
+    assert len(output("generate", model, bank).splitlines()) == 182
+    for command in ("generate", "evaluate"):
+        done = run(command, model, bank, "--inputs", "all")
+        assert "was not trained for inputs=all: train it with --inputs all" in str(done.exception)
+
+
+def test_a_model_for_both_inputs_has_two(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering_training, "BITS", 16)
+    monkeypatch.setattr(labelling, "BITS", 16)
+    model = place / "both.npz"
+    output("train", place / "bank.conllu", "-o", model, "--model", "ordering", "--inputs", "both")
+    assert set(open_realizer(model).ordering) == {"words", "all"}
 
 
 def test_what_is_no_model_is_refused(place: Path, karat: Run) -> None:

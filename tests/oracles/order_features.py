@@ -52,6 +52,10 @@ a.first a.second h.tag
 a.relation a.tag f.relation f.mother_relation h.tag
 a.ending a.relation h.tag
 a.relation h.ending f.relation
+a.relation a.relations h.tag
+a.relation a.tag a.relations f.relation
+a.relation a.first_relation a.first h.tag
+a.relation a.first_relation a.last_relation h.fine
 """
 
 SISTER = """
@@ -111,6 +115,17 @@ a.ending b.word side
 a.word b.word h.word
 a.fine b.fine h.fine side
 a.relation b.relation side f.relation f.mother_tag
+a.relation b.relation side a.relations
+a.relation b.relation side b.relations
+a.relation b.relation side a.first_relation b.first_relation
+a.relation b.relation side a.last_relation b.last_relation
+"""
+
+PAIR_SISTER = """
+a.relation b.relation side c.word
+a.relation b.relation side c.relation c.tag h.tag
+a.word b.relation side c.word
+a.relation b.word side c.word
 """
 
 NEIGHBOUR = """
@@ -153,6 +168,10 @@ a.relation b.relation a.last b.first_tag
 a.relation b.relation a.last_tag b.first
 a.fine b.fine h.fine f.relation
 a.relation b.relation f.relation f.mother_tag side
+a.relation b.relation a.last_relation b.first_relation
+a.last a.last_relation b.first b.first_relation
+a.relation b.relation side a.relations
+a.relation b.relation side b.relations
 """
 
 TRIPLE = """
@@ -225,7 +244,7 @@ Item = dict[str, int]
 
 def item(tree: Tree, node: int, phrase: Sequence[int]) -> Item:
     """What is known of a node with its ordered subtree."""
-    word, tag = tree.columns["word"], tree.columns["tag"]
+    word, tag, relation = (tree.columns[name] for name in ("word", "tag", "relation"))
     return {name: tree.columns[name][node] for name in WORD_SYMBOLS} | {
         "size": size_class(len(phrase)),
         "daughters": size_class(len(tree.daughters(node)) + 1),
@@ -235,23 +254,33 @@ def item(tree: Tree, node: int, phrase: Sequence[int]) -> Item:
         "but_last": word[phrase[-2]] if len(phrase) > 1 else 0,
         "first_tag": tag[phrase[0]],
         "last_tag": tag[phrase[-1]],
+        "first_relation": relation[phrase[0]],
+        "last_relation": relation[phrase[-1]],
+        "relations": relations_below(tree, node),
     }
+
+
+def relations_below(tree: Tree, node: int) -> int:
+    """The relations of a node's daughters together, whatever their order."""
+    together = sum(mix(77, tree.columns["relation"][d]) for d in tree.daughters(node))
+    return (together & MASK) >> 20 & 0xFFFFFFFF
 
 
 def edge() -> Item:
     """What stands before the first item and after the last."""
-    names = ("first", "second", "last", "but_last", "first_tag", "last_tag", *WORD_SYMBOLS)
-    return dict.fromkeys(names, EDGE) | {"size": 0, "daughters": 0}
+    words = ("first", "second", "last", "but_last")
+    labels = ("first_tag", "last_tag", "first_relation", "last_relation")
+    known = dict.fromkeys((*words, *labels, *WORD_SYMBOLS), EDGE)
+    return known | {"size": 0, "daughters": 0, "relations": 0}
 
 
 def frame(tree: Tree, node: int) -> dict[str, int]:
     """What all items of a treelet share."""
     mother, relation = tree.heads[node], tree.columns["relation"]
     names = ("word", "tag", "relation")
-    together = sum(mix(77, relation[d]) for d in tree.daughters(node)) & MASK
     return {f"mother_{n}": tree.columns[n][mother] if mother >= 0 else 0 for n in names} | {
         "relation": relation[node],
-        "relations": together >> 20 & 0xFFFFFFFF,
+        "relations": relations_below(tree, node),
         "count": min(len(tree.daughters(node)), 8),
     }
 
@@ -284,7 +313,11 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
     for side, part in enumerate((items[:at], items[at + 1 :])):
         for j, b in enumerate(part):
             for a in part[:j]:
-                found["pair"] += hashes(3, PAIR, shared | {"a": a, "b": b}, side)
+                known = shared | {"a": a, "b": b}
+                found["pair"] += hashes(3, PAIR, known, side)
+                for c in items[:at] + items[at + 1 :]:
+                    if c is not a and c is not b:
+                        found["pair"] += hashes(6, PAIR_SISTER, known | {"c": c}, side)
     for i in range(len(row) - 1):
         known = shared | {"a": row[i], "b": row[i + 1]}
         found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))

@@ -15,7 +15,7 @@ from karat.errors import InputError
 from karat.realize.evaluation import evaluate, sentences
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
-from karat.realize.model import RealizerModel, open_realizer, train_realizer
+from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
 from karat.realize.punctuate import punctuate
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.trees import InputTrees, input_trees, read_trees
@@ -91,13 +91,17 @@ def test_models_are_the_same_after_they_were_saved(
 
 def test_models_of_another_version_are_refused(model: RealizerModel, tmp_path: Path) -> None:
     model.save(tmp_path / "a.npz")
-    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
     write_store(tmp_path / "b.npz", "realiser", 99, store.about, store.arrays)
-    with pytest.raises(kt.InputError, match="of version 1, and this Karat reads version 99"):
+    with pytest.raises(
+        kt.InputError, match=f"of version {VERSION}, and this Karat reads version 99"
+    ):
         read_store(tmp_path / "a.npz", "realiser", 99)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     write_store(tmp_path / "b.npz", "realiser", 99, about, store.arrays)
-    with pytest.raises(kt.InputError, match="of version 99, and this Karat reads version 1"):
+    with pytest.raises(
+        kt.InputError, match=f"of version 99, and this Karat reads version {VERSION}"
+    ):
         open_realizer(tmp_path / "b.npz")
 
 
@@ -106,10 +110,10 @@ def test_models_that_lack_a_part_are_called_damaged(
     model: RealizerModel, tmp_path: Path, lost: str
 ) -> None:
     model.save(tmp_path / "a.npz")
-    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
     arrays = {name: array for name, array in store.arrays.items() if name != lost}
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
-    write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
     with pytest.raises(kt.InputError, match="damaged"):
         open_realizer(tmp_path / "b.npz")
 
@@ -118,11 +122,11 @@ def test_models_whose_numbers_point_outside_are_called_damaged(
     model: RealizerModel, tmp_path: Path
 ) -> None:
     model.save(tmp_path / "a.npz")
-    store = read_store(tmp_path / "a.npz", "realiser", 1)
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     arrays = dict(store.arrays)
     arrays["fergus.labels"] = arrays["fergus.labels"] + np.int32(10**6)
-    write_store(tmp_path / "b.npz", "realiser", 1, about, arrays)
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
     with pytest.raises(kt.InputError, match=r"damaged .*out of range"):
         open_realizer(tmp_path / "b.npz")
 

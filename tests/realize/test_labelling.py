@@ -74,7 +74,7 @@ def test_what_is_stored_is_close_and_stays_the_same(tmp_path: Path) -> None:
     stored = Labeller.stored(labeller.about(), labeller.arrays())
     for key, one in labeller.classifiers.items():
         largest = np.abs(one.weights).max()
-        np.testing.assert_allclose(stored.classifiers[key].weights, one.weights, atol=largest / 127)
+        np.testing.assert_allclose(stored.classifiers[key].weights, one.weights, atol=largest / 9)
     again = Labeller.stored(stored.about(), stored.arrays())
     for key, one in stored.classifiers.items():
         np.testing.assert_array_equal(again.classifiers[key].weights, one.weights)
@@ -90,7 +90,7 @@ def test_rows_beyond_the_table_are_refused(tmp_path: Path) -> None:
 
 def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
     columns = columns_of(trees(tmp_path, 1, 6))
-    trainer = _kernel.LabelTrainer(2, 8, False, 0.1, 0.0)
+    trainer = _kernel.LabelTrainer(2, 8, False, 0.1, 0.0, 1.0)
     rows = np.arange(8, dtype=np.int32)
     with pytest.raises(IndexError, match="no such label"):
         trainer.train(

@@ -146,7 +146,7 @@ def test_the_loss_is_that_of_all_orders(tree: tuple, seed: int) -> None:
         at, rows = _kernel.explain_order(w, columns.kernel, 0, np.array(places, dtype=np.int32))
         return float(rows[at == node].sum())
 
-    trainer = _kernel.OrderingTrainer(BITS, 100, 1, 0.1, 0.2)
+    trainer = _kernel.OrderingTrainer(BITS, 100, 1, 0.1, 0.2, 1.0)
     places = places_of(order)
     value, _ = trainer.gradient(columns.kernel, places, 0, w)
     assert value == pytest.approx(loss(heads, places.tolist(), score), abs=1e-4)
@@ -156,7 +156,7 @@ def test_the_loss_is_that_of_all_orders(tree: tuple, seed: int) -> None:
 def test_the_gradient_is_the_slope_of_the_loss(tree: tuple, seed: int) -> None:
     columns, _, heads = tree
     w = weights(seed)
-    trainer = _kernel.OrderingTrainer(BITS, 1000, 1, 0.1, 0.2)
+    trainer = _kernel.OrderingTrainer(BITS, 1000, 1, 0.1, 0.2, 1.0)
     places = places_of(next(projective_orders(heads)))
     _, slopes = trainer.gradient(columns.kernel, places, 0, w)
     assert slopes.any() == any(daughters(heads, i) for i in range(len(heads)))

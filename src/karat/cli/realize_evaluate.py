@@ -43,6 +43,8 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
     check_output(output, (model, treebank))
     with Bar() as progress:
         opened = open_realizer(model)
+        if inputs != "both":
+            opened.best(inputs)  # an error if there is none, instead of an empty table
         bank = read_treebank(treebank)
         found: list[Evaluated] = []
         for kind in ("words", "all") if inputs == "both" else (inputs,):

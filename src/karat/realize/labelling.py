@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.progress import as_threads
-from karat.realize.bytes_of_weights import from_bytes, to_bytes
+from karat.realize.half_bytes_of_weights import from_half_bytes, to_half_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
 
 Ints = NDArray[np.int64]
@@ -30,10 +30,10 @@ Weights = NDArray[np.float32]
 
 FOLDS = 3
 BITS = 22
-LEAST = 20
+LEAST = 8
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-RATE, DROPOUT = 0.3, 0.3
+RATE, DROPOUT, DAMPING = 1.0, 0.2, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +73,20 @@ class Classifier:
         return symbols(list(self.names))[numbers]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """As it is stored: a byte a weight, and the exponent of each row."""
-        found, exponents = to_bytes(self.weights, len(self.names))
-        return {"known": np.packbits(self.known), "exponents": exponents, "bytes": found}
+        """As it is stored: half a byte a weight, and the exponent of each row."""
+        found, exponents = to_half_bytes(self.weights, len(self.names))
+        return {"exponents": exponents, "levels": found}
 
     @classmethod
     def stored(
-        cls, names: tuple[str, ...], sees_labels: bool, arrays: Mapping[str, NDArray[Any]]
+        cls,
+        names: tuple[str, ...],
+        sees_labels: bool,
+        known: NDArray[np.bool_],
+        arrays: Mapping[str, NDArray[Any]],
     ) -> Classifier:
         """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
-        known = np.unpackbits(arrays["known"]).astype(bool)
-        weights = from_bytes(arrays["bytes"], arrays["exponents"], len(names))
+        weights = from_half_bytes(arrays["levels"], arrays["exponents"], len(names))
         if known.sum() != len(arrays["exponents"]) or len(known) & (len(known) - 1):
             raise ValueError("features and weights differ in number")
         return cls(names, sees_labels, known, weights)
@@ -119,8 +122,9 @@ class Labeller:
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All classifiers as they are stored."""
-        return {
+        """All classifiers as they are stored; those of a pass know the same features."""
+        known = {f"known_{n}": np.packbits(one.known) for (n, _), one in self.classifiers.items()}
+        return known | {
             f"labels_{n}_{kind}_{name}": array
             for (n, kind), one in self.classifiers.items()
             for name, array in one.arrays().items()
@@ -134,7 +138,8 @@ class Labeller:
             n, kind = int(said["pass"]), str(said["kind"])
             start = f"labels_{n}_{kind}_"
             mine = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
-            classifiers[n, kind] = Classifier.stored(tuple(said["names"]), n > 0, mine)
+            known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+            classifiers[n, kind] = Classifier.stored(tuple(said["names"]), n > 0, known, mine)
         return cls(classifiers)
 
 
@@ -191,7 +196,8 @@ def _train(columns: Columns, gold: Gold, chosen: Ints, n: int, seed: int) -> Cla
     """One classifier; its weights are the mean of those at the two halves of the last epoch."""
     known = _kernel.count_labelling(columns.kernel, chosen, BITS, n > 0) >= LEAST
     one = Classifier(gold.names, n > 0, known, np.empty(0, dtype=np.float32))
-    trainer = _kernel.LabelTrainer(len(gold.names), int(known.sum()), n > 0, RATE, DROPOUT)
+    size = len(gold.names), int(known.sum())
+    trainer = _kernel.LabelTrainer(*size, n > 0, RATE, DROPOUT, DAMPING)
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):

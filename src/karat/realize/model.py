@@ -19,12 +19,14 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
 from karat.realize.treebank import Treebank
-from karat.realize.trees import Realizer
+from karat.realize.trees import INPUTS, Realizer
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "realiser", 1
+KIND, VERSION = "realiser", 2
 MODELS = ("fergus", "ordering", "all")
 """What can be trained."""
+TRAINED_INPUTS = (*INPUTS, "both")
+"""For what it can be."""
 
 Path = str | os.PathLike[str]
 
@@ -48,7 +50,10 @@ class RealizerModel:
         """The one to generate with."""
         found = self.realizers(inputs)
         if not found:
-            raise InputError(f"the model was not trained for inputs={inputs}: train it with both")
+            raise InputError(
+                f"the model was not trained for inputs={inputs}: train it with --inputs {inputs}, "
+                f"or both"
+            )
         return found[-1]
 
     def the_fergus(self) -> Fergus:
@@ -95,19 +100,25 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
 
 
 def train_realizer(
-    treebank: Treebank, model: str = "fergus", *, progress: Progress = silent
+    treebank: Treebank, model: str = "fergus", *, inputs: str = "words", progress: Progress = silent
 ) -> RealizerModel:
-    """Train what is named (see `MODELS`) on a treebank."""
+    """Train what is named (see `MODELS`) on a treebank.
+
+    `inputs` says what the ordering model will be given: words, all (tags and relations too), or
+    both, for which there is a model each.
+    """
     if model not in MODELS:
         raise InputError(f"model={model!r}: expected one of {', '.join(MODELS)}")
+    if inputs not in TRAINED_INPUTS:
+        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(TRAINED_INPUTS)}")
     fergus, ordering = None, {}
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, progress=progress)
     if model in ("ordering", "all"):
         from karat.realize.ordering import OrderingModel
 
-        for inputs in ("words", "all"):
-            ordering[inputs] = OrderingModel.train(treebank, inputs, progress=progress)
+        for kind in INPUTS if inputs == "both" else (inputs,):
+            ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
     sizes = {"sentences": len(treebank), "words": len(treebank.words)}
     return RealizerModel(fergus, ordering, sizes)
 

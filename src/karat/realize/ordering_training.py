@@ -26,8 +26,8 @@ BITS = 24
 EPOCHS = 3
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
-RATE, DROPOUT = 0.02, 0.4
-LM_ORDER, LM_WEIGHT = 3, 0.2
+RATE, DROPOUT, DAMPING = 0.05, 0.4, 1.0
+LM_ORDER, LM_WEIGHT = 3, 0.3
 
 Step = Callable[[str], None]
 
@@ -102,7 +102,7 @@ def train_weights(
     columns: Columns, places: NDArray[np.int32], seed: int, step: Step
 ) -> NDArray[np.float32]:
     """The weights of the features; trees are seen in an order that the seed decides."""
-    trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT)
+    trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
     rng = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(columns)), PARTS):
