@@ -239,7 +239,7 @@ def test_words_that_look_like_parts_of_the_file(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- KenLM
 
 
-RECORDED = Path(__file__).parent / "kenlm"
+RECORDED = Path(__file__).parent / "kenlm_said"
 """ARPA files that Karat wrote, and what KenLM 0.3.0 said of some sentences; KARAT_GOLDEN=write with
 the kenlm package installed, records them anew."""
 
