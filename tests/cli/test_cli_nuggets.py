@@ -221,6 +221,29 @@ def test_the_page_has_a_matrix_with_ways_to_the_responses(output: Output, files:
     assert "<mark data-nuggets=" in page
 
 
+def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: Path) -> None:
+    (tmp_path / "idf.txt").write_text("the a of\nthe keeper\nthe a\n")
+    plain = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
+    other = ("--idf", str(tmp_path / "idf.txt"))
+    corpus = json.loads(output("nuggets", "tune", "demo-nuggets", *other, "-f", "json"))
+
+    def thresholds(found: dict[str, Any], weight: str) -> list[float]:
+        rows = sorted(found["rows"], key=lambda row: (row["stem"], row["n"], row["stop"]))
+        return [row["threshold"] for row in rows if row["weight"] == weight]
+
+    assert thresholds(plain, "count") == thresholds(corpus, "count")
+    assert thresholds(plain, "idf") != thresholds(corpus, "idf")
+    form = output("nuggets", "tune", "demo-nuggets", "--normalised", "--once", "-f", "json")
+    assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
+
+
+def test_evaluate_says_which_classifier_wins(output: Output) -> None:
+    found = json.loads(output("nuggets", "evaluate", "demo-nuggets", "-f", "json"))
+    calibrated, paper = (row["f"] for row in found["rows"][:2])
+    winner = "the calibrated" if calibrated > paper else "the paper's"
+    assert f"Chosen by F in this cross-validation: {winner}" in " ".join(found["notes"])
+
+
 def test_tune_tries_24_settings_and_threshold_models(output: Output) -> None:
     found = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
     settings = {(r["stem"], r["n"], r["weight"], r["stop"]) for r in found["rows"]}

@@ -169,6 +169,10 @@ def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path)
         (("evaluate", "demo", "-d", "fluency"), "no sources"),
         (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
         (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"), "no pivot language de"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
+        (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),
+        (("table", "none.npz", "-o", "x.npz"), "none.npz: No such file"),
         (("explain", "out.txt", "--originals", "in.txt", "--model", "x", "-t", "y"), "leave out"),
     ],
 )
@@ -206,3 +210,32 @@ def test_explain_shows_what_score_gives(output: Callable[..., str]) -> None:
     worst = json.loads(output("paraphrase", "explain", *both, "--worst", "1", "-f", "json"))
     lowest = min(scored["segments"], key=lambda row: row["pem"])
     assert worst["pem"][0]["paraphrase"] == lowest["paraphrase"]
+
+
+def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> None:
+    """Karat's own links, given back to it, make the same tables."""
+    output(
+        *("paraphrase", "align", "pairs.tsv", "-o", "links.txt"),
+        *("--source-tok", "13a", "--source-stem", "porter", "--pivot-tok", "13a"),
+    )
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "own.npz")
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "given.npz", "--links", "fr=links.txt")
+    own, given = (PEM.open(folder / name).pivots["fr"].arrays for name in ("own.npz", "given.npz"))
+    for name, array in own.items():
+        np.testing.assert_array_equal(array, given[name])
+    first = (folder / "links.txt").read_text().splitlines()
+    (folder / "links.txt").write_text("\n".join(["0-0", *first[1:]]) + "\n")
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "other.npz", "--links", "fr=links.txt")
+    other = PEM.open(folder / "other.npz").pivots["fr"].arrays
+    assert len(other["edge_pivots"]) != len(own["edge_pivots"])
+
+
+def test_tables_from_and_to_moses(output: Callable[..., str], folder: Path) -> None:
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "model.npz", "--no-generate")
+    said = output("paraphrase", "table", "model.npz", "-o", "moses.gz")
+    assert said.startswith("moses.gz: ")
+    output("paraphrase", "table", "moses.gz", "-o", "table.npz", "--stem", "porter")
+    metric = kt.metric(f"pivot_f1:table={folder / 'table.npz'}")
+    same = kt.metric(f"pivot_f1:table={folder / 'model.npz'}")
+    both = OUT.splitlines(), IN.splitlines()
+    assert metric.corpus(*both).value == same.corpus(*both).value > 0

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.cli.paraphrase_train", "Train a model on parallel text and judgements."),
     "evaluate": ("karat.cli.paraphrase_evaluate", "Set PEM beside the judges of a set."),
     "controls": ("karat.cli.paraphrase_controls", "Add the three controls to a judged set."),
+    "table": ("karat.cli.paraphrase_table", "Convert phrase tables from and to Moses' text."),
     "align": ("karat.cli.paraphrase_align", "Align the words of a parallel text."),
 }
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""

@@ -13,6 +13,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.paraphrase.judged import Judged
+    from karat.paraphrase.links import Links
     from karat.paraphrase.parallel import Parallel
     from karat.progress import Progress
 
@@ -49,6 +50,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="The stemmer of the first language; none for no stemming.",
 )
+@click.option(
+    "--links",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Links of another aligner for the texts of a pivot language, in Pharaoh format.",
+)
 @click.option("--controls/--no-controls", default=True, help="Learn from the three controls too.")
 @click.option(
     "--generate/--no-generate",
@@ -64,6 +71,7 @@ def command(
     form: str,
     toks: tuple[str, ...],
     stem: str,
+    links: tuple[str, ...],
     controls: bool,
     generate: bool,
     threads: int | None,
@@ -85,19 +93,26 @@ def command(
 
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOK") for given in toks)
-    check_output(output, [path for _, paths in named for path in paths.split(",")])
+    linked = dict(_named(given, "NAME=FILE") for given in links)
+    check_output(
+        output, [*linked.values(), *(path for _, paths in named for path in paths.split(","))]
+    )
     check_choice("stem", stem, stemmers())
-    for name, tok in cut.items():
+    for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)
-        if name not in dict(named):
-            raise InputError(f"--tok {name}={tok}: there is no pivot language {name}")
+    for option, given in (("tok", cut), ("links", linked)):
+        for name in given.keys() - dict(named).keys():
+            raise InputError(f"--{option} {name}=…: there is no pivot language {name}")
     with Bar() as progress:
         texts: dict[str, list[Parallel]] = {}
         for name, paths in named:
             texts.setdefault(name, []).append(_open(paths, progress))
         recipes = {name: Recipe(cut.get(name, PIVOT.tok), PIVOT.case) for name in texts}
         model = train_pem(
-            {name: Pivot(found, recipes[name]) for name, found in texts.items()},
+            {
+                name: Pivot(found, recipes[name], _links(linked.get(name), progress))
+                for name, found in texts.items()
+            },
             _judged(judged, dimension, controls, progress) if judged else None,
             form=form,
             recipe=Recipe(ENGLISH.tok, ENGLISH.case, stem),
@@ -123,6 +138,12 @@ def _open(paths: str, progress: Progress) -> Parallel:
     if len(files) > 2:
         raise InputError(f"{paths!r}: {len(files)} files: expected one or two")
     return read_parallel(files[0], files[1] if len(files) > 1 else None, progress)
+
+
+def _links(path: str | None, progress: Progress) -> Links | None:
+    from karat.paraphrase.pharaoh import read_pharaoh
+
+    return read_pharaoh(path, progress) if path else None
 
 
 def _judged(name: str, dimension: str | None, controls: bool, progress: Progress) -> Judged:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.agreement import Agreement, agreement
-from karat.nuggets.classifier import Classifier, Idf, score
+from karat.nuggets.classifier import Classifier, Idf, pooled_idf, score
 from karat.nuggets.folds import folds, known_elsewhere
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
@@ -50,17 +50,22 @@ def tune(
     classifiers: Sequence[Classifier] | None = None,
     idf: Idf | None = None,
     progress: Progress = silent,
+    *,
+    corpus: Sequence[str] | None = None,
 ) -> list[Trial]:
     """Cross-validate settings, leaving out systems, institutions or questions; in their order.
 
     `labels` are the assessors' values of all cells, NaN where there is none; more than 0 is yes.
+    The idf of words is given, or counted in a corpus as each setting cuts and stems it; else it is
+    that of the responses.
     """
     asked = settings() if classifiers is None else list(classifiers)
     fold = folds(pool, by)
     known = known_elsewhere(pool, labels, fold)
     found = []
     for k, classifier in enumerate(asked):
-        scores = score(pool, classifier, idf)
+        weigh = idf if corpus is None else pooled_idf(corpus, classifier)
+        scores = score(pool, classifier, weigh)
         found.append(trial(pool, classifier, scores, labels, fold, known))
         progress(k + 1, len(asked), "tuning")
     return found

@@ -11,6 +11,7 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generator import Generator, learn_casing, surface
 from karat.paraphrase.judged import Judged
+from karat.paraphrase.links import Links
 from karat.paraphrase.parallel import Parallel, joined_tokens
 from karat.paraphrase.pem import PEM
 from karat.paraphrase.phrase_table import ENGLISH, PIVOT
@@ -30,6 +31,8 @@ class Pivot:
 
     corpora: Sequence[Parallel]
     recipe: Recipe = PIVOT
+    links: Links | None = None
+    """From another aligner, over all texts in order; None: Karat's own."""
 
 
 def train_pem(
@@ -50,7 +53,9 @@ def train_pem(
     """
     tables, surfaces = {}, []
     for name, one in pivots.items():
-        text = align_corpora(one.corpora, recipe, one.recipe, threads=threads, progress=progress)
+        text = align_corpora(
+            one.corpora, recipe, one.recipe, links=one.links, threads=threads, progress=progress
+        )
         tables[name] = text.table(threads=threads, progress=progress)
         if generate:
             surfaces.append(_surface(text, one.corpora, recipe, threads, progress))
