@@ -1,6 +1,7 @@
 # make demo   install into .venv and run the main job on bundled texts
 # make test   the same environment with the test tools: lint, types and all tests
 # make bench  measure against peers, in an environment of its own
+# make sanitize  the tests of a kernel that stops at reads out of bounds and undefined behaviour
 # make format rewrite the sources in the house format
 # make clean  remove what the others made
 
@@ -16,7 +17,7 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test bench format clean
+.PHONY: demo test bench sanitize format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -30,12 +31,17 @@ test: .venv/.installed-test
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/bench.py $(BENCH)
 
+# Python itself is not sanitized, so the library is loaded first, and its own leaks are not counted.
+sanitize: .venv-sanitize/.installed
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/python -m pytest $(SANITIZE)
+
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-bench build karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-sanitize build karat-demo.html benchmarks/work .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 # An editable install: Python edits count at once, a C++ edit is built by the next make.
 .venv/.installed: $(SOURCES)
@@ -52,4 +58,11 @@ clean:
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
 	.venv-bench/bin/python $(PIP) . $(PEERS)
+	touch $@
+
+.venv-sanitize/.installed: $(SOURCES)
+	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python $(PIP) $(BUILD_TOOLS)
+	.venv-sanitize/bin/python $(PIP) --no-build-isolation --editable '.[test]' \
+		-C build-dir=build/sanitize -C cmake.define.KARAT_SANITIZE=ON
 	touch $@

@@ -44,3 +44,12 @@ def ask(page: Path, program: str, *options: str) -> Any:
     found = _ANSWER.search(done.stdout)
     assert found, f"the page did not answer: {done.stderr[-2000:]}"
     return json.loads(html.unescape(found[1]))
+
+
+def faults(page: Path) -> list[str]:
+    """What the page says on the console, runs of the text it quotes, or fetches."""
+    done = chromium(page, "--dump-dom", "--virtual-time-budget=1000")
+    program = "return [window.hostile ?? 0, performance.getEntriesByType('resource').length]"
+    hostile, fetched = ask(page, program)
+    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return said + ["it ran text"] * bool(hostile) + ["it fetched something"] * bool(fetched)

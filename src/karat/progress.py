@@ -1,13 +1,20 @@
-"""What all long work takes: a callback, a number of threads, and a way to be stopped."""
+"""What all long work takes: a callback, threads that work in order, and a way to be stopped."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
-from typing import TypeAlias
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from karat.errors import InputError, Interrupted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """`progress(done, total, what)`: called from the thread that started the work, now and then."""
@@ -42,3 +49,34 @@ def as_threads(threads: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def in_order(
+    work: Callable[[Job], Done], jobs: Iterable[Job], workers: int, stop: Stop | None = None
+) -> Generator[Done, None, None]:
+    """`work` of every job on threads, in the order of the jobs; two a worker are under way.
+
+    What the kernel does releases the GIL. Whoever stops listening stops the workers: before their
+    next job or, if they look at `stop`, within one.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    stopped = stop or Stop()
+
+    def checked(job: Job) -> Done:
+        stopped.check()
+        return work(job)
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
+        waiting: deque[Future[Done]] = deque()
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(checked, job))
+                if len(waiting) >= 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BaseException:
+            stopped.request()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

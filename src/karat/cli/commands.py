@@ -41,3 +41,15 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.listed.items()])
+
+
+def command_group(name: str, listed: Listed, help: str) -> Commands:
+    """The group `karat NAME`; called without a command it shows its help."""
+
+    @click.group(name=name, cls=Commands, listed=listed, invoke_without_command=True, help=help)
+    @click.pass_context
+    def group(context: click.Context) -> None:
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    return group

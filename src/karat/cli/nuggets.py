@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.commands import Commands
+from karat.cli.commands import command_group
 
 COMMANDS = {
     "score": ("karat.cli.nuggets_score", "Score runs by the nuggets their answers carry."),
@@ -17,16 +15,14 @@ COMMANDS = {
 }
 """Name -> module (with a `command`) and the line that `karat nuggets --help` shows."""
 
-
-@click.group(name="nuggets", cls=Commands, listed=COMMANDS, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = command_group(
+    "nuggets",
+    COMMANDS,
     """Score answers by the nuggets of information they carry.
 
     \b
     karat nuggets describe demo-nuggets
     karat nuggets score my.run --key key.txt --judgements judged.txt
     karat nuggets convert demo-nuggets my-nuggets --format trec
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)

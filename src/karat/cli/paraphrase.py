@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.commands import Commands
+from karat.cli.commands import command_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.cli.paraphrase_score", "Say how good paraphrases are, and why."),
@@ -21,14 +19,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
 
-
-@click.group(name="paraphrase", cls=Commands, listed=COMMANDS, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = command_group(
+    "paraphrase",
+    COMMANDS,
     """Score paraphrases, and make some.
 
     \b
     karat paraphrase score paraphrases.txt --originals originals.txt
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)

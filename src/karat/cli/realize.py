@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.commands import Commands
+from karat.cli.commands import command_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.cli.realize_train", "Train a realiser on a treebank."),
@@ -16,15 +14,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Name -> module (with a `command`) and the line that `karat realize --help` shows."""
 
-
-@click.group(name="realize", cls=Commands, listed=COMMANDS, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = command_group(
+    "realize",
+    COMMANDS,
     """Turn unordered dependency trees into sentences.
 
     \b
     karat realize train treebank.conllu -o model.npz
     karat realize generate model.npz trees.conllu
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)

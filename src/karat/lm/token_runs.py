@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.progress import Progress, as_threads, silent
+from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
 from karat.text.segments import Segments, Texts, as_segments, runs
 from karat.text.stemmers import stem_words, stemmers
@@ -56,7 +54,7 @@ def token_runs(
     def cut(job: _Job) -> Run:
         return _cut(job[0].views(job[1], job[2]), recipe)
 
-    for run in _in_order(cut, jobs, workers):
+    for run in in_order(cut, jobs, workers):
         yield run
         done += len(run[0].offsets) - 1
         progress(done, total, what)
@@ -75,21 +73,3 @@ def _cut(views: _kernel.Views, recipe: Recipe) -> Run:
     target = _kernel.Vocab()
     stems = stem_words(recipe.stem, words, 0, target)
     return Ragged(stems[tokens.ids], tokens.offsets), target
-
-
-def _in_order(cut: Callable[[_Job], Run], jobs: Sequence[_Job], workers: int) -> Iterator[Run]:
-    """The results in the order of the jobs; two a worker are under way, no more."""
-    if workers == 1:
-        yield from map(cut, jobs)
-        return
-    with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
-        waiting: deque[Future[Run]] = deque()
-        try:
-            for job in jobs:
-                waiting.append(pool.submit(cut, job))
-                if len(waiting) > 2 * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from karat.errors import InputError
 from karat.metrics.pairs import Pairs
-from karat.progress import Progress, Stop, as_threads, silent
+from karat.progress import Progress, Stop, as_threads, in_order, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
 from karat.text.segments import Segments, runs
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from numpy.typing import NDArray
 
 T = TypeVar("T")
@@ -87,7 +85,6 @@ class _Job:
                 self.orders[recipe] = max(order, self.orders.get(recipe, 0))
 
     def __call__(self, cut: tuple[int, int]) -> list[list[Any]]:
-        self.stop.check()
         if not hasattr(self.local, "lexicon"):
             self.local.lexicon = Lexicon()
         lexicon: Lexicon = self.local.lexicon
@@ -110,14 +107,4 @@ def _map(job: _Job, cuts: Sequence[tuple[int, int]], workers: int) -> Iterator[l
     if workers == 1:
         yield from map(job, cuts)
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(workers, thread_name_prefix="karat") as pool:
-        futures: list[Future[list[list[Any]]]] = [pool.submit(job, cut) for cut in cuts]
-        try:
-            for future in futures:
-                yield future.result()
-        except BaseException:
-            job.stop.request()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    yield from in_order(job, cuts, workers, job.stop)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat import _kernel
-from karat.progress import Progress, as_threads, silent
+from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import (
     CASES,
     TOKENIZERS,
@@ -90,15 +90,13 @@ def tokenize(
 
 def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tuple[Ragged, Vocab]]:
     """The tokens of every run of segments, in order, each over a vocabulary of its own."""
-    from concurrent.futures import ThreadPoolExecutor
 
     def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
         lexicon = Lexicon()
         tokens = Passage(segments.views(*bounds), lexicon).tokens(Recipe(tok, case))
         return tokens, lexicon.vocab(tok, case)
 
-    with ThreadPoolExecutor(threads, thread_name_prefix="karat") as pool:
-        yield from pool.map(cut, runs([segments], 1 << 14, 1 << 24))
+    return in_order(cut, runs([segments], 1 << 14, 1 << 24), threads)
 
 
 def _without(tokens: Ragged, words: Vocab, stop: str) -> Ragged:
