@@ -208,7 +208,7 @@ def score_document(
 ) -> Document:
     """Runs, their answers and, with `details`, every nugget."""
     tables = [
-        Table("rows", "Runs", _RUNS, [_run(one) for one in scored]),
+        Table("rows", "Runs", _RUNS, [run_row(one) for one in scored]),
         Table(
             "questions",
             "Questions",
@@ -229,7 +229,8 @@ def score_document(
     )
 
 
-def _run(one: Scored) -> Row:
+def run_row(one: Scored) -> Row:
+    """All scores of a run."""
     from karat.nuggets.modern import mean_shares
 
     pairs = sum(decided.values.size for decided in one.decided.values())
