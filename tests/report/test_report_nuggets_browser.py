@@ -14,6 +14,7 @@ from report.test_report_browser import CONTRAST, DARK
 from karat.cli.nuggets_score import score_runs
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.nuggeteer import GuessRule
 from karat.nuggets.official import Official
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
@@ -56,7 +57,7 @@ CLICK = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
-    scored, _ = score_runs(nuggets, how := Official(), True, silent)
+    scored = score_runs(nuggets, how := Official(), GuessRule(), silent).scored
     document = score_document(nuggets, scored, how, True, "karat")
     whole = replace(document, blocks=(*document.blocks, *matrix_figures(nuggets, scored, False)))
     path = tmp_path_factory.mktemp("page") / "nuggets.html"

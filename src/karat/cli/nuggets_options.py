@@ -207,6 +207,8 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, classifier: str, idf: str, idf_language: str, **given: Any) -> Any:
         names = ("stem", "stop", "normalised", "once", "on_responses", "threshold", *_PLAIN)
         form = {name: given.pop(name) for name in names}
+        if not given["guess"] and classifier != "calibrated":
+            raise click.UsageError("--no-guess and --classifier exclude each other: give one")
         return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
 
     return _with(called, (*_CHOICE, *_FORM, *_IDF))

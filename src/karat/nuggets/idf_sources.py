@@ -15,7 +15,6 @@ from typing import overload
 
 import numpy as np
 
-from karat.errors import InputError
 from karat.nuggets.classifier import Classifier, Idf, bare_words, pooled_idf
 from karat.nuggets.idf import RAREST, Weigh, corpus_idf, wordfreq_idf
 from karat.nuggets.idf import pooled_idf as pooled_responses
@@ -38,8 +37,6 @@ class Corpus(Sequence[str]):
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
         self._lines = Lines(path, progress)
-        if not len(self._lines):
-            raise InputError(f"{os.fspath(path)}: no texts to count words in, expected one a line")
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -52,7 +49,8 @@ class Corpus(Sequence[str]):
         if isinstance(at, slice):
             start, stop, step = at.indices(len(self))
             first = start - start % STRIDE
-            return self._lines.views(first, max(stop, first)).strings()[start - first :: step]
+            found = self._lines.views(first, max(stop, first)).strings()
+            return found[start - first : max(stop, start) - first : step]
         return self._lines.strings([range(len(self))[at]])[0]
 
 
