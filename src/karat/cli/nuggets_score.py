@@ -90,7 +90,8 @@ def command(
         from karat.report.nugget_matrix import matrix_figures
 
         figures = matrix_figures(found, done.scored, how.strict)
-        show(replace(document, blocks=(*document.blocks, *figures)), "html", report)
+        first, *others = document.blocks  # what a page is for comes before long tables
+        show(replace(document, blocks=(first, *figures, *others)), "html", report)
     show(document, format, output)
 
 

@@ -51,7 +51,8 @@ def with_classifiers(
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
     notes = (*document.notes, *_about(found, rule))
-    return replace(document, blocks=(*document.blocks, *tables), notes=notes)
+    first, *others = document.blocks
+    return replace(document, blocks=(first, *tables, *others), notes=notes)
 
 
 def _agreement(found: Nuggeteer) -> list[Table]:

@@ -103,10 +103,14 @@ def tune_document(name: str, found: Tuning, command: str) -> Document:
         f"Cross-validated: {_BY[found.by]}.",
         *_houses(found.left_out),
         "Settings: one threshold, with the best F on the other folds, and runs' scores from "
-        f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities.",
+        f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
+        f"{_NO_OWN if found.by == 'question' else ''}.",
         about_idf(found.idf),
     )
     return Document(f"Tuning on {name}", (rows, models), command, {}, notes=notes)
+
+
+_NO_OWN = "; nuggets of a question that is left out have only the global threshold"
 
 
 def about_idf(idf: IdfSource) -> str:
