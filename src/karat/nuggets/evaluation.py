@@ -30,8 +30,16 @@ from karat.nuggets.pool import Floats, Pool, make_pool
 from karat.nuggets.pourpre import Pourpre
 from karat.nuggets.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
 from karat.nuggets.sets import NuggetSet
-from karat.nuggets.thresholds import Model, compare_models
-from karat.nuggets.tuning import Trial, best, settings, tune, tuning_folds
+from karat.nuggets.thresholds import likeliest_model
+from karat.nuggets.tuning import (
+    ModelTrial,
+    Trial,
+    best,
+    settings,
+    try_models,
+    tune,
+    tuning_folds,
+)
 from karat.progress import Progress, silent
 from karat.stats.correlation import r_squared, rmse, tau_b
 
@@ -64,8 +72,8 @@ class Evaluation:
     """The paper's classifier at its 24 settings."""
     calibrated: Validated
     baselines: tuple[Baseline, ...]
-    models: tuple[Model, ...]
-    """log10 P(Data|Model) of threshold models, for the best setting."""
+    models: tuple[ModelTrial, ...]
+    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
     curves: tuple[ThresholdCurve, ...]
     """Kendall's tau-b of runs against the threshold (Figure 6)."""
     official: dict[str, float]
@@ -80,6 +88,19 @@ class Evaluation:
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
         return best(self.trials)
+
+    @property
+    def likeliest(self) -> ModelTrial:
+        """The threshold model that the data favour."""
+        name = likeliest_model([one.model for one in self.models])
+        return next(one for one in self.models if one.model.name == name)
+
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`, or `paper` - the best of 24 settings, or with likelier thresholds."""
+        likely = self.likeliest.agreement
+        paper = max(self.best.agreement.f, likely.f if likely else 0.0)
+        return "calibrated" if self.calibrated.agreement.f > paper else "paper"
 
 
 def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
@@ -129,14 +150,14 @@ def evaluate(
     def scored(classifier: Classifier) -> Floats:
         return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
 
-    first = best(trials).classifier
+    how = replace(paper, classifier=best(trials).classifier)
     return Evaluation(
         by,
         tuple(trials),
         calibrated,
         tuple(_baselines(nuggets, pool, official, beta, source)),
-        tuple(compare_models(pool, scored(first), labels)),
-        tuple(_curve(pool, one, scored(one), official) for one in _like(first)),
+        tuple(try_models(pool, labels, by, how, source, progress)),
+        tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
         dict(zip(pool.runs, official.tolist(), strict=True)),
         dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
         _intervals(pool, calibrated, labels),

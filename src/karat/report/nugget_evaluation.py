@@ -138,6 +138,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
             "what": f"paper's classifier, {found.best.classifier}",
             **_numbers(found.best.agreement),
         },
+        *_likeliest(found),
         *({"what": b.name, **_over_runs(b)} for b in found.baselines),
     ]
     return Document(
@@ -145,7 +146,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
         (
             Table("rows", "Agreement with assessors", _ROWS, rows),
             settings_table(found.trials),
-            models_table(found.models),
+            tried_models_table(found.models),
             chart_figure(_scatter(found)),
             chart_figure(_threshold_chart(found)),
         ),
@@ -160,12 +161,19 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
     )
 
 
+def _likeliest(found: Evaluation) -> list[Row]:
+    """The paper's classifier with the thresholds that the data favour, if they could be tried."""
+    model, agreed = found.likeliest
+    if agreed is None:
+        return []
+    return [{"what": f"the same, threshold model {model.name} (likeliest)", **_numbers(agreed)}]
+
+
 def _chosen(found: Evaluation) -> str:
     """Which classifier has the better F; the paper's is the best of 24 settings."""
-    from karat.nuggets.calibrated import choose
-
-    calibrated = choose(found.trials, found.calibrated) is found.calibrated
-    return "the calibrated classifier" if calibrated else "the paper's classifier, best of 24"
+    if found.winner == "calibrated":
+        return "the calibrated classifier"
+    return "the paper's classifier, best of 24 settings"
 
 
 def _over_runs(baseline: Baseline) -> dict[str, Cell]:
