@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -289,3 +291,19 @@ def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path
     found = {m.name: m.log10 for m in compare_models(pool, score(pool, Classifier()), labels)}
     order = sorted(found, key=lambda name: found[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
+
+
+def test_a_program_ends_quietly() -> None:
+    """What the kernel made is gone by then; else it says so on standard error."""
+    program = (
+        "import karat as kt\n"
+        "from karat.nuggets.nuggeteer import GuessRule, nuggeteer\n"
+        "demo = kt.load_nuggets('demo-nuggets')\n"
+        "rule = GuessRule('paper')\n"
+        "found = nuggeteer(demo, rule=rule)\n"
+        "print(found.classifier)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr) == ("paper\n", "")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 from unicodedata import category
 
 import numpy as np
@@ -117,7 +117,14 @@ def _bare(word: str) -> str:
     return word[first:last]
 
 
-def pooled_idf(texts: Sequence[str], classifier: Classifier) -> Idf:
+class Some(Protocol):
+    """Texts of which some at a time are asked for: a list, or a file that is too large for one."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: slice, /) -> Sequence[str]: ...
+
+
+def pooled_idf(texts: Some, classifier: Classifier) -> Idf:
     """idf(w) = log((N + 1) / (c + 1/2)): c of the N responses have the word.
 
     A word that no response has is given the idf that half an occurrence would have.

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
@@ -32,8 +31,8 @@ NAMED = {
 """The sources that are no corpus."""
 
 
-class Corpus(Sequence[str]):
-    """The texts of a file, one a line; read where they are asked for."""
+class Corpus:
+    """The texts of a file, one a line; some at a time are read, where they are asked for."""
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
         self._lines = Lines(path, progress)
@@ -41,17 +40,11 @@ class Corpus(Sequence[str]):
     def __len__(self) -> int:
         return len(self._lines)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            start, stop, step = at.indices(len(self))
-            first = start - start % STRIDE
-            found = self._lines.views(first, max(stop, first)).strings()
-            return found[start - first : max(stop, start) - first : step]
-        return self._lines.strings([range(len(self))[at]])[0]
+    def __getitem__(self, at: slice) -> list[str]:
+        start, stop, step = at.indices(len(self))
+        first = start - start % STRIDE
+        found = self._lines.views(first, max(stop, first)).strings()
+        return found[start - first : max(stop, start) - first : step]
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ def with_classifiers(
     paper = found.paper or (found.beside.paper if found.beside else None)
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
-    notes = (*document.notes, *_about(found, rule))
+    certain = any(one.intervals for one in scored)
+    notes = (*document.notes, *_about(found, rule, certain))
     first, *others = document.blocks
     return replace(document, blocks=(first, *tables, *others), notes=notes)
 
@@ -80,9 +81,9 @@ def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def _about(found: Nuggeteer, rule: GuessRule) -> list[str]:
-    """What the guesses rest on."""
-    told = [_paper(found, rule) if found.classifier == "paper" else _calibrated(found)]
+def _about(found: Nuggeteer, rule: GuessRule, certain: bool) -> list[str]:
+    """What the guesses rest on; `certain`: whether there are intervals."""
+    told = [_paper(found, rule, certain) if found.classifier == "paper" else _calibrated(found)]
     if rule.classifier == "auto":
         told.append(_contest(found))
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
@@ -105,10 +106,10 @@ def _calibrated(found: Nuggeteer) -> str:
     )
 
 
-def _paper(found: Nuggeteer, rule: GuessRule) -> str:
+def _paper(found: Nuggeteer, rule: GuessRule, certain: bool) -> str:
     ends = f"{_ENDS}, from its errors on judged runs it had not seen."
-    if found.measured is None:
-        ends = "It has no intervals: two judged runs would tell how wrong it is."
+    if not certain:
+        ends = "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
     return f"Guesses: the paper's classifier, {rule.paper}; {_thresholds(found, rule)}. {ends}"
 
 
