@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +18,7 @@ from karat.nuggets.official import Official
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
 from karat.progress import silent
-from karat.report.nugget_matrix import matrix_figures
+from karat.report.nugget_matrix import score_page
 from karat.report.nuggets import score_document
 from karat.report.render import render
 
@@ -59,7 +58,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
     scored = score_runs(nuggets, how := Official(), GuessRule(), silent).scored
     document = score_document(nuggets, scored, how, True, "karat")
-    whole = replace(document, blocks=(*document.blocks, *matrix_figures(nuggets, scored, False)))
+    whole = score_page(document, nuggets, scored, strict=False)
     path = tmp_path_factory.mktemp("page") / "nuggets.html"
     path.write_text(render(whole, "html"), "utf-8")
     return path
@@ -70,6 +69,19 @@ def test_the_page_is_quiet_and_runs_nothing_that_it_quotes(page: Path) -> None:
     assert "CONSOLE" not in done.stderr
     program = "return [window.hostile ?? 0, performance.getEntriesByType('resource').length]"
     assert ask(page, program) == [0, 0]
+
+
+def test_the_table_of_questions_leads_to_the_matrices(page: Path) -> None:
+    program = """
+      const way = [...document.querySelectorAll("table:not(.matrix) td a")]
+        .find((a) => a.textContent === "q1");
+      way.click();
+      const there = document.querySelector(location.hash);
+      return { there: there !== null, text: there?.textContent.slice(0, 200) };
+    """
+    found = ask(page, program)
+    assert found["there"]
+    assert "Question q1" in found["text"]
 
 
 def test_a_sign_leads_to_its_response_and_only_its_words_stay_marked(page: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,11 +86,9 @@ def command(
 
         document = with_classifiers(document, done.scored, done.guesses, done.beside, rule)
     if report is not None:
-        from karat.report.nugget_matrix import matrix_figures
+        from karat.report.nugget_matrix import score_page
 
-        figures = matrix_figures(found, done.scored, how.strict)
-        first, *others = document.blocks  # what a page is for comes before long tables
-        show(replace(document, blocks=(first, *figures, *others)), "html", report)
+        show(score_page(document, found, done.scored, how.strict), "html", report)
     show(document, format, output)
 
 
