@@ -21,6 +21,7 @@ from karat.nuggets.classifier import Classifier, pooled_idf, score, trained_scor
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.folds import folds
 from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.intervals import score_errors, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.known import own_values
 from karat.nuggets.nuggeteer import AUTO, CALIBRATED, PAPER, GuessRule, better, nuggeteer
@@ -223,6 +224,23 @@ def test_both_are_asked_and_the_better_one_guesses() -> None:
     assert plain.beside is None
     calibrated = found if found.classifier == CALIBRATED else found.beside
     assert (calibrated.probabilities == plain.probabilities).all()
+
+
+def test_intervals_are_tried_on_judged_runs() -> None:
+    found = nuggeteer(SET, rule=GuessRule(PAPER))
+    told = found.measured
+    assert told is not None
+    assert found.covered is not None
+    labels = told.labels
+    guessed = told.pool.question_scores(told.probabilities)
+    official = told.pool.question_scores(labels)
+    inside = 0
+    for k in range(len(RUNS)):
+        others = np.arange(len(RUNS)) != k
+        errors = score_errors(guessed[others], official[others])
+        ends = score_interval(guessed[k], errors, len(guessed[k])).around(guessed[k].mean())
+        inside += ends.low <= official[k].mean() <= ends.high
+    assert found.covered == inside / len(RUNS) > 0.6
 
 
 def test_a_useless_setting_loses_the_contest() -> None:

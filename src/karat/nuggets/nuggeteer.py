@@ -27,12 +27,12 @@ from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.held_out import HeldOut, hold_out
 from karat.nuggets.idf_sources import IdfSource
-from karat.nuggets.intervals import Interval, score_interval
+from karat.nuggets.intervals import Interval, intervals_of_runs, score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured
+from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured, official_scores
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper, PaperGuesses, guess
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
@@ -118,6 +118,21 @@ class Nuggeteer:
         if (told := self.measured) is None:
             return None
         return agreement(told.pool, told.carried, told.labels, told.probabilities)
+
+    @cached_property
+    def covered(self) -> float | None:
+        """The share of judged runs whose A lies in an interval from the errors on the others."""
+        if (told := self.measured) is None:
+            return None
+        official = official_scores(told.pool, told.labels)
+        guessed = told.pool.question_scores(told.probabilities)
+        ends = intervals_of_runs(np.where(np.isnan(official), np.nan, guessed), official)
+        inside = [
+            one.low <= float(np.nanmean(scores)) <= one.high
+            for one, scores in zip(ends, official, strict=True)
+            if one is not None
+        ]
+        return sum(inside) / len(inside) if inside else None
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

@@ -19,6 +19,13 @@ _CLASSIFIERS = (
     Column("classifier", "Classifier"),
     Column("guesses", "Guesses", help="Whether it decided what nobody has judged."),
     *AGREEMENT,
+    Column(
+        "covered",
+        "Inside",
+        3,
+        align="right",
+        help="Share of judged runs whose A lies in the 95% interval from the errors on the others.",
+    ),
 )
 _BOTH = (
     Column("run", "Run"),
@@ -63,6 +70,7 @@ def _agreement(found: Nuggeteer) -> list[Table]:
             "classifier": _TITLES[one.classifier],
             "guesses": "yes" if one is found else "no",
             **one.agreement._asdict(),
+            "covered": one.covered,
         }
         for one in (found, found.beside)
         if one is not None and one.agreement is not None
