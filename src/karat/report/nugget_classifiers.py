@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.report.nuggets import Scored
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
+_NAMES = _TITLES | {"calibrated": "the calibrated"}
 _CLASSIFIERS = (
     Column("classifier", "Classifier"),
     Column("guesses", "Guesses", help="Whether it decided what nobody has judged."),
@@ -138,7 +139,7 @@ def _contest(found: Nuggeteer) -> str:
     if other is None or found.agreement is None or other.agreement is None:
         return "auto: there are too few judgements of different runs for a contest of classifiers."
     return (
-        f"auto: on judged runs that it had not seen, {_TITLES[found.classifier]} classifier has F "
-        f"{found.agreement.f:.3f}, {_TITLES[other.classifier]} {other.agreement.f:.3f}; so the "
+        f"auto: on judged runs that it had not seen, {_NAMES[found.classifier]} classifier has F "
+        f"{found.agreement.f:.3f}, {_NAMES[other.classifier]} {other.agreement.f:.3f}; so the "
         "former guesses."
     )
