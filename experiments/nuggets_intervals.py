@@ -46,7 +46,7 @@ from karat.nuggets.judgements import Judgements
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import _folds, nuggeteer
+from karat.nuggets.nuggeteer import GuessRule, _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import Run, normal
@@ -133,7 +133,7 @@ def speed() -> None:
         _cut.cache_clear()
         normal.cache_clear()
         start = time.process_time()
-        score_runs(nuggets, HOW, True, lambda *told: None)
+        score_runs(nuggets, HOW, GuessRule(), lambda *told: None)
         times.append(time.process_time() - start)
     print(f"{len(nuggets.runs)} runs: {min(times):.2f} s of CPU")
 

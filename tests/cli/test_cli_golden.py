@@ -45,6 +45,24 @@ JUDGED = {
     ),
     "plane-recommend": ("plane", "recommend", "--task", "qa", "--guideline", "strict"),
     "judges": ("data", "judges", "demo", "--control", "drift"),
+    "nuggets-score": ("nuggets", "score", "heron", "wren", "-k", "demo-nuggets", "--nuggets"),
+    "nuggets-paper": (
+        "nuggets",
+        "score",
+        "heron",
+        "kestrel",
+        "-k",
+        "demo-nuggets",
+        "--classifier",
+        "paper",
+        "--stem",
+        "porter",
+        "--normalised",
+        "--train-on-responses",
+    ),
+    "nuggets-diff": ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets"),
+    "nuggets-tune": ("nuggets", "tune", "demo-nuggets", "--once"),
+    "nuggets-describe": ("nuggets", "describe", "demo-nuggets"),
 }  # as text and JSON; test_cli_meta.py has the other formats
 DRAWN = ("score", "grid")  # as SVG too
 

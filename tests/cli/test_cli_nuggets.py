@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from nuggets.nugget_world import world
 
 import karat as kt
 from karat.cli.nuggets import COMMANDS
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.sets import NuggetSet
 
 Called = Callable[..., Any]
 Output = Callable[..., str]
@@ -237,10 +241,147 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
     assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
 
 
+def test_the_paper_s_classifier_guesses_beside_the_calibrated(output: Output) -> None:
+    found = scored(output, "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper")
+    assert found["models"][0]["model"] == "coin"
+    both = [(row["run"], row["classifier"]) for row in found["side_by_side"]]
+    assert both == [(run, c) for run in ("heron", "wren") for c in ("the paper's", "calibrated")]
+    for row, first in zip(found["rows"], found["side_by_side"][::2], strict=True):
+        assert (row["micro"], row["A"], row["low"]) == (first["micro"], first["A"], first["low"])
+    told = " ".join(found["notes"])
+    assert "the paper's classifier, n=2 weight=idf stem=none stop=none" in told
+    likeliest = max(found["models"][1:], key=lambda row: row["log10"])["model"]
+    assert {"global": "global threshold", "question": "per-question"}[likeliest] in told
+
+
+def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: Path) -> None:
+    (folder / "idf.txt").write_text("the lens\nthe oil of the lamp\n")
+    base = ("wren", "-k", "demo-nuggets", "--classifier", "paper")
+    forms: list[tuple[str, ...]] = [
+        (),
+        ("--ngrams", "1"),
+        ("--weight", "count"),
+        ("--stop", "en"),
+        ("--stem", "english", "--ngrams", "1"),
+        ("--normalised",),
+        ("--normalised", "--once"),
+        ("--train-on-responses",),
+        ("--idf", "wordfreq"),
+        ("--idf", "idf.txt"),
+    ]
+    tables = [scored(output, *base, *form)["models"] for form in forms]
+    assert all(table[0]["log10"] == tables[0][0]["log10"] for table in tables)  # the coin
+    marks = {tuple(row["log10"] for row in table) for table in tables}
+    assert len(marks) == len(forms)
+    for model in ("global", "question", "nugget", "nugget-errors", "best-f"):
+        notes = scored(output, *base, "--threshold-model", model)["notes"]
+        assert not any("likeliest" in note for note in notes)
+    (note,) = [n for n in scored(output, *base, "--threshold", "2")["notes"] if "paper" in n]
+    assert "threshold 2, as given" in note
+
+
+def test_auto_says_who_won_and_by_what(output: Output, folder: Path) -> None:
+    key, runs, judged = world(questions=8, runs=6)
+    some = NuggetSet("s", key, MappingProxyType({run.tag: run for run in runs}), judged)
+    kt.save_nuggets(some, folder / "s.jsonl")
+    found = scored(output, "run1", "-k", "s.jsonl", "--classifier", "auto", "--normalised")
+    f = {row["classifier"]: row["f"] for row in found["classifiers"]}
+    paper = f["the paper's"]
+    first = found["classifiers"][0]
+    assert first["guesses"] == "yes"
+    assert first["f"] == max(f.values())
+    (told,) = [note for note in found["notes"] if note.startswith("auto: ")]
+    assert f"{f['calibrated']:.3f}" in told
+    assert f"{paper:.3f}" in told
+    few = scored(output, "heron", "-k", "demo-nuggets", "--classifier", "auto")
+    assert any("too few judgements" in note for note in few["notes"])
+    assert "side_by_side" not in few
+    diff = ("nuggets", "diff", "run1", "run2", "-k", "s.jsonl", "--classifier", "auto")
+    assert "From run1 to run2" in output(*diff)
+
+
+PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("heron", "-k", "demo-nuggets", "--once"), "--once is for the paper's classifier: add"),
+        (("heron", "-k", "demo-nuggets", "--train-on-responses"), "--train-on-responses is for"),
+        ((*PAPER, "--ngrams", "0"), "n=0: expected n-grams of at least 1 word"),
+        ((*PAPER, "--stem", "klingon"), "stem=klingon: expected one of none, porter-nltk, "),
+        ((*PAPER, "--stop", "gone.txt"), "stop list gone.txt: No such file"),
+        ((*PAPER, "--idf", "gone.txt"), "gone.txt: No such file"),
+        ((*PAPER, "--idf", "empty.run"), "empty.run is empty: expected one segment a line"),
+        ((*PAPER, "--idf", "wordfreq", "--idf-language", "xx"), "wordfreq has no language 'xx'"),
+        ((*PAPER, "--idf-language", "de"), "--idf-language is for wordfreq: add --idf wordfreq"),
+        ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a number"),
+        ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
+        ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
+        (("new.run", "-k", "key.txt", "--classifier", "paper"), "the paper's classifier learns"),
+        (("empty.run", "-k", "key.txt"), "empty.run: no response in it, expected a run of"),
+        (("new.run", "empty.run", "-k", "key.txt"), "empty.run: no response in it, expected"),
+        (("bare.jsonl", "-k", "key.txt"), "bare.jsonl: no response in it, expected a run of"),
+        ((*PAPER, "--idf", "idf.txt", "-o", "idf.txt"), "idf.txt is one of the inputs"),
+    ],
+)
+def test_bad_choices(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
+    (files / "empty.run").write_text("")
+    (files / "idf.txt").write_text("a b\n")
+    (files / "bare.jsonl").write_text('{"run": "A"}\n')
+    done = called("nuggets", "score", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"karat: {sentence}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_wordfreq_there_is_one_sentence(
+    called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wordfreq", None)
+    for command in ("tune", "evaluate"):
+        done = called("nuggets", command, "demo-nuggets", "--idf", "wordfreq")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("karat: idf from wordfreq needs the package wordfreq: pip")
+
+
+def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: Called) -> None:
+    tune = ("nuggets", "tune", "demo-nuggets", "--leave-out", "institution", "-f", "json")
+    plain = json.loads(output(*tune))
+    assert any(note.startswith("4 institutions.") for note in plain["notes"])
+    housed = json.loads(output(*tune, "--institution", ".*(n|l)"))
+    assert any("together: heron, wren; kestrel, plover." in note for note in housed["notes"])
+    done = called(*tune, "--institution", "(")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("karat: institution '(': no regular expression (")
+
+
+def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path) -> None:
+    (folder / "idf.txt").write_text("the lens\nthe oil of the lamp\nthe League\n")
+    for command in ("tune", "evaluate"):
+        found = [
+            json.loads(output("nuggets", command, "demo-nuggets", "--idf", idf, "-f", "json"))
+            for idf in ("pooled", "wordfreq", "idf.txt")
+        ]
+        assert len({json.dumps(one["models"]) for one in found}) == 3
+        told = ["the responses themselves", "language en", "the texts of idf.txt"]
+        assert all(t in " ".join(one["notes"]) for t, one in zip(told, found, strict=True))
+
+
+def test_training_on_responses_changes_tuning(output: Output, called: Called) -> None:
+    args = ("nuggets", "tune", "demo-nuggets", "-f", "json")
+    plain, taught = (json.loads(output(*args, *m)) for m in ((), ("--train-on-responses",)))
+    assert plain["rows"] != taught["rows"]
+    done = called(*args, "--train-on-responses", "--leave-out", "question")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "leave out systems or institutions" in done.stderr
+
+
 def test_evaluate_says_which_classifier_wins(output: Output) -> None:
     found = json.loads(output("nuggets", "evaluate", "demo-nuggets", "-f", "json"))
-    calibrated, paper = (row["f"] for row in found["rows"][:2])
-    winner = "the calibrated" if calibrated > paper else "the paper's"
+    calibrated, paper, likeliest = (row["f"] for row in found["rows"][:3])
+    assert "(likeliest)" in found["rows"][2]["what"]
+    winner = "the calibrated" if calibrated > max(paper, likeliest) else "the paper's"
     assert f"Chosen by F in this cross-validation: {winner}" in " ".join(found["notes"])
 
 

@@ -116,7 +116,7 @@ def test_no_question_is_scored(output: Output, files: Path) -> None:
         (("old.run", "new.run", "-k", "key.txt"), "key.txt comes without judgements"),
         (("old.run", "gone", *ARGS[5:]), "gone: no such file, and key.txt comes without runs"),
         (("two.run", "new.run", *ARGS[5:]), "two.run holds 2 runs (a, b), expected one: give each"),
-        (("empty.run", "new.run", *ARGS[5:]), "empty.run holds 0 runs, expected one"),
+        (("empty.run", "new.run", *ARGS[5:]), "empty.run: no response in it, expected a run"),
         (("old.run", "new.run", *ARGS[5:], "--beta", "nan"), "beta=nan: expected a number"),
         (("old.run", "new.run", *ARGS[5:], "-o", "new.run"), "new.run is one of the inputs"),
         (("old.run", *ARGS[5:]), "Missing argument 'NEW'."),

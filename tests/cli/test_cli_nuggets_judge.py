@@ -29,6 +29,7 @@ from karat.nuggets.sets import NuggetSet
 
 PATIENCE = 60  # seconds before a hang is called one
 PROMPT = "? help > "
+VITAL = "is it vital? y/n  u back  q quit > "
 KEY = """\
 q1 - question What of the lens?
 q1 1 vital a red lens of glass
@@ -264,9 +265,9 @@ def test_undo_of_everything(desk: Callable[..., Desk], files: Path) -> None:
     session.press("a")
     session.until("(empty: nothing) > ")
     session.type("glass comes from sand\n")
-    session.until("vital? y/n > ")
+    session.until(VITAL)
     session.type("x")
-    session.until("vital? y/n > ")
+    session.until(VITAL)
     session.type("y")
     session.until("added as nugget 4 (vital)")
     session.press("s")
@@ -286,6 +287,31 @@ def test_undo_of_everything(desk: Callable[..., Desk], files: Path) -> None:
     assert not (files / "log.jsonl").exists()
 
 
+def test_a_nugget_may_be_left_unadded(desk: Callable[..., Desk], files: Path) -> None:
+    session = desk()
+    session.press("y")
+    session.press("a")
+    session.until("(empty: nothing) > ")
+    session.type("glass comes from sand\n")
+    session.until(VITAL)
+    session.type("u")
+    session.until("nothing is added")
+    session.press("u")  # the loop goes on, and what was done last is the answer
+    session.until("the answer is taken back")
+    assert judged(files) == []
+    session.press("n")
+    session.press("a")
+    session.until("(empty: nothing) > ")
+    session.type("glass comes from sand\n")
+    session.until(VITAL)
+    session.type("q")
+    session.until("1 judged, 8 left; log.jsonl")
+    assert session.end() == 0
+    assert [row["value"] for row in judged(files)] == [0]
+    again = desk()
+    assert "8 to go." in again.press("q")
+
+
 def test_what_an_assessor_adds_is_used_by_scores(
     desk: Callable[..., Desk], files: Path, output: Callable[..., str]
 ) -> None:
@@ -293,7 +319,7 @@ def test_what_an_assessor_adds_is_used_by_scores(
     session.press("a")
     session.until("> ")
     session.type("glass comes from sand\n")
-    session.until("vital? y/n > ")
+    session.until(VITAL)
     session.type("n")
     session.press("d")
     session.until("(empty: none) > ")

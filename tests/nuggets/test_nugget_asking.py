@@ -16,7 +16,7 @@ import karat as kt
 from karat.nuggets.asking import Ask, none_of_the_others, queue
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.likelihood import overlap, spoken
+from karat.nuggets.likelihood import excerpt, overlap, spoken
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
 
@@ -168,3 +168,14 @@ def test_chinese_characters_are_words() -> None:
     assert words[-1].text == "lens。"
     found = overlap(Question("q", (nugget,)), [Response("她設計了船")])
     assert found.tolist() == [[0.5]]
+
+
+def test_an_excerpt_is_where_most_words_speak_for_the_nugget() -> None:
+    nugget = Nugget("1", ("the red lens of glass",))
+    short = "A red  lens."
+    assert excerpt(short, nugget) == short
+    text = " ".join([*["before"] * 50, "a red lens", *["between"] * 4, "of glass", *["after"] * 50])
+    found = excerpt(text, nugget, most=13)
+    assert found == f"… before a red lens {'between ' * 4}of glass after after after …"
+    assert excerpt(text, Nugget("2", ("nothing",)), most=5).count("before") == 5
+    assert excerpt("", nugget) == ""

@@ -57,10 +57,13 @@ def test_two_runs_are_too_few_for_intervals() -> None:
     assert "Bars" not in render(evaluation_document("s", few, "karat"), "html")
 
 
-def test_the_curve_goes_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
-    thresholds = [threshold for threshold, _ in found.curve]
-    assert thresholds == sorted(set(thresholds))
-    assert max(tau for _, tau in found.curve if not math.isnan(tau)) > 0.6
+def test_the_curves_go_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
+    best = found.best.classifier
+    assert [name for name, _ in found.curves] == [str(replace(best, n=n)) for n in (1, 2, 3)]
+    for _, points in found.curves:
+        thresholds = [threshold for threshold, _ in points]
+        assert thresholds == sorted(set(thresholds))
+        assert max(tau for _, tau in points if not math.isnan(tau)) > 0.6
 
 
 def test_runs_that_nobody_judged_do_not_count(found: Evaluation) -> None:

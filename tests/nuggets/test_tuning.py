@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
@@ -9,10 +11,11 @@ from nuggets.nugget_world import pooled
 from karat.errors import InputError
 from karat.nuggets.agreement import agreement
 from karat.nuggets.classifier import Classifier, score
-from karat.nuggets.folds import folds, known_elsewhere
+from karat.nuggets.folds import folds, known_elsewhere, with_institutions
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
 from karat.nuggets.thresholds import best_f_threshold
 from karat.nuggets.tuning import best, fold_thresholds, settings, tune
 
@@ -59,6 +62,29 @@ def test_a_run_is_scored_by_the_best_of_its_responses() -> None:
 )
 def test_folds(by: str, wanted: list[int]) -> None:
     assert folds(make_pool(KEY, RUNS), by).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("tag", "pattern", "wanted"),
+    [
+        ("MIT03a", None, "mit"),
+        ("webis-rag-run0", None, "webis"),
+        ("UDInfolab.RAG.Query", None, "udinfolab"),
+        ("ag_rag_gpt35", None, "ag"),
+        ("Réseau1", None, "réseau"),
+        ("123", None, "123"),
+        ("abc-x-1", "[^-]+-([^-]+)", "x"),
+        ("abc", "[^-]+-([^-]+)", "abc"),
+        ("abc", "a(x)?", "abc"),
+    ],
+)
+def test_a_tag_tells_the_institution(tag: str, pattern: str | None, wanted: str) -> None:
+    runs = {tag: make_run(tag, []), "said": make_run("said", [], "House")}
+    found = with_institutions(NuggetSet("s", KEY, MappingProxyType(runs)), pattern)
+    assert found.runs[tag].institution == wanted
+    assert found.runs["said"].institution == "House"  # the file says so
+    with pytest.raises(InputError, match=r"institution '\[': no regular expression"):
+        with_institutions(found, "[")
 
 
 def test_an_unknown_way_to_leave_out() -> None:

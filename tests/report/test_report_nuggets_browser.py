@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,11 +13,12 @@ from report.test_report_browser import CONTRAST, DARK
 from karat.cli.nuggets_score import score_runs
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.nuggeteer import GuessRule
 from karat.nuggets.official import Official
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
 from karat.progress import silent
-from karat.report.nugget_matrix import matrix_figures
+from karat.report.nugget_matrix import score_page
 from karat.report.nuggets import score_document
 from karat.report.render import render
 
@@ -56,9 +56,9 @@ CLICK = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
-    scored, _ = score_runs(nuggets, how := Official(), True, silent)
+    scored = score_runs(nuggets, how := Official(), GuessRule(), silent).scored
     document = score_document(nuggets, scored, how, True, "karat")
-    whole = replace(document, blocks=(*document.blocks, *matrix_figures(nuggets, scored, False)))
+    whole = score_page(document, nuggets, scored, strict=False)
     path = tmp_path_factory.mktemp("page") / "nuggets.html"
     path.write_text(render(whole, "html"), "utf-8")
     return path
@@ -66,6 +66,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_is_quiet_and_runs_nothing_that_it_quotes(page: Path) -> None:
     assert faults(page) == []
+
+
+def test_the_table_of_questions_leads_to_the_matrices(page: Path) -> None:
+    program = """
+      const way = [...document.querySelectorAll("table:not(.matrix) td a")]
+        .find((a) => a.textContent === "q1");
+      way.click();
+      const there = document.querySelector(location.hash);
+      return { there: there !== null, text: there?.textContent.slice(0, 200) };
+    """
+    found = ask(page, program)
+    assert found["there"]
+    assert "Question q1" in found["text"]
 
 
 def test_a_sign_leads_to_its_response_and_only_its_words_stay_marked(page: Path) -> None:

@@ -106,7 +106,7 @@ class Talk:
         elif pressed == "d":
             self._mark(ask)
         elif pressed == "a":
-            self._add()
+            return self._add()
         elif pressed == "m":
             self._more()
         elif pressed == "?":
@@ -141,22 +141,27 @@ class Talk:
         new = self._session.describe(" ".join(ask.response.text[start:end].split()))
         tell("kept as a further description" if new else "that is a description already")
 
-    def _add(self) -> None:
-        """Ask for a nugget that the key lacks."""
+    def _add(self) -> bool:
+        """Ask for a nugget that the key lacks; whether the session goes on."""
         words = self._line("what does the response say that the key lacks (empty: nothing) > ")
         if not words:
-            return
-        nugget = self._session.add(words, self._is_so("is it vital? y/n > "))
-        tell(f"added as nugget {nugget.id} ({nugget.importance}), which this response carries")
+            return True
+        said = self._one_of("ynuq", "is it vital? y/n  u back  q quit > ")
+        if said in "yn":
+            nugget = self._session.add(words, said == "y")
+            tell(f"added as nugget {nugget.id} ({nugget.importance}), which this response carries")
+        else:
+            tell("nothing is added")
+        return said != "q"
 
-    def _is_so(self, prompt: str) -> bool:
-        """Yes or no, until it is one of them."""
+    def _one_of(self, keys: str, prompt: str) -> str:
+        """One of some keys, asked for until it is pressed."""
         while True:
             tell(prompt, end="")
             pressed = self._keyboard.key().lower()
             tell(visible(pressed.strip()))
-            if pressed in ("y", "n"):
-                return pressed == "y"
+            if pressed and pressed in keys:
+                return pressed
 
     def _line(self, prompt: str) -> str:
         """A line that is typed, without what keys like the arrows leave in it."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from karat.nuggets.decisions import Decided
+    from karat.nuggets.nuggeteer import GuessRule
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @nuggets_options.judgements
 @nuggets_options.scoring
 @nuggets_options.guessing
+@nuggets_options.classifier
 @click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
 @nuggets_options.skip_unknown
 @options.output
@@ -41,6 +43,7 @@ def command(
     weights: str,
     strict: bool,
     guess: bool,
+    rule: GuessRule,
     everything: bool,
     skip_unknown: bool,
     format: str,
@@ -60,7 +63,7 @@ def command(
     from karat.nuggets.sets import remarks
     from karat.report.nugget_changes import changes_document
 
-    check_output(output, (old, new, key, *judgements))
+    check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
     how = Official(beta, weights, strict)
     with Bar() as progress:
         both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
@@ -70,7 +73,8 @@ def command(
         if runs[0].tag == runs[1].tag:  # two versions of one system
             names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
             runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
-        before, after = _decided(replace(both[0], runs={r.tag: r for r in runs}), guess, progress)
+        versions = replace(both[0], runs={run.tag: run for run in runs})
+        before, after = _decided(versions, rule if guess else None, progress)
         result = changes(both[0].key, how, before, after)
     told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
     line = options.command_line()
@@ -79,13 +83,13 @@ def command(
 
 
 def _decided(
-    nuggets: NuggetSet, guess: bool, progress: Progress
+    nuggets: NuggetSet, rule: GuessRule | None, progress: Progress
 ) -> list[tuple[Run, Mapping[str, Decided]]]:
     """What each run carries, by judgements and, where nobody judged, by guesses."""
     from karat.nuggets.decisions import decide_run
     from karat.nuggets.nuggeteer import nuggeteer
 
-    found = nuggeteer(nuggets, progress) if guess else None
+    found = nuggeteer(nuggets, progress, rule=rule) if rule else None
     decided = []
     for run in nuggets.runs.values():
         how = found.guess(run.tag) if found else None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import nuggets_options, options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
+
+if TYPE_CHECKING:
+    from karat.nuggets.idf_sources import IdfSource
+    from karat.nuggets.paper import Paper
 
 
 @click.command(name="evaluate")
@@ -16,6 +22,7 @@ from karat.cli.show import check_output, show
 @click.option(
     "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
 )
+@nuggets_options.paper_form
 @options.output
 def command(
     name: str,
@@ -23,7 +30,10 @@ def command(
     judgements: tuple[str, ...],
     skip_unknown: bool,
     by: str,
+    institution: str | None,
     beta: float,
+    paper: Paper,
+    idf: IdfSource,
     format: str,
     output: str | None,
 ) -> None:
@@ -37,11 +47,13 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.evaluation import evaluate
+    from karat.nuggets.folds import with_institutions
     from karat.nuggets.loading import load_nuggets
     from karat.report.nugget_evaluation import evaluation_document
 
-    check_output(output, (*runs, *judgements))
+    check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
         found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
-        result = evaluate(found, by, beta, progress)
+        housed = with_institutions(found, institution)
+        result = evaluate(housed, by, beta, progress, paper=paper, idf=idf)
     show(evaluation_document(found.name, result, options.command_line()), format, output)

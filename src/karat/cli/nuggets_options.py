@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.options import F
+
+if TYPE_CHECKING:
+    from karat.nuggets.idf_sources import IdfSource
+    from karat.nuggets.nuggeteer import GuessRule
+    from karat.nuggets.paper import Paper
 
 
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -94,7 +101,13 @@ def guessing(function: F) -> F:
 
 
 def left_out(function: F) -> F:
-    """`--leave-out`: what is left out in cross-validation."""
+    """`--leave-out` and `--institution`: what is left out in cross-validation."""
+    function = click.option(
+        "--institution",
+        metavar="PATTERN",
+        help="A regular expression for what in a run's tag tells its institution (default: what "
+        "stands before the first digit or sign), for runs whose file does not say it.",
+    )(function)
     return click.option(
         "--leave-out",
         "by",
@@ -103,3 +116,149 @@ def left_out(function: F) -> F:
         show_default=True,
         help="What is left out in cross-validation.",
     )(function)
+
+
+def files_of(idf: IdfSource) -> tuple[str, ...]:
+    """The file that idf is counted in, if it is one: no output may overwrite it."""
+    from karat.nuggets.idf_sources import NAMED
+
+    return () if idf.name in NAMED else (idf.name,)
+
+
+# ------------------------------------------------------------------------ the paper's classifier
+
+_FORM = (
+    click.option("--stem", metavar="NAME", help="A stemmer, such as english or porter."),
+    click.option(
+        "--stop", metavar="LIST", help="Stop words to leave out: en, iso-LANGUAGE or a file."
+    ),
+    click.option("--normalised", is_flag=True, help="Divide by what a description would score."),
+    click.option("--once", is_flag=True, help="Count an n-gram once in a response."),
+    click.option(
+        "--train-on-responses",
+        "on_responses",
+        is_flag=True,
+        help="Responses that were judged to carry a nugget describe it, too; never those of a run "
+        "that is left out.",
+    ),
+)
+_IDF = (
+    click.option(
+        "--idf",
+        default="pooled",
+        show_default=True,
+        metavar="SOURCE",
+        help="Where idf comes from: pooled (the responses), wordfreq, or a file, a text a line.",
+    ),
+    click.option(
+        "--idf-language",
+        default="en",
+        show_default=True,
+        metavar="LANGUAGE",
+        help="The language that wordfreq is asked for.",
+    ),
+)
+_CHOICE = (
+    click.option(
+        "--classifier",
+        type=click.Choice(["calibrated", "paper", "auto"]),
+        default="calibrated",
+        show_default=True,
+        help="What guesses; auto takes the one that agrees better with the judgements at hand.",
+    ),
+    click.option(
+        "--threshold-model",
+        type=click.Choice(["auto", "global", "question", "nugget", "nugget-errors", "best-f"]),
+        default="auto",
+        show_default=True,
+        help="What has a threshold of its own; auto takes the likeliest, best-f one by F.",
+    ),
+    click.option("--threshold", type=float, metavar="T", help="A threshold that is not learned."),
+    click.option("--ngrams", type=int, default=2, show_default=True, help="The longest n-grams."),
+    click.option(
+        "--weight",
+        type=click.Choice(["idf", "count"]),
+        default="idf",
+        show_default=True,
+        help="What an n-gram weighs.",
+    ),
+)
+_PLAIN = {"threshold_model": "auto", "ngrams": 2, "weight": "idf"}
+"""What options are if they are not given; the others are then None or False."""
+
+
+def paper_form(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What `tune` and `evaluate` do not vary of the paper's classifier, and idf: `paper`, `idf`."""
+
+    @wraps(function)
+    def called(*args: Any, idf: str, idf_language: str, **given: Any) -> Any:
+        names = ("stem", "stop", "normalised", "once", "on_responses")
+        form = {name: given.pop(name) for name in names}
+        source = _source(idf, idf_language)
+        return function(*args, paper=_paper(**form), idf=source, **given)
+
+    return _with(called, (*_FORM, *_IDF))
+
+
+def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Which classifier guesses, and how: `rule`."""
+
+    @wraps(function)
+    def called(*args: Any, classifier: str, idf: str, idf_language: str, **given: Any) -> Any:
+        names = ("stem", "stop", "normalised", "once", "on_responses", "threshold", *_PLAIN)
+        form = {name: given.pop(name) for name in names}
+        if not given["guess"] and classifier != "calibrated":
+            raise click.UsageError("--no-guess and --classifier exclude each other: give one")
+        return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
+
+    return _with(called, (*_CHOICE, *_FORM, *_IDF))
+
+
+def _with(function: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..., Any]:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _rule(name: str, form: dict[str, Any], idf: str, language: str) -> GuessRule:
+    from karat.nuggets.nuggeteer import GuessRule
+
+    changed = [key for key, value in form.items() if value not in (None, False, _PLAIN.get(key))]
+    if name == "calibrated" and changed:
+        option = f"--{changed[0].replace('_', '-')}".replace("on-resp", "train-on-resp")
+        raise click.UsageError(
+            f"{option} is for the paper's classifier: add --classifier paper, or auto"
+        )
+    return GuessRule(name, _paper(**form), _source(idf, language))
+
+
+def _paper(
+    stem: str | None,
+    stop: str | None,
+    normalised: bool,
+    once: bool,
+    on_responses: bool,
+    threshold: float | None = None,
+    threshold_model: str = "auto",
+    ngrams: int = 2,
+    weight: str = "idf",
+) -> Paper:
+    from karat.nuggets.classifier import Classifier
+    from karat.nuggets.paper import Paper
+
+    if threshold is not None and threshold_model != "auto":
+        raise click.UsageError("--threshold and --threshold-model exclude each other: give one")
+    rule = Classifier(
+        ngrams, weight, stem or "none", stop or "none", normalised=normalised, once=once
+    )
+    return Paper(rule, threshold_model, threshold, on_responses)
+
+
+def _source(name: str, language: str) -> IdfSource:
+    from karat.nuggets.idf_sources import WORDFREQ, IdfSource
+
+    if language != "en" and name != WORDFREQ:
+        raise click.UsageError("--idf-language is for wordfreq: add --idf wordfreq")
+    found = IdfSource(name, language)
+    found.check()
+    return found

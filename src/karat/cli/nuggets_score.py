@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,7 +15,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.nuggets.decisions import Decided
-    from karat.nuggets.nuggeteer import RunIntervals
+    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer, RunIntervals
     from karat.nuggets.official import Official
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 @nuggets_options.judgements
 @nuggets_options.scoring
 @nuggets_options.guessing
+@nuggets_options.classifier
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
 @click.option(
     "--report",
@@ -46,6 +46,7 @@ def command(
     weights: str,
     strict: bool,
     guess: bool,
+    rule: GuessRule,
     details: bool,
     report: str | None,
     skip_unknown: bool,
@@ -54,17 +55,19 @@ def command(
 ) -> None:
     """Score runs by the nuggets their answers carry.
 
-    RUN is a file of responses in any format, or the tag of a run that comes with KEY.
+    RUN is a file of responses in any format, or the tag of a run that comes with KEY. Options from
+    --threshold-model to --train-on-responses are for the paper's classifier.
 
     \b
     karat nuggets score my.run --key key.txt --judgements judged.txt
-    karat nuggets score heron --key demo-nuggets --nuggets
+    karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
     """
     from karat.nuggets.official import Official
     from karat.report.nuggets import score_document
 
-    check_output(output, (*runs, key, *judgements))
-    check_output(report, (*runs, key, *judgements))
+    read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
+    check_output(output, read)
+    check_output(report, read)
     if (
         output is not None
         and report is not None
@@ -76,14 +79,16 @@ def command(
         found = open_runs(runs, key, judgements, skip_unknown, progress)
         if not guess:
             need_judgements(found, key)
-        scored, note = score_runs(found, how, guess, progress)
-    document = score_document(found, scored, how, details, options.command_line())
-    document = replace(document, notes=(*document.notes, *note))
-    if report is not None:
-        from karat.report.nugget_matrix import matrix_figures
+        done = score_runs(found, how, rule if guess else None, progress)
+    document = score_document(found, done.scored, how, details, options.command_line())
+    if done.guesses is not None:
+        from karat.report.nugget_classifiers import with_classifiers
 
-        figures = matrix_figures(found, scored, how.strict)
-        show(replace(document, blocks=(*document.blocks, *figures)), "html", report)
+        document = with_classifiers(document, done.scored, done.guesses, done.beside, rule)
+    if report is not None:
+        from karat.report.nugget_matrix import score_page
+
+        show(score_page(document, found, done.scored, how.strict), "html", report)
     show(document, format, output)
 
 
@@ -119,36 +124,40 @@ def need_judgements(found: NuggetSet, key: str) -> None:
         )
 
 
+class Scoring(NamedTuple):
+    """Runs as they were scored, and as they would be with the guesses of the other classifier."""
+
+    scored: list[Scored]
+    guesses: Nuggeteer | None = None
+    beside: list[Scored] | None = None
+
+
 def score_runs(
-    nuggets: NuggetSet, how: Official, guess: bool, progress: Progress
-) -> tuple[list[Scored], list[str]]:
-    """Decide on every response of every run, then score; and a word about what was guessed."""
-    from karat.nuggets.decisions import decide_run
+    nuggets: NuggetSet, how: Official, rule: GuessRule | None, progress: Progress
+) -> Scoring:
+    """Decide on every response of every run, then score; without a rule nothing is guessed."""
+    if rule is None:
+        return Scoring(_scored(nuggets, how, None, progress))
     from karat.nuggets.nuggeteer import nuggeteer
 
-    found = nuggeteer(nuggets, progress) if guess else None
+    found = nuggeteer(nuggets, progress, rule=rule)
+    other = found.beside
+    beside = _scored(nuggets, how, other, progress) if other else None
+    return Scoring(_scored(nuggets, how, found, progress), found, beside)
+
+
+def _scored(
+    nuggets: NuggetSet, how: Official, found: Nuggeteer | None, progress: Progress
+) -> list[Scored]:
+    from karat.nuggets.decisions import decide_run
+
     scored = []
     for run in nuggets.runs.values():
         how_to = found.guess(run.tag) if found else None
         decided = dict(decide_run(run, nuggets.key, nuggets.judgements, how_to, progress))
         ends = found.intervals(run, decided, how) if found else None
         scored.append(score_decided(run, nuggets, how, decided, ends))
-    return scored, [_about(found.learned)] if found else []
-
-
-def _about(learned: int) -> str:
-    """What the guesses rest on."""
-    if learned:
-        return (
-            f"Guesses: a calibrated classifier that learned from {learned:,} judged pairs. Low and "
-            "high: 95% intervals of A and of F macro on these questions, from its errors on judged "
-            "runs it had not seen."
-        )
-    return (
-        "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        "judged pairs, 20 of them carried and 20 not). Low and high: 95% intervals of A and of F "
-        "macro on these questions."
-    )
+    return scored
 
 
 def score_decided(

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 from unicodedata import category
 
 import numpy as np
@@ -31,7 +31,7 @@ from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.runs import normal
 from karat.progress import Progress, silent
 from karat.text.recipe import Ragged, select
-from karat.text.stemmers import stem_words
+from karat.text.stemmers import stem_words, stemmers
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab, tokenize
 
@@ -63,6 +63,9 @@ class Classifier:
             raise InputError(f"n={self.n}: expected n-grams of at least 1 word")
         if self.weight not in WEIGHTS:
             raise InputError(f"weight={self.weight}: expected one of {', '.join(WEIGHTS)}")
+        if self.stem not in stemmers():
+            raise InputError(f"stem={self.stem}: expected one of {', '.join(stemmers())}")
+        stop_words(self.stop)
 
     def __str__(self) -> str:
         extras = "".join(f" {name}" for name in ("normalised", "once") if getattr(self, name))
@@ -93,6 +96,15 @@ def _cut(texts: tuple[str, ...], tok: str) -> tuple[Ragged, Vocab]:
     return Ragged(ids[cut.ids], cut.offsets), bare
 
 
+def bare_words(texts: Sequence[str], tok: str = "intl") -> set[str]:
+    """The distinct words of texts, as the classifier cuts them, before they are stemmed."""
+    found: set[str] = set()
+    for start in range(0, len(texts), _BATCH):
+        _, bare = _cut(tuple(texts[start : start + _BATCH]), tok)
+        found.update(bare.words(0, len(bare)))
+    return found - {""}
+
+
 def _bare(word: str) -> str:
     """Without punctuation and symbols at both ends: the tokeniser leaves `20.` whole."""
     if word[:1].isalnum() and word[-1:].isalnum():
@@ -105,7 +117,14 @@ def _bare(word: str) -> str:
     return word[first:last]
 
 
-def pooled_idf(texts: Sequence[str], classifier: Classifier) -> Idf:
+class Some(Protocol):
+    """Texts of which some at a time are asked for: a list, or a file that is too large for one."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: slice, /) -> Sequence[str]: ...
+
+
+def pooled_idf(texts: Some, classifier: Classifier) -> Idf:
     """idf(w) = log((N + 1) / (c + 1/2)): c of the N responses have the word.
 
     A word that no response has is given the idf that half an occurrence would have.
@@ -182,20 +201,9 @@ class Index:
             yield first, last, self.classifier.tokens(texts[first:last], vocab)
 
     def _score(self, words: Ragged, starts: Ints) -> Floats:
-        rule = self.classifier
-        return _kernel.nugget_scores(
-            words.ids,
-            words.offsets,
-            starts,
-            self.ids,
-            self.offsets,
-            self.nuggets,
-            self.starts,
-            self.weights,
-            rule.n,
-            rule.once,
-            rule.normalised,
-            None,
+        texts = Ragged(self.ids, self.offsets)
+        return _scores(
+            self.classifier, words, starts, texts, self.nuggets, self.starts, self.weights
         )
 
     def evidence(self, question: str, response: str) -> list[Evidence]:
@@ -231,6 +239,32 @@ class Index:
                 text = self.texts[bounds[0] + text]
                 found.append(Evidence(nugget.id, gram, position, float(values[k]), text))
         return found
+
+
+def _scores(
+    rule: Classifier,
+    responses: Ragged,
+    starts: Ints,
+    texts: Ragged,
+    nuggets: Ints,
+    questions: Ints,
+    weights: Floats,
+) -> Floats:
+    """All cells; texts of nugget g are those from `nuggets[g]` on, `weights` those of words."""
+    return _kernel.nugget_scores(
+        responses.ids,
+        responses.offsets,
+        starts,
+        texts.ids,
+        texts.offsets,
+        nuggets,
+        questions,
+        weights,
+        rule.n,
+        rule.once,
+        rule.normalised,
+        None,
+    )
 
 
 def _deciding(where: NDArray[np.int32], values: Floats, first: int, last: int) -> list[int]:
@@ -271,3 +305,68 @@ def score(
         idf = pooled_idf(pool.texts, classifier)
     index = Index(pool.questions, classifier, idf, judged)
     return index.scores(pool.texts, pool.starts, progress)
+
+
+def trained_score(
+    pool: Pool,
+    classifier: Classifier,
+    labels: Floats,
+    fold: Ints,
+    idf: Idf | None = None,
+    progress: Progress = silent,
+) -> Floats:
+    """The scores of all cells where responses that were judged to carry a nugget describe it, too.
+
+    A response is never compared with those of its own fold. `labels` and `fold` are those of cells;
+    a fold has all cells of a response.
+    """
+    if classifier.weight == "idf" and idf is None:
+        idf = pooled_idf(pool.texts, classifier)
+    vocab = Vocab()
+    described = [text for nugget in pool.nuggets for text in nugget.descriptions]
+    words = classifier.tokens([*described, *pool.texts], vocab)
+    known = vocab.words(0, len(vocab))
+    weights = np.array(idf(known) if classifier.weight == "idf" and idf else (), dtype=np.float64)
+    whose = np.full(len(pool.texts), -1, dtype=np.int64)
+    whose[pool.cell_response] = fold
+    found, kinds = np.zeros(len(labels)), np.unique(fold).tolist()
+    for done, k in enumerate(kinds, 1):
+        rows = np.flatnonzero(whose == k)
+        texts, nuggets = _taught(pool, (labels > 0) & (fold != k), len(described))
+        found[pool.cells(rows)] = _scores(
+            classifier,
+            _gathered(words, rows + len(described)),
+            np.searchsorted(rows, pool.starts).astype(np.int64),
+            _gathered(words, texts),
+            nuggets,
+            pool.nugget_starts,
+            weights,
+        )
+        progress(done, len(kinds), "scoring by judged responses")
+    return found
+
+
+def _taught(pool: Pool, carried: NDArray[np.bool_], described: int) -> tuple[Ints, Ints]:
+    """The texts of nuggets, descriptions before responses, the same words once; where they begin.
+
+    Texts are numbers: first come all descriptions, then all responses.
+    """
+    cells = np.flatnonzero(carried)
+    nugget, response = pool.cell_nugget[cells], pool.cell_response[cells]
+    _, first = np.unique(
+        nugget * (pool.same.max(initial=0) + 1) + pool.same[response], return_index=True
+    )
+    own = np.repeat(np.arange(len(pool.nuggets)), [len(g.descriptions) for g in pool.nuggets])
+    owner = np.concatenate([own, nugget[first]])
+    texts = np.concatenate([np.arange(described), response[first] + described])
+    order = np.argsort(owner, kind="stable")
+    starts = np.searchsorted(owner[order], np.arange(len(pool.nuggets) + 1))
+    return texts[order], starts.astype(np.int64)
+
+
+def _gathered(words: Ragged, rows: Ints) -> Ragged:
+    """Some rows of many, in this order."""
+    sizes = words.lengths[rows]
+    offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    places = np.arange(offsets[-1]) + np.repeat(words.offsets[:-1][rows] - offsets[:-1], sizes)
+    return Ragged(words.ids[places], offsets)

@@ -106,6 +106,11 @@ class Draft:
             return
         self._responses.setdefault(tag, []).append((place, question, response))
 
+    @property
+    def responses(self) -> int:
+        """How many there are so far."""
+        return sum(map(len, self._responses.values()))
+
     # ------------------------------------------------------------------------ the judgements
 
     def judge(self, row: Judged, place: Place) -> None:

@@ -8,7 +8,7 @@ and the mean share of nuggets, A, for all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,19 +16,30 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.nuggets.calibrated import Validated, cross_validate
+from karat.nuggets.classifier import Classifier
 from karat.nuggets.decisions import decide_run
-from karat.nuggets.evidence import evidence
-from karat.nuggets.folds import folds
+from karat.nuggets.evidence import EvidenceSettings, evidence
+from karat.nuggets.folds import with_institutions
+from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Interval, intervals_of_runs
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
+from karat.nuggets.paper import Paper
 from karat.nuggets.pool import Floats, Pool, make_pool
 from karat.nuggets.pourpre import Pourpre
 from karat.nuggets.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
 from karat.nuggets.sets import NuggetSet
-from karat.nuggets.thresholds import Model, compare_models
-from karat.nuggets.tuning import Trial, best, tune
+from karat.nuggets.thresholds import likeliest_model
+from karat.nuggets.tuning import (
+    ModelTrial,
+    Trial,
+    best,
+    settings,
+    try_models,
+    tune,
+    tuning_folds,
+)
 from karat.progress import Progress, silent
 from karat.stats.correlation import r_squared, rmse, tau_b
 
@@ -43,6 +54,14 @@ class Baseline(NamedTuple):
     """None where it is on another scale than the official score."""
 
 
+class ThresholdCurve(NamedTuple):
+    """tau-b of runs when one threshold is used for all cells."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    """Thresholds from low to high, and tau-b."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Classifiers and baselines against assessors."""
@@ -53,25 +72,43 @@ class Evaluation:
     """The paper's classifier at its 24 settings."""
     calibrated: Validated
     baselines: tuple[Baseline, ...]
-    models: tuple[Model, ...]
-    """log10 P(Data|Model) of threshold models, for the best setting."""
-    curve: tuple[tuple[float, float], ...]
-    """Kendall's tau-b of runs against the threshold, for the best setting (Figure 6)."""
+    models: tuple[ModelTrial, ...]
+    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
+    curves: tuple[ThresholdCurve, ...]
+    """Kendall's tau-b of runs against the threshold (Figure 6)."""
     official: dict[str, float]
     """The official score of each run, A."""
     guessed: dict[str, float]
     """What the calibrated classifier expects of it."""
     intervals: dict[str, Interval | None]
     """Of what it expects, from its errors on the other runs."""
+    idf: IdfSource
 
     @property
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
         return best(self.trials)
 
+    @property
+    def likeliest(self) -> ModelTrial:
+        """The threshold model that the data favour."""
+        name = likeliest_model([one.model for one in self.models])
+        return next(one for one in self.models if one.model.name == name)
+
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`, or `paper` - the best of 24 settings, or with likelier thresholds."""
+        likely = self.likeliest.agreement
+        paper = max(self.best.agreement.f, likely.f if likely else 0.0)
+        return "calibrated" if self.calibrated.agreement.f > paper else "paper"
+
 
 def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
-    """The responses of judged runs, and what assessors said of each pair; NaN: nothing."""
+    """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
+
+    A run whose file does not say its institution has the one that its tag tells.
+    """
+    nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.rows:
         raise InputError(f"{nuggets.name}: expected runs and judgements of them")
     judged = {row.run for row in nuggets.judgements.rows}
@@ -87,27 +124,50 @@ def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
 
 
 def evaluate(
-    nuggets: NuggetSet, by: str = "system", beta: float = 3.0, progress: Progress = silent
+    nuggets: NuggetSet,
+    by: str = "system",
+    beta: float = 3.0,
+    progress: Progress = silent,
+    *,
+    paper: Paper | None = None,
+    idf: IdfSource | None = None,
 ) -> Evaluation:
-    """Cross-validate the classifiers, and set the baselines beside them."""
+    """Cross-validate the classifiers, and set the baselines beside them.
+
+    `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
+    """
+    paper, source = paper or Paper(), idf or IdfSource()
     pool, labels = judged_pool(nuggets)
-    fold = folds(pool, by)
-    trials = tune(pool, labels, by, progress=progress)
+    fold = tuning_folds(pool, by, paper.on_responses)
+    asked = settings(paper.classifier)
+    trials = tune(pool, labels, by, asked, source, progress, on_responses=paper.on_responses)
     near = None if by == "question" else Likeness(pool)
-    calibrated = cross_validate(pool, evidence(pool), labels, fold, near, progress=progress)
+    weigh = source.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
+    X = evidence(pool, idf=weigh)
+    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress)
     official = pool.run_scores(np.where(labels > 0, 1.0, 0.0))
-    scores = _scores(pool, best(trials))
+
+    def scored(classifier: Classifier) -> Floats:
+        return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
+
+    how = replace(paper, classifier=best(trials).classifier)
     return Evaluation(
         by,
         tuple(trials),
         calibrated,
-        tuple(_baselines(nuggets, pool, official, beta)),
-        tuple(compare_models(pool, scores, labels)),
-        _curve(pool, scores, official),
+        tuple(_baselines(nuggets, pool, official, beta, source)),
+        tuple(try_models(pool, labels, by, how, source, progress)),
+        tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
         dict(zip(pool.runs, official.tolist(), strict=True)),
         dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
         _intervals(pool, calibrated, labels),
+        source,
     )
+
+
+def _like(best: Classifier) -> list[Classifier]:
+    """Words, pairs and triples of words, otherwise as the best setting."""
+    return [replace(best, n=n) for n in (1, 2, 3)]
 
 
 def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, Interval | None]:
@@ -117,28 +177,23 @@ def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, Interv
     return dict(zip(pool.runs, ends, strict=True))
 
 
-def _scores(pool: Pool, trial: Trial) -> Floats:
-    from karat.nuggets.classifier import score
-
-    return score(pool, trial.classifier)
-
-
-def _curve(pool: Pool, scores: Floats, official: Floats) -> tuple[tuple[float, float], ...]:
-    """tau-b of runs when one threshold is used for all cells, at 40 quantiles of the scores."""
+def _curve(pool: Pool, rule: Classifier, scores: Floats, official: Floats) -> ThresholdCurve:
+    """At 40 quantiles of the scores."""
     found = []
     for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
         runs = pool.run_scores((scores > threshold).astype(np.float64))
         found.append((float(threshold), tau_b(official, runs)))
-    return tuple(found)
+    return ThresholdCurve(str(rule), tuple(found))
 
 
-def _baselines(nuggets: NuggetSet, pool: Pool, official: Floats, beta: float) -> Sequence[Baseline]:
-    from karat.nuggets.idf import pooled_idf
-
+def _baselines(
+    nuggets: NuggetSet, pool: Pool, official: Floats, beta: float, source: IdfSource
+) -> Sequence[Baseline]:
     how = Official(beta)
     classic = _classic(nuggets, pool, how)
     found = []
-    for name, weigh in (("count", Pourpre().weigh), ("idf", pooled_idf(nuggets.runs.values()))):
+    idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
+    for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
         pourpre = Pourpre(beta=beta, weigh=weigh)
         rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
         for kind in ("macro", "micro"):

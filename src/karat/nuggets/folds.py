@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 
 from karat.errors import InputError
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.sets import NuggetSet
 
 WAYS = {
     "system": "one run at a time: what others were judged on is known",
@@ -15,6 +19,30 @@ WAYS = {
     "question": "one question at a time: nothing is known of its nuggets",
 }
 """What can be left out."""
+HOUSE = r"[^\W\d_]+"
+"""What in a run's tag tells its institution, unless its file does: the letters before the first
+digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case does not matter."""
+
+
+def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetSet:
+    """The same, each run with an institution: as its file says, or as its tag tells.
+
+    That is the first group of the pattern, or all it matches; a tag it does not match is its own.
+    """
+    try:
+        tells = re.compile(HOUSE if pattern is None else pattern)
+    except re.error as error:
+        raise InputError(f"institution {pattern!r}: no regular expression ({error})") from error
+    runs = {
+        tag: replace(run, institution=run.institution or _house(tag, tells))
+        for tag, run in nuggets.runs.items()
+    }
+    return replace(nuggets, runs=MappingProxyType(runs))
+
+
+def _house(tag: str, tells: re.Pattern[str]) -> str:
+    found = tells.match(tag)
+    return ((found[1] if tells.groups else found[0]) or tag).casefold() if found else tag
 
 
 def folds(pool: Pool, by: str) -> Ints:

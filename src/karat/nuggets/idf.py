@@ -27,7 +27,8 @@ Weigh: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
 """The weights of words, given as they stand in a text, lower-cased and not stemmed."""
 
 _PIECE = 1 << 14  # texts that are cut at a time
-_RAREST = 1e-8  # the smallest share that wordfreq tells
+RAREST = 1e-8
+"""The smallest share that wordfreq tells."""
 
 
 def count_weights(words: Sequence[str]) -> NDArray[np.float64]:
@@ -95,7 +96,7 @@ def wordfreq_idf(language: str = "en") -> Weigh:
         raise InputError(f"wordfreq has no language {language!r}; there are {known}")
 
     def weigh(words: Sequence[str]) -> NDArray[np.float64]:
-        shares = [wordfreq.word_frequency(word, language, minimum=_RAREST) for word in words]
+        shares = [wordfreq.word_frequency(word, language, minimum=RAREST) for word in words]
         return -np.log(np.array(shares, dtype=np.float64))
 
     return weigh

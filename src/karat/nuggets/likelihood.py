@@ -77,6 +77,24 @@ def quoted(words: Sequence[Word]) -> str:
     return "".join(pieces)
 
 
+def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
+    """So many words of a response, those among which most speak for the nugget; all if it is short.
+
+    Of windows that are equally good, the middle one of the first that overlap.
+    """
+    words = spoken(response, nugget)
+    if len(words) <= most:
+        return response
+    speaks = np.cumsum([0, *(word.speaks for word in words)])
+    found = speaks[most:] - speaks[:-most]
+    good = np.flatnonzero(found == found.max())
+    near = good[good < good[0] + most]
+    first = int(near[len(near) // 2])
+    last = first + most
+    told = response[words[first].start : words[last - 1].end]
+    return f"{'… ' * (first > 0)}{told}{' …' * (last < len(words))}"
+
+
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
     """The stems of the content words of each text; each distinct word is stemmed once."""
     found = [set(_bare(text)) for text in texts]

@@ -111,7 +111,10 @@ def read_nuggets(
     for part, given in others:
         draft.take = (part,)
         for path in given:
+            before = draft.responses
             _read(path, part, draft)
+            if part == "runs" and draft.responses == before and not reading.problems:
+                raise InputError(f"{path}: no response in it, expected a run of at least one")
     if log is not None:
         _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
     return draft.finish()

@@ -2,7 +2,9 @@
 
 With judgements of some runs, a calibrated classifier learns from them, on the descriptions and on
 what was judged of the same nuggets; each judged run is guessed, too, by a model that has not seen
-it, which tells how wrong scores of guesses are. Without any, a built-in model serves.
+it, which tells how wrong scores of guesses are. Without any, a built-in model serves. The paper's
+classifier can take its place, or whichever of both agreed better with assessors on judged runs
+that it had not seen.
 """
 
 from __future__ import annotations
@@ -16,20 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.batches import Asked, Models, ask, together
 from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_with_likeness
-from karat.nuggets.classifier import pooled_idf
 from karat.nuggets.decisions import Decided
 from karat.nuggets.estimates import Returned, of_answers
 from karat.nuggets.evidence import EvidenceSettings, evidence
+from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.held_out import HeldOut, hold_out
-from karat.nuggets.intervals import Interval, score_interval
+from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.intervals import Interval, intervals_of_runs, score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured
+from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured, official_scores
 from karat.nuggets.official import Official
+from karat.nuggets.paper import Paper, PaperGuesses, guess
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
 from karat.nuggets.sets import NuggetSet
@@ -41,6 +46,29 @@ FEWEST_OF_A_KIND = 20
 """Carried ones among them, and ones that are not."""
 FOLDS = 10
 """Groups of judged runs that are guessed without themselves."""
+
+
+CALIBRATED, PAPER, AUTO = "calibrated", "paper", "auto"
+CLASSIFIERS = {
+    CALIBRATED: "probabilities from rich evidence",
+    PAPER: "a noisy threshold on Nuggeteer's score",
+    AUTO: "whichever agrees better with the judgements at hand",
+}
+"""What may guess."""
+
+
+@dataclass(frozen=True)
+class GuessRule:
+    """Which classifier guesses, how the paper's decides, and where both have idf from."""
+
+    classifier: str = CALIBRATED
+    paper: Paper = field(default_factory=Paper)
+    idf: IdfSource = field(default_factory=IdfSource)
+
+    def __post_init__(self) -> None:
+        if self.classifier not in CLASSIFIERS:
+            names = ", ".join(CLASSIFIERS)
+            raise InputError(f"classifier {self.classifier!r}: expected one of {names}")
 
 
 class RunIntervals(NamedTuple):
@@ -66,6 +94,11 @@ class Nuggeteer:
     """Judged pairs that it learned from; 0 for the built-in model."""
     measured: Measured | None = None
     """What tells how wrong it is, if anything does."""
+    classifier: str = CALIBRATED
+    paper: PaperGuesses | None = None
+    """What the paper's classifier learned, if it is the one that guesses."""
+    beside: Nuggeteer | None = None
+    """What the other classifier says, where it was asked."""
     _errors: dict[Official, AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official) -> AllErrors:
@@ -78,6 +111,28 @@ class Nuggeteer:
     def doubt(self) -> float:
         """What a pair known from an identical response counts beside a guess."""
         return self.measured.doubt() if self.measured else PRIOR_DOUBT
+
+    @cached_property
+    def agreement(self) -> Agreement | None:
+        """With assessors, on judged runs that it had not seen; scores of runs are expected ones."""
+        if (told := self.measured) is None:
+            return None
+        return agreement(told.pool, told.carried, told.labels, told.probabilities)
+
+    @cached_property
+    def covered(self) -> float | None:
+        """The share of judged runs whose A lies in an interval from the errors on the others."""
+        if (told := self.measured) is None:
+            return None
+        official = official_scores(told.pool, told.labels)
+        guessed = told.pool.question_scores(told.probabilities)
+        ends = intervals_of_runs(np.where(np.isnan(official), np.nan, guessed), official)
+        inside = [
+            one.low <= float(np.nanmean(scores)) <= one.high
+            for one, scores in zip(ends, official, strict=True)
+            if one is not None
+        ]
+        return sum(inside) / len(inside) if inside else None
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -126,6 +181,9 @@ class Nuggeteer:
     ) -> RunIntervals | None:
         """Intervals of A and of F, on these questions; None for a run that answered nothing.
 
+        None, too, where nothing tells how wrong the paper's classifier is: the errors that serve
+        for lack of measured ones are those of the other.
+
         Scores are expected ones, with what judgements say in place of guesses, less their bias; an
         interval is made to hold the score that decisions give, which is what reports show. Only
         what is guessed can be wrong, and, by `doubt`, what is known from another run alone. A
@@ -133,11 +191,12 @@ class Nuggeteer:
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
-        if not answered:
+        errors = self.errors(how)
+        if not answered or (self.classifier == PAPER and errors is PRIOR_ALL):
             return None
         guessed, borrowed = self._in_doubt(run, decided)
         part = guessed, guessed + self.doubt * borrowed, answered
-        errors = AllErrors(*(one.scaled(*part) for one in self.errors(how)))
+        errors = AllErrors(*(one.scaled(*part) for one in errors))
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
         share = score_interval(told.share, errors.share, len(questions))
@@ -192,24 +251,75 @@ class Guessing:
 
 
 def nuggeteer(
-    nuggets: NuggetSet, progress: Progress = silent, *, measured: bool = True
+    nuggets: NuggetSet,
+    progress: Progress = silent,
+    *,
+    measured: bool = True,
+    rule: GuessRule | None = None,
 ) -> Nuggeteer:
     """Guess all runs of a set, from its judgements if there are enough of them.
 
     Without `measured` one model learns from all judgements: quicker, for what needs no intervals;
-    the errors are then those of the built-in model.
+    the errors are then those of the built-in model. `rule` says which classifier guesses; if it is
+    not simply the calibrated one, both are asked, and the other is `beside`.
     """
+    rule = rule or GuessRule()
     judgements = _of_versions(nuggets.judgements, nuggets.runs)
     judged = _judged_runs(judgements, nuggets.runs)
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
     labels = own_values(pool, judgements)
-    idf = pooled_idf(pool.texts, replace(EvidenceSettings().classifier, stop="none"))
+    idf = rule.idf.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
     asked = Asked(pool, labels, idf)
+    calibrated = _calibrated(asked, measured, progress)
+    if rule.classifier == CALIBRATED:
+        return calibrated
+    if rule.classifier == AUTO and calibrated.measured is None:
+        return calibrated  # nothing was left out: there is no contest
+    paper = _by_paper(asked, rule, progress)
+    wins = rule.classifier == PAPER or better(paper, calibrated)
+    first, second = (paper, calibrated) if wins else (calibrated, paper)
+    return replace(first, beside=second)
+
+
+def better(one: Nuggeteer, other: Nuggeteer) -> bool:
+    """Whether one agrees better with assessors than the other, by F; of equals the first."""
+    mine, theirs = one.agreement, other.agreement
+    return mine is not None and (theirs is None or mine.f >= theirs.f)
+
+
+def _calibrated(asked: Asked, measured: bool, progress: Progress) -> Nuggeteer:
+    """The calibrated classifier, or the built-in one where there is too little to learn from."""
+    labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
     if known < FEWEST or min(yes, known - yes) < FEWEST_OF_A_KIND:
         return _one_model(asked, Models(PRIOR), 0, progress)
     return _learned(asked, known, measured, progress)
+
+
+def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
+    """The paper's classifier; judged runs are guessed without themselves."""
+    pool, labels, _ = asked
+    judged, fold = ~np.isnan(labels), _folds(pool, labels)
+    found = guess(pool, labels, fold, rule.paper, rule.idf, progress)
+    told = None
+    if len(np.unique(pool.cell_run[judged])) > 1:
+        rows = together(asked)
+        cells = pool.cells(rows)
+        told = _measured(pool.take(rows), labels[cells], fold[cells], found, cells)
+    learned = int(judged.sum())
+    return Nuggeteer(
+        pool, found.probabilities, found.carried, labels, learned, told, PAPER, paper=found
+    )
+
+
+def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells: Ints) -> Measured:
+    """Judged runs and guesses of them; identical responses of other folds are known."""
+    told = known_elsewhere(pool, labels, fold)
+    known = ~np.isnan(told)
+    chances = np.where(known, told > 0, found.probabilities[cells])
+    carried = np.where(known, told > 0, found.carried[cells])
+    return Measured(pool, chances, carried, labels)
 
 
 def _learned(asked: Asked, learned: int, measured: bool, progress: Progress) -> Nuggeteer:

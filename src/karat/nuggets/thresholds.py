@@ -13,12 +13,15 @@ of its scores, at most 100 of them, and one below and one above them all; rates 
     shared rates    P(Data|Model) = ∫∫ prod over u of mean over t of L_u(t, fp, fn) dfp dfn
     own rates       P(Data|Model) = prod over u of mean over t of B(FP+1, TN+1) B(FN+1, TP+1)
 
-The coin is the best one in hindsight, as in the paper's Table 4.
+The coin is the best one in hindsight, as in the paper's Table 4. A score is turned into a
+probability by all thresholds of its unit, each as likely as it is given the data:
+
+    P(yes | score) = sum over t of P(t | Data) (1 - fn if score > t, else fp)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import lgamma, log
@@ -40,12 +43,29 @@ MODELS = {
     "nugget-errors": "per-nugget errors and thresholds",
 }
 """The models, with the paper's names."""
+NOISY = tuple(name for name in MODELS if name != "coin")
+"""Those that have thresholds."""
+BEST_F = "best-f"
+"""One threshold, the one with the best F: what most of the paper's results are from."""
 
 _MOST = 100  # thresholds of a unit
-_SIDE = 48  # points of the quadrature along each rate
 _FAR = 35.0  # nats below the peak; what lies lower adds nothing
-_PLACES, _WEIGHTS = (x / 2 for x in np.polynomial.legendre.leggauss(_SIDE))
-_PLACES = _PLACES + 0.5  # on [0, 1]
+_CLIMBS = 30  # steps towards the most likely rates
+
+
+class _Rule(NamedTuple):
+    """Gauss and Legendre's places and weights on [0, 1]."""
+
+    places: Floats
+    weights: Floats
+
+
+def _rule(points: int) -> _Rule:
+    places, weights = np.polynomial.legendre.leggauss(points)
+    return _Rule((places + 1) / 2, weights / 2)
+
+
+_COARSE, _FINE = _rule(16), _rule(36)  # to find the mass, and to measure it
 
 
 class Tally(NamedTuple):
@@ -63,41 +83,85 @@ class Model(NamedTuple):
     """log10 P(Data|Model)."""
 
 
+class Step(NamedTuple):
+    """A unit's most likely threshold, and what scores above and below all of them mean."""
+
+    threshold: float
+    thresholds: Floats
+    chances: Floats
+    """P(yes | score) for a score that exceeds none, one, two … of the thresholds."""
+
+    def chance(self, scores: Floats) -> Floats:
+        """P(yes | score)."""
+        return self.chances[np.searchsorted(self.thresholds, scores, side="left")]
+
+
 @dataclass(frozen=True, eq=False)
 class Thresholds:
     """The most likely threshold of each unit; of a unit that was never judged, the global one."""
 
     model: str
-    units: dict[int, float]
-    elsewhere: float
+    steps: dict[int, Step]
+    elsewhere: Step
     fp: float
+    """The rates that units share; with rates of their own, those of the global threshold."""
     fn: float
+
+    @property
+    def units(self) -> dict[int, float]:
+        """The threshold of each unit that was judged."""
+        return {unit: step.threshold for unit, step in self.steps.items()}
 
     def of(self, pool: Pool) -> Floats:
         """The threshold of every cell of a pool."""
         units = units_of(pool, self.model)
-        known = {unit: self.units.get(unit, self.elsewhere) for unit in np.unique(units).tolist()}
-        return np.array([known[unit] for unit in units.tolist()], dtype=np.float64)
+        known = np.full(int(units.max(initial=0)) + 1, self.elsewhere.threshold)
+        for unit, step in self.steps.items():
+            if unit < len(known):
+                known[unit] = step.threshold
+        return known[units]
+
+    def carried(self, pool: Pool, scores: Floats) -> Bools:
+        """Which scores exceed their thresholds.
+
+        A nugget with error rates of its own is carried where that is more probable than not: its
+        rates may be above a half, and its threshold beyond all scores.
+        """
+        if self.model == "nugget-errors":
+            return self.chances(pool, scores) > 0.5
+        return scores > self.of(pool)
+
+    def chances(self, pool: Pool, scores: Floats) -> Floats:
+        """P(yes | score) of every cell of a pool."""
+        units = units_of(pool, self.model)
+        found = self.elsewhere.chance(scores)
+        for unit, mine in _members(units):
+            if unit in self.steps:
+                found[mine] = self.steps[unit].chance(scores[mine])
+        return found
 
 
 def units_of(pool: Pool, model: str) -> Ints:
     """Which cells share a threshold."""
-    if model not in MODELS:
-        raise InputError(f"threshold model {model!r}: expected one of {', '.join(MODELS)}")
+    if model not in MODELS and model != BEST_F:
+        names = ", ".join([*MODELS, BEST_F])
+        raise InputError(f"threshold model {model!r}: expected one of {names}")
     if model == "question":
         return pool.cell_question
     return pool.cell_nugget if model.startswith("nugget") else np.zeros_like(pool.cell_nugget)
 
 
-def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
-    """The counts of every unit at all its thresholds."""
+def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Every unit, and its cells."""
     order = np.argsort(units, kind="stable")
     bounds = np.flatnonzero(np.diff(units[order], prepend=-1, append=-2))
-    found = {}
     for first, last in pairwise(bounds):
-        mine = order[first:last]
-        found[int(units[mine[0]])] = _tally(scores[mine], yes[mine])
-    return found
+        yield int(units[order[first]]), order[first:last]
+
+
+def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
+    """The counts of every unit at all its thresholds."""
+    return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
 
 
 def grid(scores: Floats) -> Floats:
@@ -109,8 +173,8 @@ def grid(scores: Floats) -> Floats:
     return np.concatenate(([distinct[0] - 1], middle, [distinct[-1] + 1]))
 
 
-def _tally(scores: Floats, yes: Bools) -> Tally:
-    thresholds = grid(scores)
+def _tally(scores: Floats, yes: Bools, thresholds: Floats | None = None) -> Tally:
+    thresholds = grid(scores) if thresholds is None else thresholds
     positive, negative = np.sort(scores[yes]), np.sort(scores[~yes])
     fp = np.searchsorted(positive, thresholds, side="right").astype(np.float64)
     tn = np.searchsorted(negative, thresholds, side="right").astype(np.float64)
@@ -148,8 +212,12 @@ def _coin(heads: int, tosses: int) -> float:
 
 def _log_own(counts: Floats) -> float:
     """log of the mean over t of B(FP+1, TN+1) B(FN+1, TP+1)."""
+    return _log_mean(_log_betas(counts))
+
+
+def _log_betas(counts: Floats) -> Floats:
     values = [_log_beta(fp, tn) + _log_beta(fn, tp) for fp, tn, fn, tp in counts.tolist()]
-    return _log_mean(np.array(values))
+    return np.array(values)
 
 
 def _log_beta(a: float, b: float) -> float:
@@ -164,43 +232,49 @@ def _log_mean(values: Floats) -> float:
 def _log_shared(units: list[Floats]) -> float:
     """log of the integral over both rates, by Gauss and Legendre's rule on a box around the mass.
 
-    The box starts as the unit square and shrinks to where the integrand is not negligible. On few
-    cells the integrand is a polynomial that the rule integrates exactly; on many it is one smooth
-    peak inside the box. A single unit needs no quadrature: the mean and the integrals commute.
+    On few cells the integrand is a polynomial that the rule integrates exactly; on many it is one
+    smooth peak inside the box. A single unit needs no quadrature: the mean and the integrals
+    commute.
     """
     if len(units) == 1:
         return _log_own(units[0])
-    *_, (box, values) = _boxes(units)
-    (a, b), (c, d) = box
+    (a, b), (c, d) = box = _mass(units)[0]
+    values = _log_product(units, *(_nodes(side, _FINE) for side in box))
     top = values.max()
-    mass = _WEIGHTS @ np.exp(values - top) @ _WEIGHTS * (b - a) * (d - c)
+    mass = _FINE.weights @ np.exp(values - top) @ _FINE.weights * (b - a) * (d - c)
     return float(top + np.log(mass))
 
 
 Box = tuple[tuple[float, float], tuple[float, float]]
 
 
-def _boxes(units: list[Floats]) -> Iterator[tuple[Box, Floats]]:
-    """Shrinking boxes, with the log of the integrand at their nodes."""
+def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
+    """A box around all that is not negligible, and its highest node.
+
+    It starts as the unit square and shrinks until the mass fills half of it.
+    """
     box: Box = ((0.0, 1.0), (0.0, 1.0))
-    for _ in range(8):
-        values = _log_product(units, _nodes(box[0]), _nodes(box[1]))
-        yield box, values
+    half = len(_COARSE.places) / 2
+    for _ in range(16):
+        fp, fn = (_nodes(side, _COARSE) for side in box)
+        values = _log_product(units, fp, fn)
         heavy = values > values.max() - _FAR
         rows, columns = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
-        if min(np.ptp(rows), np.ptp(columns)) > _SIDE / 2:
-            return
+        if min(np.ptp(rows), np.ptp(columns)) > half:
+            break
         box = _part(box[0], rows), _part(box[1], columns)
+    row, column = np.unravel_index(values.argmax(), values.shape)
+    return box, (float(fp[row]), float(fn[column]))
 
 
-def _nodes(side: tuple[float, float]) -> Floats:
+def _nodes(side: tuple[float, float], rule: _Rule) -> Floats:
     low, high = side
-    return np.asarray(low + _PLACES * (high - low))
+    return np.asarray(low + rule.places * (high - low))
 
 
 def _part(side: tuple[float, float], heavy: NDArray[np.intp]) -> tuple[float, float]:
     """The part of a side from the node before the first heavy one to that after the last."""
-    edges = np.concatenate(([side[0]], _nodes(side), [side[1]]))
+    edges = np.concatenate(([side[0]], _nodes(side, _COARSE), [side[1]]))
     return float(edges[heavy[0]]), float(edges[heavy[-1] + 2])
 
 
@@ -224,39 +298,90 @@ def _log_rates(fp: Floats, fn: Floats) -> Floats:
 # ------------------------------------------------------------------------------- choosing
 
 
+def likeliest_model(models: Sequence[Model]) -> str:
+    """The model with thresholds that makes the data most probable; of equals the plainer one."""
+    return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
+
+
 def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Thresholds:
-    """The most likely thresholds of the judged cells, at the most likely rates."""
+    """The most likely thresholds of the judged cells, at the most likely rates.
+
+    `BEST_F` is one threshold, chosen by F.
+    """
     judged = ~np.isnan(labels)
     s, yes = scores[judged], labels[judged] > 0
     if not judged.any():
         raise InputError("no cell was judged: thresholds cannot be learned; give judgements")
+    units = units_of(pool, model)[judged]
+    if model == BEST_F:
+        return _fixed(s, yes, best_f_threshold(s, yes))
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
-    elsewhere = _likeliest(everywhere[0], *_rates(everywhere))
-    some = tallies(s, yes, units_of(pool, model)[judged])
-    fp, fn = _rates(some)
+    elsewhere = _step(everywhere[0], *_rates(everywhere))
+    some = tallies(s, yes, units)
     own = model == "nugget-errors"
-    units = {
-        unit: _likeliest_own(tally) if own else _likeliest(tally, fp, fn)
-        for unit, tally in some.items()
+    fp, fn = _rates(everywhere if own else some)
+    steps = {
+        unit: _own_step(tally) if own else _step(tally, fp, fn) for unit, tally in some.items()
     }
-    return Thresholds(model, units, elsewhere, fp, fn)
+    return Thresholds(model, steps, elsewhere, fp, fn)
+
+
+def given_threshold(scores: Floats, labels: Floats, threshold: float) -> Thresholds:
+    """One threshold that was not learned; judged cells, if there are any, tell its rates."""
+    judged = ~np.isnan(labels)
+    return _fixed(scores[judged], labels[judged] > 0, threshold)
+
+
+def _fixed(scores: Floats, yes: Bools, threshold: float) -> Thresholds:
+    step = _own_step(_tally(scores, yes, np.array([threshold])))
+    return Thresholds(BEST_F, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
 def _rates(some: dict[int, Tally]) -> tuple[float, float]:
-    """The most likely shared rates."""
-    *_, (box, values) = _boxes([tally.counts for tally in some.values()])
-    row, column = np.unravel_index(values.argmax(), values.shape)
-    return float(_nodes(box[0])[row]), float(_nodes(box[1])[column])
+    """The most likely shared rates: from the best node of a coarse net on by expectation
+    maximisation, whose every step is uphill."""
+    units = [tally.counts for tally in some.values()]
+    rates = _mass(units)[1]
+    counts = np.concatenate(units)
+    starts = np.cumsum([0, *(len(unit) for unit in units[:-1])])
+    for _ in range(_CLIMBS):
+        fp, tn, fn, tp = _expected(counts, starts, *rates).tolist()
+        rates = (fp + _LEAST) / (fp + tn + 2 * _LEAST), (fn + _LEAST) / (fn + tp + 2 * _LEAST)
+    return rates
 
 
-def _likeliest(tally: Tally, fp: float, fn: float) -> float:
-    logs = tally.counts @ _log_rates(np.array([fp]), np.array([fn]))
-    return float(tally.thresholds[logs[:, 0].argmax()])
+_LEAST = 1e-9  # keeps logarithms of rates finite
 
 
-def _likeliest_own(tally: Tally) -> float:
-    values = [_log_beta(fp, tn) + _log_beta(fn, tp) for fp, tn, fn, tp in tally.counts.tolist()]
-    return float(tally.thresholds[int(np.argmax(values))])
+def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) -> Floats:
+    """FP, TN, FN and TP summed over units, each over its thresholds by how likely they are."""
+    logs = (counts @ _log_rates(np.array([fp]), np.array([fn])))[:, 0]
+    sizes = np.diff(np.append(starts, len(counts)))
+    likely = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
+    share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
+    return np.asarray(share @ counts)
+
+
+def _step(tally: Tally, fp: float, fn: float) -> Step:
+    """At shared rates."""
+    logs = (tally.counts @ _log_rates(np.array([fp]), np.array([fn])))[:, 0]
+    return _weighed(tally, logs, np.full(len(logs), fp), np.full(len(logs), fn))
+
+
+def _own_step(tally: Tally) -> Step:
+    """At each threshold with the rates that are expected there."""
+    fp, tn, fn, tp = tally.counts.T
+    return _weighed(
+        tally, _log_betas(tally.counts), (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
+    )
+
+
+def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> Step:
+    likely = np.exp(logs - logs.max())
+    likely /= likely.sum()
+    passed, failed = likely * (1 - fn), likely * fp
+    chances = np.append(0, np.cumsum(passed)) + failed.sum() - np.append(0, np.cumsum(failed))
+    return Step(float(tally.thresholds[logs.argmax()]), tally.thresholds, np.clip(chances, 0, 1))
 
 
 def best_f_threshold(scores: Floats, yes: Bools) -> float:

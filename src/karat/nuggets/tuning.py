@@ -1,7 +1,8 @@
 """Tuning: the paper's 24 settings, each cross-validated with a threshold from the training folds.
 
 Stemming or not, n-grams up to 1, 2 or 3, idf or counts, stop words in or out. Scores do not depend
-on folds, so every setting is scored once.
+on folds, so every setting is scored once - but for training on judged responses, where a response
+is scored without those of its own fold. For one setting, all threshold models are cross-validated.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.errors import InputError
 from karat.nuggets.agreement import Agreement, agreement
-from karat.nuggets.classifier import Classifier, Idf, pooled_idf, score
+from karat.nuggets.classifier import Classifier
 from karat.nuggets.folds import folds, known_elsewhere
+from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.paper import Paper
 from karat.nuggets.pool import Floats, Ints, Pool
-from karat.nuggets.thresholds import best_f_threshold
+from karat.nuggets.thresholds import NOISY, Model, best_f_threshold, compare_models
 from karat.progress import Progress, silent
 
 
@@ -34,11 +39,16 @@ class Trial:
     """The cells that were known from identical responses in other folds."""
 
 
-def settings(
-    base: Classifier | None = None, stem: str = "english", stop: str = "en"
-) -> list[Classifier]:
-    """The 24 settings; what the paper did not vary is that of `base`."""
+def settings(base: Classifier | None = None) -> list[Classifier]:
+    """The 24 settings; what the paper did not vary is that of `base`.
+
+    The stemmer and the stop list that are tried are those of `base`, or English ones.
+    """
     base = base or Classifier()
+    stem, stop = (
+        given if given != "none" else usual
+        for given, usual in ((base.stem, "english"), (base.stop, "en"))
+    )
     choices = product(("none", stem), (1, 2, 3), ("idf", "count"), ("none", stop))
     return [replace(base, stem=s, n=n, weight=w, stop=t) for s, n, w, t in choices]
 
@@ -48,27 +58,121 @@ def tune(
     labels: Floats,
     by: str = "system",
     classifiers: Sequence[Classifier] | None = None,
-    idf: Idf | None = None,
+    idf: IdfSource | None = None,
     progress: Progress = silent,
     *,
-    corpus: Sequence[str] | None = None,
+    on_responses: bool = False,
 ) -> list[Trial]:
     """Cross-validate settings, leaving out systems, institutions or questions; in their order.
 
     `labels` are the assessors' values of all cells, NaN where there is none; more than 0 is yes.
-    The idf of words is given, or counted in a corpus as each setting cuts and stems it; else it is
-    that of the responses.
     """
     asked = settings() if classifiers is None else list(classifiers)
-    fold = folds(pool, by)
+    fold, source = tuning_folds(pool, by, on_responses), idf or IdfSource()
     known = known_elsewhere(pool, labels, fold)
     found = []
     for k, classifier in enumerate(asked):
-        weigh = idf if corpus is None else pooled_idf(corpus, classifier)
-        scores = score(pool, classifier, weigh)
+        scores = Paper(classifier, on_responses=on_responses).scores(pool, labels, fold, source)
         found.append(trial(pool, classifier, scores, labels, fold, known))
         progress(k + 1, len(asked), "tuning")
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """All settings and, for the best of them, all threshold models."""
+
+    by: str
+    how: Paper
+    """The best setting."""
+    idf: IdfSource
+    trials: tuple[Trial, ...]
+    models: tuple[ModelTrial, ...]
+    left_out: tuple[tuple[str, ...], ...]
+    """The runs of each institution, where those were left out."""
+
+
+def tune_all(
+    pool: Pool,
+    labels: Floats,
+    by: str = "system",
+    paper: Paper | None = None,
+    idf: IdfSource | None = None,
+    progress: Progress = silent,
+) -> Tuning:
+    """`tune`, then `try_models` of the best setting; what the settings share is that of `paper`."""
+    paper, source = paper or Paper(), idf or IdfSource()
+    asked, on_responses = settings(paper.classifier), paper.on_responses
+    trials = tune(pool, labels, by, asked, source, progress, on_responses=on_responses)
+    how = replace(paper, classifier=best(trials).classifier)
+    models = try_models(pool, labels, by, how, source, progress)
+    houses = houses_of(pool) if by == "institution" else ()
+    return Tuning(by, how, source, tuple(trials), tuple(models), houses)
+
+
+def houses_of(pool: Pool) -> tuple[tuple[str, ...], ...]:
+    """The runs of each institution."""
+    found: dict[str, list[str]] = {}
+    for run, house in zip(pool.runs, pool.houses, strict=True):
+        found.setdefault(house, []).append(run)
+    return tuple(map(tuple, found.values()))
+
+
+def tuning_folds(pool: Pool, by: str, on_responses: bool) -> Ints:
+    """The fold of every cell; training on responses needs some that are not left out."""
+    if on_responses and by == "question":
+        raise InputError(
+            "training on judged responses while questions are left out: of a question that is left "
+            "out no response is known; leave out systems or institutions"
+        )
+    return folds(pool, by)
+
+
+class ModelTrial(NamedTuple):
+    """A threshold model: how probable the data are, and how it agrees with assessors."""
+
+    model: Model
+    agreement: Agreement | None
+    """None where there is nothing to try: the coin knows no responses."""
+
+
+def try_models(
+    pool: Pool,
+    labels: Floats,
+    by: str,
+    how: Paper,
+    idf: IdfSource | None = None,
+    progress: Progress = silent,
+) -> list[ModelTrial]:
+    """The paper's Table 4 for one setting, each model cross-validated; scores are expected ones.
+
+    Of a question that is left out no nugget has a threshold of its own: only the global model is
+    tried there.
+    """
+    fold = tuning_folds(pool, by, how.on_responses)
+    known = known_elsewhere(pool, labels, fold)
+    scores = how.scores(pool, labels, fold, idf)
+    found = []
+    for done, model in enumerate(compare_models(pool, scores, labels), 1):
+        tried = NOISY if by != "question" else NOISY[:1]
+        rule = replace(how, thresholds=model.name) if model.name in tried else None
+        agreed = _left_out(pool, labels, fold, known, scores, rule) if rule else None
+        found.append(ModelTrial(model, agreed))
+        progress(done, 1 + len(NOISY), "trying threshold models")
+    return found
+
+
+def _left_out(
+    pool: Pool, labels: Floats, fold: Ints, known: Floats, scores: Floats, how: Paper
+) -> Agreement:
+    told = ~np.isnan(known)
+    chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
+    for k, train in training(labels, fold):
+        fitted, mine = how.fit(pool, scores, np.where(train, labels, np.nan)), fold == k
+        chances[mine] = fitted.chances(pool, scores)[mine]
+        carried[mine] = fitted.carried(pool, scores)[mine]
+    carried = np.where(told, known > 0, carried)
+    return agreement(pool, carried, labels, np.where(told, known > 0, chances))
 
 
 def trial(

@@ -102,6 +102,9 @@ def _count(found: Changes, kind: str) -> Row:
 
 
 def _row(row: Change) -> dict[str, Cell]:
+    from karat.nuggets.likelihood import excerpt
+
+    text = row.new.response or row.old.response
     return {
         "heading": row.kind,
         "change": row.kind,
@@ -109,7 +112,7 @@ def _row(row: Change) -> dict[str, Cell]:
         "nugget": row.nugget.id,
         "importance": row.nugget.importance,
         "description": row.nugget.descriptions[0],
-        "response": row.new.response or row.old.response,
+        "response": None if text is None else excerpt(text, row.nugget),
         "old_response": row.old.response,
         "new_response": row.new.response,
         "by": row.by,

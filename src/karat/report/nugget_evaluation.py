@@ -12,10 +12,11 @@ from karat.report.table import Cell, Column, Document, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.agreement import Agreement
     from karat.nuggets.evaluation import Baseline, Evaluation
+    from karat.nuggets.idf_sources import IdfSource
     from karat.nuggets.thresholds import Model
-    from karat.nuggets.tuning import Trial
+    from karat.nuggets.tuning import ModelTrial, Trial, Tuning
 
-_AGREEMENT = (
+AGREEMENT = (
     Column("precision", "P", 3, align="right", help="Of decisions, against assessors."),
     Column("recall", "R", 3, align="right", help="Of decisions, against assessors."),
     Column("f", "F", 3, align="right", help="Of decisions, against assessors."),
@@ -28,14 +29,16 @@ _SETTINGS = (
     Column("n", "n", align="right", help="The longest n-grams."),
     Column("weight", "Weight"),
     Column("stop", "Stop"),
-    *_AGREEMENT,
+    *AGREEMENT,
     Column("threshold", "Threshold", 3, align="right", help="The best on all judged pairs."),
 )
 _MODELS = (
     Column("model", "Model"),
+    Column("name", "Name", readers="people"),
     Column("log10", "log10 P(Data|Model)", 1, align="right"),
 )
-_ROWS = (Column("what", "What"), *_AGREEMENT)
+_TRIED = (_MODELS[0], _MODELS[-1], *AGREEMENT)
+_ROWS = (Column("what", "What"), *AGREEMENT)
 _BY = {
     "system": "each run in turn was left out; others' judgements on the same nuggets are known, "
     "which lowers the error and ranks a run by how much it resembles the others",
@@ -67,19 +70,64 @@ def settings_table(trials: Sequence[Trial]) -> Table:
 
 
 def models_table(models: Sequence[Model]) -> Table:
-    """The paper's Table 4."""
-    rows: list[Row] = [{"model": model.name, "log10": model.log10} for model in models]
-    return Table("models", "Thresholds, by marginal likelihood", _MODELS, rows)
+    """The paper's Table 4; the likeliest model is marked."""
+    return _models(models, [{} for _ in models], _MODELS)
 
 
-def tune_document(
-    name: str, trials: Sequence[Trial], models: Sequence[Model], by: str, command: str
-) -> Document:
+def tried_models_table(tried: Sequence[ModelTrial]) -> Table:
+    """The same with the agreement of each model in cross-validation."""
+    more = [_numbers(one.agreement) if one.agreement else {} for one in tried]
+    return _models([one.model for one in tried], more, _TRIED)
+
+
+def _models(
+    models: Sequence[Model], more: Sequence[dict[str, Cell]], columns: tuple[Column, ...]
+) -> Table:
+    from karat.nuggets.thresholds import MODELS, likeliest_model
+
+    first = likeliest_model(models)
+    rows: list[Row] = [
+        {"model": model.name, "name": MODELS[model.name], "log10": model.log10, **numbers}
+        for model, numbers in zip(models, more, strict=True)
+    ]
+    marked = frozenset((k, "log10") for k, model in enumerate(models) if model.name == first)
+    return Table("models", "Thresholds, by marginal likelihood", columns, rows, emphasis=marked)
+
+
+def tune_document(name: str, found: Tuning, command: str) -> Document:
     """The 24 settings and the threshold models."""
-    table = settings_table(trials)
+    table = settings_table(found.trials)
     rows = Table("rows", table.title, table.columns, table.rows, emphasis=table.emphasis)
-    notes = (f"Cross-validated: {_BY[by]}.",)
-    return Document(f"Tuning on {name}", (rows, models_table(models)), command, {}, notes=notes)
+    models = tried_models_table(found.models)
+    notes = (
+        f"Cross-validated: {_BY[found.by]}.",
+        *_houses(found.left_out),
+        "Settings: one threshold, with the best F on the other folds, and runs' scores from "
+        f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
+        f"{_NO_OWN if found.by == 'question' else ''}.",
+        about_idf(found.idf),
+    )
+    return Document(f"Tuning on {name}", (rows, models), command, {}, notes=notes)
+
+
+_NO_OWN = "; nuggets of a question that is left out have only the global threshold"
+
+
+def about_idf(idf: IdfSource) -> str:
+    """Where idf comes from."""
+    from karat.nuggets.idf_sources import NAMED, WORDFREQ
+
+    language = f", language {idf.language}" if idf.name == WORDFREQ else ""
+    return f"idf: {NAMED.get(idf.name, f'the texts of {idf.name}')}{language}."
+
+
+def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
+    """How runs were taken together."""
+    several = [f"{', '.join(house)}" for house in left_out if len(house) > 1]
+    if not left_out:
+        return []
+    together = f"; together: {'; '.join(several)}" if several else ""
+    return [f"{len(left_out)} institutions{together}."]
 
 
 def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
@@ -90,6 +138,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
             "what": f"paper's classifier, {found.best.classifier}",
             **_numbers(found.best.agreement),
         },
+        *_likeliest(found),
         *({"what": b.name, **_over_runs(b)} for b in found.baselines),
     ]
     return Document(
@@ -97,7 +146,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
         (
             Table("rows", "Agreement with assessors", _ROWS, rows),
             settings_table(found.trials),
-            models_table(found.models),
+            tried_models_table(found.models),
             chart_figure(_scatter(found)),
             chart_figure(_threshold_chart(found)),
         ),
@@ -107,16 +156,24 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
             f"Cross-validated: {_BY[found.by]}.",
             f"Chosen by F in this cross-validation: {_chosen(found)}.",
             "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+            about_idf(found.idf),
         ),
     )
 
 
+def _likeliest(found: Evaluation) -> list[Row]:
+    """The paper's classifier with the thresholds that the data favour, if they could be tried."""
+    model, agreed = found.likeliest
+    if agreed is None:
+        return []
+    return [{"what": f"the same, threshold model {model.name} (likeliest)", **_numbers(agreed)}]
+
+
 def _chosen(found: Evaluation) -> str:
     """Which classifier has the better F; the paper's is the best of 24 settings."""
-    from karat.nuggets.calibrated import choose
-
-    calibrated = choose(found.trials, found.calibrated) is found.calibrated
-    return "the calibrated classifier" if calibrated else "the paper's classifier, best of 24"
+    if found.winner == "calibrated":
+        return "the calibrated classifier"
+    return "the paper's classifier, best of 24 settings"
 
 
 def _over_runs(baseline: Baseline) -> dict[str, Cell]:
@@ -158,11 +215,14 @@ def _outside(found: Evaluation) -> str:
 
 
 def _threshold_chart(found: Evaluation) -> Curves:
-    knots = [Knot(threshold, tau) for threshold, tau in found.curve]
+    curves = [
+        Curve(name, [Knot(threshold, tau) for threshold, tau in points])
+        for name, points in found.curves
+    ]
     return Curves(
         "tau_b against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs",
-        [Curve(str(found.best.classifier), knots)],
-        caption="One threshold for all nuggets.",
+        curves,
+        caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )

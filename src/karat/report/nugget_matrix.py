@@ -7,19 +7,21 @@ one nugget's words at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from karat.report.chart_models import HeatMap
 from karat.report.figures import chart_svg
 from karat.report.markup import element, quote
-from karat.report.table import Figure
+from karat.report.table import Document, Figure, Link, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.keys import Question
     from karat.nuggets.sets import NuggetSet
     from karat.report.nuggets import Scored
 
+Block: TypeAlias = Table | Figure
 SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
 _WORDS = {1.0: "carries", 0.5: "carries in part", 0.0: "does not carry"}
 LEGEND = (
@@ -28,6 +30,34 @@ LEGEND = (
 )
 MOST_WORDS = 2_000
 """Words of a response that the page shows; longer ones are cut."""
+
+
+def score_page(
+    document: Document, nuggets: NuggetSet, scored: Sequence[Scored], strict: bool
+) -> Document:
+    """A report of scores with matrices, to which the table of questions leads.
+
+    What a page is for comes before long tables.
+    """
+    titles = {question.id: _title(question) for question in nuggets.key.questions.values()}
+    first, *others = document.blocks
+    figures = matrix_figures(nuggets, scored, strict)
+    return replace(document, blocks=(first, *figures, *(_led(one, titles) for one in others)))
+
+
+def _led(block: Block, titles: Mapping[str, str]) -> Block:
+    """The table of questions with ways to their matrices."""
+    if not isinstance(block, Table) or block.key != "questions":
+        return block
+    rows: list[Row] = []
+    for row in block.rows:
+        id = str(row["question"])
+        rows.append({**row, "question": Link(id, titles[id])})
+    return replace(block, rows=rows)
+
+
+def _title(question: Question) -> str:
+    return f"Question {question.id}" + (f": {question.text}" if question.text else "")
 
 
 def matrix_figures(nuggets: NuggetSet, scored: Sequence[Scored], strict: bool) -> list[Figure]:
@@ -39,7 +69,7 @@ def matrix_figures(nuggets: NuggetSet, scored: Sequence[Scored], strict: bool) -
 
 
 def _figure(question: Question, number: int, scored: Sequence[Scored], strict: bool) -> Figure:
-    title = f"Question {question.id}" + (f": {question.text}" if question.text else "")
+    title = _title(question)
     supports = [one.decided[question.id].support(strict).tolist() for one in scored]
     chart = HeatMap(
         title,
@@ -119,7 +149,8 @@ def _answers(question: Question, number: int, scored: Sequence[Scored]) -> Itera
                 element("p", _marked(question, response.text), id=_anchor(number, run, i))
                 for i, response in enumerate(responses)
             ]
-            summary = element("summary", quote(f"{one.run.tag}: {len(responses)} responses"))
+            count = f"{len(responses):,} response{'s' * (len(responses) > 1)}"
+            summary = element("summary", quote(f"{one.run.tag}: {count}"))
             yield element("details", summary, *items, class_="answer")
 
 

@@ -11,6 +11,7 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
     from karat.nuggets.decisions import Decided
+    from karat.nuggets.judgements import Contradiction
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.nuggeteer import RunIntervals
@@ -102,32 +103,49 @@ def _difficulty(nuggets: NuggetSet) -> list[Table | Figure]:
 
 def _contradictions(nuggets: NuggetSet) -> list[Table | Figure]:
     """Judgements of the same words that differ: all for programs, the first for people."""
-    rows: list[Row] = [
-        {
-            "question": first.question,
-            "nugget": first.nugget,
-            "value": first.value,
-            "place": first.place,
-            "other_value": second.value,
-            "other_place": second.place,
-        }
-        for first, second in nuggets.judgements.contradictions
-    ]
-    if not rows:
+    found = nuggets.judgements.contradictions
+    if not found:
         return []
     title = "Judgements that contradict each other; the highest counts"
-    more = f"The first {_MOST} of {len(rows):,}." if len(rows) > _MOST else ""
+    more = f"The first {_MOST} of {len(found):,}." if len(found) > _MOST else ""
+    whole = [_both(pair, (pair.first.place, pair.second.place)) for pair in found]
+    short = [_both(p, _short(p.first.place, p.second.place)) for p in found[:_MOST]]
     return [
-        Table("contradictions", title, _CONTRADICTIONS, rows, readers="programs"),
+        Table("contradictions", title, _CONTRADICTIONS, whole, readers="programs"),
         Table(
             "first_contradictions",
             title,
             _CONTRADICTIONS,
-            rows[:_MOST],
+            short,
             notes=(more,) if more else (),
             readers="people",
         ),
     ]
+
+
+def _both(pair: Contradiction, places: tuple[str, str]) -> Row:
+    first, second = pair
+    return {
+        "question": first.question,
+        "nugget": first.nugget,
+        "value": first.value,
+        "place": places[0],
+        "other_value": second.value,
+        "other_place": places[1],
+    }
+
+
+def _short(one: str, other: str) -> tuple[str, str]:
+    """Places without the folders in front, but for what is needed to tell files apart."""
+    files = [place.rpartition(", line ")[0].split("/") for place in (one, other)]
+    lines = [place.rpartition(", line ")[2] for place in (one, other)]
+    kept = 1
+    while files[0] != files[1] and files[0][-kept:] == files[1][-kept:]:
+        kept += 1
+    if not all(map(any, files)):  # judgements that no file has
+        return one, other
+    first, second = (f"{'/'.join(f[-kept:])}, line {n}" for f, n in zip(files, lines, strict=True))
+    return first, second
 
 
 def _systems(found: Bin) -> str:
@@ -208,7 +226,7 @@ def score_document(
 ) -> Document:
     """Runs, their answers and, with `details`, every nugget."""
     tables = [
-        Table("rows", "Runs", _RUNS, [_run(one) for one in scored]),
+        Table("rows", "Runs", _RUNS, [run_row(one) for one in scored]),
         Table(
             "questions",
             "Questions",
@@ -229,7 +247,8 @@ def score_document(
     )
 
 
-def _run(one: Scored) -> Row:
+def run_row(one: Scored) -> Row:
+    """All scores of a run."""
     from karat.nuggets.modern import mean_shares
 
     pairs = sum(decided.values.size for decided in one.decided.values())

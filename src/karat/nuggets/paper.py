@@ -1,0 +1,124 @@
+"""Guesses of the paper's classifier: its scores, and thresholds learned from judgements.
+
+Which threshold model is used - one threshold, one for each question or nugget, error rates of each
+nugget - is chosen by marginal likelihood unless it is named. Cells of a fold are decided by
+thresholds that were learned, and a model that was chosen, without the fold.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.classifier import Classifier, score, trained_score
+from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.thresholds import (
+    BEST_F,
+    NOISY,
+    Model,
+    Thresholds,
+    compare_models,
+    fit_thresholds,
+    given_threshold,
+    likeliest_model,
+)
+from karat.progress import Progress, silent
+
+AUTO = "auto"
+THRESHOLD_MODELS = (AUTO, *NOISY, BEST_F)
+"""What may be asked for."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """How the paper's classifier scores and decides."""
+
+    classifier: Classifier = field(default_factory=Classifier)
+    thresholds: str = AUTO
+    """One of `THRESHOLD_MODELS`."""
+    threshold: float | None = None
+    """A threshold for all cells, in place of learned ones."""
+    on_responses: bool = False
+    """Responses that were judged to carry a nugget describe it, too."""
+
+    def __post_init__(self) -> None:
+        if self.thresholds not in THRESHOLD_MODELS:
+            names = ", ".join(THRESHOLD_MODELS)
+            raise InputError(f"threshold model {self.thresholds!r}: expected one of {names}")
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise InputError(f"threshold={self.threshold}: expected a number")
+
+    def __str__(self) -> str:
+        return f"{self.classifier}{' on-responses' * self.on_responses}"
+
+    def scores(
+        self,
+        pool: Pool,
+        labels: Floats,
+        fold: Ints,
+        idf: IdfSource | None = None,
+        progress: Progress = silent,
+    ) -> Floats:
+        """The scores of all cells; trained on responses, each by those of other folds."""
+        rule, source = self.classifier, idf or IdfSource()
+        weigh = source.of_classifier(pool, rule) if rule.weight == "idf" else None
+        if self.on_responses:
+            return trained_score(pool, rule, labels, fold, weigh, progress)
+        return score(pool, rule, weigh, progress=progress)
+
+    def fit(self, pool: Pool, scores: Floats, labels: Floats) -> Thresholds:
+        """Thresholds from the judged cells (the others are NaN)."""
+        if self.threshold is not None:
+            return given_threshold(scores, labels, self.threshold)
+        model = self.thresholds
+        if model == AUTO:
+            model = likeliest_model(compare_models(pool, scores, labels))
+        return fit_thresholds(pool, scores, labels, model)
+
+
+class PaperGuesses(NamedTuple):
+    """What the paper's classifier says of all cells, of judged ones without their fold."""
+
+    probabilities: Floats
+    carried: NDArray[np.bool_]
+    thresholds: Thresholds
+    """Of all judged cells."""
+    models: tuple[Model, ...]
+    """log10 P(Data|Model), where thresholds were learned."""
+
+
+def guess(
+    pool: Pool,
+    labels: Floats,
+    fold: Ints,
+    how: Paper | None = None,
+    idf: IdfSource | None = None,
+    progress: Progress = silent,
+) -> PaperGuesses:
+    """Decide on all cells; what no fold with judgements has is decided by all of them."""
+    how = how or Paper()
+    judged = ~np.isnan(labels)
+    if not judged.any() and how.threshold is None:
+        raise InputError(
+            "the paper's classifier learns its thresholds from judgements, and there are none: "
+            "give some, or a threshold, or use the calibrated classifier"
+        )
+    scores = how.scores(pool, labels, fold, idf, progress)
+    whole = how.fit(pool, scores, labels)
+    chances, carried = whole.chances(pool, scores), whole.carried(pool, scores)
+    kinds = np.unique(fold[judged]).tolist()
+    for done, k in enumerate(kinds if len(kinds) > 1 else (), 1):
+        mine = fold == k
+        fitted = how.fit(pool, scores, np.where(mine, np.nan, labels))
+        chances[mine] = fitted.chances(pool, scores)[mine]
+        carried[mine] = fitted.carried(pool, scores)[mine]
+        progress(done, len(kinds), "learning thresholds")
+    learned = how.threshold is None
+    models = tuple(compare_models(pool, scores, labels)) if learned else ()
+    return PaperGuesses(chances, carried, whole, models)

@@ -1,0 +1,145 @@
+"""What a report of scores says about the classifier that guessed, and about the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from karat.report.nugget_evaluation import AGREEMENT, about_idf, models_table
+from karat.report.nuggets import run_row
+from karat.report.table import Column, Document, Row, Table
+
+if TYPE_CHECKING:
+    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
+    from karat.report.nuggets import Scored
+
+_TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
+_NAMES = _TITLES | {"calibrated": "the calibrated"}
+_CLASSIFIERS = (
+    Column("classifier", "Classifier"),
+    Column("guesses", "Guesses", help="Whether it decided what nobody has judged."),
+    *AGREEMENT,
+    Column(
+        "covered",
+        "Inside",
+        3,
+        align="right",
+        help="Share of judged runs whose A lies in the 95% interval from the errors on the others.",
+    ),
+)
+_BOTH = (
+    Column("run", "Run"),
+    Column("classifier", "Classifier"),
+    Column("micro", "F micro", 3, align="right"),
+    Column("macro", "F macro", 3, align="right"),
+    Column("f_low", "F low", 3, align="right"),
+    Column("f_high", "F high", 3, align="right"),
+    Column("A", "A", 3, align="right"),
+    Column("low", "Low", 3, align="right"),
+    Column("high", "High", 3, align="right"),
+    Column("V", "V", 3, align="right"),
+    Column("W", "W", 3, align="right"),
+)
+
+
+def with_classifiers(
+    document: Document,
+    scored: Sequence[Scored],
+    found: Nuggeteer,
+    beside: Sequence[Scored] | None,
+    rule: GuessRule,
+) -> Document:
+    """The report of scores, with what is to be said about guesses."""
+    tables: list[Table] = []
+    if found.beside is not None and beside is not None:
+        both = ((found, scored), (found.beside, beside))
+        tables = [*_agreement(found), _side_by_side(both)]
+    paper = found.paper or (found.beside.paper if found.beside else None)
+    if paper is not None and paper.models:
+        tables.append(models_table(paper.models))
+    certain = any(one.intervals for one in scored)
+    notes = (*document.notes, *_about(found, rule, certain))
+    first, *others = document.blocks
+    return replace(document, blocks=(first, *tables, *others), notes=notes)
+
+
+def _agreement(found: Nuggeteer) -> list[Table]:
+    """How both agree with assessors, if that could be measured."""
+    rows: list[Row] = [
+        {
+            "classifier": _TITLES[one.classifier],
+            "guesses": "yes" if one is found else "no",
+            **one.agreement._asdict(),
+            "covered": one.covered,
+        }
+        for one in (found, found.beside)
+        if one is not None and one.agreement is not None
+    ]
+    title = "Classifiers, on judged runs that they had not seen"
+    return [Table("classifiers", title, _CLASSIFIERS, rows)] if rows else []
+
+
+def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
+    """Every run as each classifier has it scored."""
+    rows: list[Row] = [
+        {**run_row(one), "classifier": _TITLES[found.classifier]}
+        for pair in zip(*(some for _, some in both), strict=True)
+        for (found, _), one in zip(both, pair, strict=True)
+    ]
+    return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
+
+
+def _about(found: Nuggeteer, rule: GuessRule, certain: bool) -> list[str]:
+    """What the guesses rest on; `certain`: whether there are intervals."""
+    told = [_paper(found, rule, certain) if found.classifier == "paper" else _calibrated(found)]
+    if rule.classifier == "auto":
+        told.append(_contest(found))
+    if rule.classifier != "calibrated" or rule.idf.name != "pooled":
+        told.append(about_idf(rule.idf))
+    return told
+
+
+_ENDS = "Low and high: 95% intervals of A and of F macro on these questions"
+
+
+def _calibrated(found: Nuggeteer) -> str:
+    if found.learned:
+        return (
+            f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs. "
+            f"{_ENDS}, from its errors on judged runs it had not seen."
+        )
+    return (
+        "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
+        f"judged pairs, 20 of them carried and 20 not). {_ENDS}."
+    )
+
+
+def _paper(found: Nuggeteer, rule: GuessRule, certain: bool) -> str:
+    ends = f"{_ENDS}, from its errors on judged runs it had not seen."
+    if not certain:
+        ends = "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
+    return f"Guesses: the paper's classifier, {rule.paper}; {_thresholds(found, rule)}. {ends}"
+
+
+def _thresholds(found: Nuggeteer, rule: GuessRule) -> str:
+    from karat.nuggets.thresholds import BEST_F, MODELS
+
+    if rule.paper.threshold is not None:
+        return f"threshold {rule.paper.threshold:g}, as given"
+    model = found.paper.thresholds.model if found.paper else BEST_F
+    name = MODELS.get(model, "the threshold with the best F")
+    why = ", the likeliest model" if rule.paper.thresholds == "auto" else ""
+    return f"{name}{why}, learned from {found.learned:,} judged pairs"
+
+
+def _contest(found: Nuggeteer) -> str:
+    """Who won, and by what."""
+    other = found.beside
+    if other is None or found.agreement is None or other.agreement is None:
+        return "auto: there are too few judgements of different runs for a contest of classifiers."
+    return (
+        f"auto: on judged runs that it had not seen, {_NAMES[found.classifier]} classifier has F "
+        f"{found.agreement.f:.3f}, {_NAMES[other.classifier]} {other.agreement.f:.3f}; so the "
+        "former guesses."
+    )

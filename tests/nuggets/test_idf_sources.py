@@ -1,0 +1,93 @@
+"""Sources of idf: the responses, a corpus, wordfreq; for classifiers and for Pourpre."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+from karat.nuggets.classifier import Classifier, pooled_idf
+from karat.nuggets.idf_sources import Corpus, IdfSource
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.pool import Pool, make_pool
+from karat.nuggets.runs import Response, make_run
+
+RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])
+WORDS = ["reactor", "the", "unheard"]
+
+
+def pool() -> Pool:
+    return make_pool(make_key([Question("q", (Nugget("1", ("the reacting reactors",)),))]), [RUN])
+
+
+def test_pooled_is_that_of_the_responses() -> None:
+    one, rule = pool(), Classifier()
+    found = IdfSource().of_classifier(one, rule)
+    assert list(found(WORDS)) == list(pooled_idf(one.texts, rule)(WORDS))
+
+
+@pytest.mark.parametrize("stem", ["none", "english"])
+def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str) -> None:
+    lines = ["the Reactor (new)", "the reactors", "the", ""]
+    (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
+    rule = Classifier(stem=stem)
+    found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
+    assert list(found(WORDS)) == list(pooled_idf(lines, rule)(WORDS))
+    reactors = 2 if stem == "english" else 1
+    assert found(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
+
+
+def test_settings_that_do_not_matter_are_not_counted_anew() -> None:
+    source, one = IdfSource(), pool()
+    first = source.of_classifier(one, Classifier(1, stop="en", once=True))
+    assert source.of_classifier(one, Classifier(3)) is first
+    assert source.of_classifier(one, Classifier(3, stem="english")) is not first
+
+
+def test_a_stem_is_as_frequent_as_its_words_together() -> None:
+    import wordfreq
+
+    source, one = IdfSource("wordfreq"), pool()
+    plain = source.of_classifier(one, Classifier())(["reactor", "unheard"])
+    assert plain[0] == pytest.approx(-math.log(wordfreq.word_frequency("reactor", "en")))
+    assert plain[1] == pytest.approx(-math.log(1e-8))
+    (stem,) = source.of_classifier(one, Classifier(stem="english"))(["reactor"])
+    both = sum(wordfreq.word_frequency(word, "en") for word in ("reactor", "reactors"))
+    assert stem == pytest.approx(-math.log(both))
+
+
+def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("the reactors\nthe\n")
+    corpus = IdfSource(str(tmp_path / "c.txt")).of_words([RUN], "porter")
+    assert corpus(["reactor", "the"]).tolist() == pytest.approx([math.log(2), 0])
+    pooled = IdfSource().of_words([RUN], "porter")
+    assert pooled(["reactors", "the"]).tolist() == pytest.approx([0, math.log(2)])
+    the, reactor = IdfSource("wordfreq", "de").of_words([RUN], "none")(["der", "reaktor"]).tolist()
+    assert the < reactor
+
+
+def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
+    lines = [f"text {k}" for k in range(1000)]
+    (tmp_path / "c.txt").write_text("\n".join(lines))
+    found = Corpus(tmp_path / "c.txt")
+    assert len(found) == 1000
+    assert found[300:700] == lines[300:700]
+    assert found[990:2000] == lines[990:]
+    assert found[5:5] == []
+
+
+def test_what_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(kt.InputError, match="No such file"):
+        IdfSource(str(tmp_path / "nothing")).check()
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(kt.InputError, match="is empty: expected one segment a line"):
+        IdfSource(str(tmp_path / "empty")).check()
+    with pytest.raises(kt.InputError, match="no language 'xx'"):
+        IdfSource("wordfreq", "xx").check()
+    IdfSource().check()
+    monkeypatch.setitem(sys.modules, "wordfreq", None)
+    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[wordfreq\]'"):
+        IdfSource("wordfreq").check()

@@ -1,0 +1,327 @@
+"""The paper's classifier as a guesser: thresholds, folds, training on responses, the contest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nuggets.nugget_world import pooled, world
+
+import karat as kt
+from karat.errors import InputError
+from karat.nuggets.agreement import agreement
+from karat.nuggets.classifier import Classifier, pooled_idf, score, trained_score
+from karat.nuggets.decisions import decide_run
+from karat.nuggets.folds import folds
+from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.intervals import score_errors, score_interval
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.known import own_values
+from karat.nuggets.nuggeteer import AUTO, CALIBRATED, PAPER, GuessRule, better, nuggeteer
+from karat.nuggets.official import Official
+from karat.nuggets.paper import THRESHOLD_MODELS, Paper, guess
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
+from karat.nuggets.thresholds import (
+    NOISY,
+    Model,
+    compare_models,
+    fit_thresholds,
+    given_threshold,
+    grid,
+    likeliest_model,
+)
+from karat.nuggets.tuning import try_models, tune, tune_all
+
+KEY, RUNS, JUDGED = world(questions=8, runs=6)
+SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
+HOW = Official()
+
+
+def without(*tags: str) -> NuggetSet:
+    return replace(SET, judgements=JUDGED.without(tags))
+
+
+# ---------------------------------------------------------------------------------- probabilities
+
+
+def chance(scores: np.ndarray, yes: np.ndarray, asked: float, fp: float, fn: float) -> float:
+    """P(yes | score) by the formula, threshold by threshold."""
+    above = weight = 0.0
+    for t in grid(scores):
+        cells = np.where(scores > t, np.where(yes, 1 - fn, fn), np.where(yes, fp, 1 - fp))
+        weight += cells.prod()
+        above += cells.prod() * (1 - fn if asked > t else fp)
+    return above / weight
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=6, max_size=6),
+    st.integers(-1, 6),
+)
+def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], asked: int) -> None:
+    pool, labels, _ = pooled(questions=1, runs=1)
+    scores = np.array([float(s) for s, _ in cells])[: len(labels)]
+    yes = np.array([y for _, y in cells])[: len(labels)]
+    found = fit_thresholds(pool, scores, yes.astype(float), "global")
+    wanted = chance(scores, yes, asked, found.fp, found.fn)
+    got = found.chances(pool, np.full(len(labels), float(asked)))
+    assert got.tolist() == pytest.approx([wanted] * len(labels), abs=1e-9)
+
+
+@pytest.mark.parametrize("model", NOISY)
+def test_the_rates_are_the_likeliest(model: str) -> None:
+    pool, labels, _ = pooled()
+    scores = score(pool, Classifier())
+    found = fit_thresholds(pool, scores, labels, model)
+    mean = found.chances(pool, scores).mean()
+    assert mean == pytest.approx(
+        (labels > 0).mean(), abs=0.05 if model == "nugget-errors" else 1e-6
+    )
+    carried = found.carried(pool, scores)
+    assert agreement(pool, carried, labels).f > 0.8
+
+
+def test_own_rates_decide_where_no_threshold_does() -> None:
+    """A nugget that all responses carry, whatever their scores."""
+    pool, labels, _ = pooled()
+    scores = np.random.default_rng(1).random(len(labels))
+    found = fit_thresholds(pool, scores, np.ones(len(labels)), "nugget-errors")
+    assert found.carried(pool, scores).all()
+
+
+def test_the_likeliest_model_is_never_the_coin() -> None:
+    models = [Model("coin", -1.0), Model("global", -3.0), Model("nugget", -2.0)]
+    assert likeliest_model(models) == "nugget"
+
+
+def test_a_given_threshold_is_kept() -> None:
+    pool, labels, _ = pooled()
+    scores = score(pool, Classifier())
+    found = given_threshold(scores, labels, 4.5)
+    assert set(found.of(pool).tolist()) == {4.5}
+    low, high = found.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
+    below = scores <= 4.5
+    assert low == pytest.approx(((labels > 0) & below).sum() / below.sum(), abs=0.02)
+    assert high > low
+
+
+# ------------------------------------------------------------------------------------------ folds
+
+
+@pytest.mark.parametrize("model", THRESHOLD_MODELS)
+def test_cells_are_decided_without_their_fold(model: str) -> None:
+    pool, labels, _ = pooled(questions=4, runs=4)
+    fold, how = folds(pool, "system"), Paper(Classifier(1), model)
+    found = guess(pool, labels, fold, how)
+    scores = score(pool, how.classifier)
+    for k in np.unique(fold):
+        mine = fold == k
+        alone = how.fit(pool, scores, np.where(mine, np.nan, labels))
+        assert (found.carried[mine] == alone.carried(pool, scores)[mine]).all()
+        flipped = guess(pool, np.where(mine, 1 - labels, labels), fold, how)
+        assert (flipped.carried[mine] == found.carried[mine]).all()
+        assert flipped.probabilities[mine] == pytest.approx(found.probabilities[mine])
+    assert found.models == tuple(compare_models(pool, scores, labels))
+
+
+@pytest.mark.parametrize(
+    "rule", [Classifier(1), Classifier(2, "count", normalised=True, once=True)]
+)
+def test_training_on_responses_leaves_out_those_of_the_fold(rule: Classifier) -> None:
+    pool, labels, judged = pooled(questions=3, runs=4)
+    fold, idf = folds(pool, "institution"), pooled_idf(pool.texts, rule)
+    found = trained_score(pool, rule, labels, fold, idf)
+    for k in np.unique(fold):
+        mine = fold == k
+        others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
+        assert found[mine] == pytest.approx(score(pool, rule, idf, others)[mine])
+    assert (found != score(pool, rule, idf)).any()
+
+
+def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
+    more = [make_run("twice", [("q0", r) for r in (Response("A  b"), Response("a b"))])]
+    rows = (Judged("q0", "n0", "a b", 1.0, "twice"), *JUDGED.rows)
+    pool = make_pool(KEY, [*RUNS, *more])
+    labels = own_values(pool, Judgements(rows))
+    fold = folds(pool, "system")
+    found = trained_score(pool, Classifier(1, "count"), labels, fold)
+    mine = pool.cell_run == 0
+    others = Judgements(rows).without(["run0"])
+    wanted = score(pool, Classifier(1, "count"), judged=others)
+    assert found[mine] == pytest.approx(wanted[mine])
+
+
+def test_tuning_on_responses_needs_responses_that_are_known() -> None:
+    pool, labels, _ = pooled(questions=3, runs=4)
+    with pytest.raises(InputError, match="leave out systems or institutions"):
+        tune(pool, labels, "question", on_responses=True)
+    plain, taught = (
+        tune(pool, labels, "system", [Classifier(1)], on_responses=on)[0] for on in (False, True)
+    )
+    assert plain.threshold != taught.threshold
+
+
+@pytest.mark.parametrize("by", ["system", "question"])
+def test_threshold_models_are_cross_validated(by: str) -> None:
+    pool, labels, _ = pooled()
+    found = try_models(pool, labels, by, Paper(Classifier(1)))
+    scores = score(pool, Classifier(1))
+    assert [one.model for one in found] == compare_models(pool, scores, labels)
+    assert found[0].agreement is None
+    tried = [one for one in found if one.agreement is not None]
+    assert [one.model.name for one in tried] == list(NOISY if by == "system" else NOISY[:1])
+    assert all(one.agreement is not None and one.agreement.f > 0.5 for one in tried)
+
+
+def test_all_in_one_call() -> None:
+    pool, labels, _ = pooled(questions=3, runs=4)
+    found = tune_all(pool, labels, "institution", Paper(Classifier(once=True, stem="porter")))
+    assert len(found.trials) == 24
+    assert found.how.classifier == max(found.trials, key=lambda one: one.agreement.f).classifier
+    assert {trial.classifier.stem for trial in found.trials} == {"none", "porter"}
+    assert found.left_out == (("run0", "run1"), ("run2", "run3"))
+
+
+# ------------------------------------------------------------------------------------ the contest
+
+
+def test_the_paper_s_classifier_guesses_a_new_run() -> None:
+    nuggets = without("run0")
+    found = nuggeteer(nuggets, rule=GuessRule(PAPER))
+    assert (found.classifier, found.learned) == (PAPER, len(nuggets.judgements.rows))
+    run = SET.runs["run0"]
+    decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
+    right = [
+        bool(decided[row.question].values[0, int(row.nugget[1:])]) == bool(row.value)
+        for row in JUDGED.rows
+        if row.run == "run0"
+    ]
+    assert np.mean(right) > 0.85
+    ends = found.intervals(run, decided, HOW)
+    assert ends is not None
+    assert 0 <= ends.share.low < ends.share.high <= 1
+
+
+def test_both_are_asked_and_the_better_one_guesses() -> None:
+    found = nuggeteer(without("run0"), rule=GuessRule(AUTO))
+    assert found.beside is not None
+    assert {found.classifier, found.beside.classifier} == {PAPER, CALIBRATED}
+    assert found.agreement is not None
+    assert found.beside.agreement is not None
+    assert found.agreement.f >= found.beside.agreement.f
+    assert better(found, found.beside)
+    plain = nuggeteer(without("run0"))
+    assert plain.beside is None
+    calibrated = found if found.classifier == CALIBRATED else found.beside
+    assert (calibrated.probabilities == plain.probabilities).all()
+
+
+def test_intervals_are_tried_on_judged_runs() -> None:
+    found = nuggeteer(SET, rule=GuessRule(PAPER))
+    told = found.measured
+    assert told is not None
+    assert found.covered is not None
+    labels = told.labels
+    guessed = told.pool.question_scores(told.probabilities)
+    official = told.pool.question_scores(labels)
+    inside = 0
+    for k in range(len(RUNS)):
+        others = np.arange(len(RUNS)) != k
+        errors = score_errors(guessed[others], official[others])
+        ends = score_interval(guessed[k], errors, len(guessed[k])).around(guessed[k].mean())
+        inside += ends.low <= official[k].mean() <= ends.high
+    assert found.covered == inside / len(RUNS) > 0.6
+
+
+def test_a_useless_setting_loses_the_contest() -> None:
+    useless = Paper(Classifier(1), threshold=1e9)
+    found = nuggeteer(without("run0"), rule=GuessRule(AUTO, useless))
+    assert found.classifier == CALIBRATED
+    assert found.beside is not None
+    assert found.beside.agreement is not None
+    assert found.beside.agreement.recall < 0.2  # but for identical responses
+
+
+def test_without_enough_judgements_there_is_no_contest() -> None:
+    few = replace(SET, judgements=Judgements(JUDGED.rows[:30]))
+    found = nuggeteer(few, rule=GuessRule(AUTO))
+    assert (found.classifier, found.beside, found.learned) == (CALIBRATED, None, 0)
+
+
+def test_thresholds_need_judgements_or_a_number() -> None:
+    none = replace(SET, judgements=Judgements(()))
+    with pytest.raises(InputError, match="learns its thresholds from judgements"):
+        nuggeteer(none, rule=GuessRule(PAPER))
+    found = nuggeteer(none, rule=GuessRule(PAPER, Paper(Classifier(1), threshold=3.0)))
+    assert (found.carried == (score(found.pool, Classifier(1)) > 3.0)).all()
+    run = SET.runs["run5"]
+    decided = decide_run(run, KEY, None, found.guess("run5"))
+    assert found.intervals(run, decided, HOW) is None  # nothing tells how wrong it is
+
+
+def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
+    one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
+    found = nuggeteer(one, rule=GuessRule(PAPER))
+    assert (found.measured, found.agreement) == (None, None)
+    run = SET.runs["run5"]
+    assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
+
+
+def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("physicist named\nin 1900\nmeanwhile people often\n" * 3)
+    rules = [GuessRule(PAPER, idf=IdfSource(name)) for name in ("pooled", str(tmp_path / "c.txt"))]
+    first, second = (nuggeteer(without("run0"), rule=rule) for rule in rules)
+    assert (first.probabilities != second.probabilities).any()
+    assert first.beside is not None
+    assert second.beside is not None
+    assert (first.beside.probabilities != second.beside.probabilities).any()
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Paper(thresholds="coin"), "threshold model 'coin': expected one of auto, global"),
+        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a number"),
+        (lambda: GuessRule("best"), "classifier 'best': expected one of calibrated, paper, auto"),
+        (lambda: Classifier(stem="klingon"), "stem=klingon: expected one of none, porter-nltk"),
+        (lambda: Classifier(stop="nowhere.txt"), "stop list nowhere.txt: No such file"),
+    ],
+)
+def test_what_cannot_be_asked_for(make: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        make()  # type: ignore[operator]
+
+
+def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path) -> None:
+    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    pool = make_pool(whole.key, whole.runs.values())
+    labels = own_values(pool, whole.judgements)
+    found = {m.name: m.log10 for m in compare_models(pool, score(pool, Classifier()), labels)}
+    order = sorted(found, key=lambda name: found[name])
+    assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
+
+
+def test_a_program_ends_quietly() -> None:
+    """What the kernel made is gone by then; else it says so on standard error."""
+    program = (
+        "import karat as kt\n"
+        "from karat.nuggets.nuggeteer import GuessRule, nuggeteer\n"
+        "demo = kt.load_nuggets('demo-nuggets')\n"
+        "rule = GuessRule('paper')\n"
+        "found = nuggeteer(demo, rule=rule)\n"
+        "print(found.classifier)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.stderr) == ("paper\n", "")
