@@ -20,9 +20,9 @@ CLOSE = 8.0
 BOLDER = 1.1
 """How much wider the letters of the best path are."""
 SHORTEST = 46.0
-ROW = 46.0
+ROW = 48.0
 MARGIN = 20.0
-LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75)
+LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85)
 """How far along an arc its word may stand; the first place that is free is taken."""
 LINE = 11.0
 """The height that a word takes."""
@@ -85,22 +85,27 @@ def layers(arcs: Arcs) -> dict[int, int]:
 
 
 def _places(arcs: Arcs, top: float, compact: bool = False) -> dict[int, Point]:
-    """Where each state is drawn: its layer from left to right, within it near what leads to it."""
+    """Where each state is drawn: its layer from left to right, within it near what leads to it.
+
+    The best path is straight; what is not on it stands above or below.
+    """
     before: dict[int, list[int]] = {}
     for arc in arcs:
         before.setdefault(arc.end, []).append(arc.start)
     layer = layers(arcs)
-    across = _followed(arcs, layer) if compact else _aligned(arcs, layer)
+    best = {0} | {arc.end for arc in arcs if arc.best}
     rows: dict[int, list[int]] = {}
     for state, depth in sorted(layer.items()):
         rows.setdefault(depth, []).append(state)
-    most = max(map(len, rows.values()))
-    found: dict[int, Point] = {}
+    height: dict[int, float] = {}
     for depth in sorted(rows):
-        free = (most - len(rows[depth])) / 2
-        for rank, state in enumerate(sorted(rows[depth], key=_height(before, found))):
-            found[state] = (across[state], top + 30 + (free + rank) * ROW)
-    return found
+        ordered = sorted(rows[depth], key=_height(before, height))
+        middle = next((i for i, state in enumerate(ordered) if state in best), None)
+        first = -(len(ordered) - 1) / 2 if middle is None else -middle
+        height |= {state: first + rank for rank, state in enumerate(ordered)}
+    across = _followed(arcs, layer) if compact else _aligned(arcs, layer)
+    highest = min(height.values())
+    return {s: (across[s], top + 30 + (height[s] - highest) * ROW) for s in layer}
 
 
 def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
@@ -128,12 +133,12 @@ def _shown(arc: GraphArc) -> str:
 
 
 def _height(
-    before: dict[int, list[int]], found: dict[int, Point]
+    before: dict[int, list[int]], found: dict[int, float]
 ) -> Callable[[int], tuple[float, int]]:
     """The mean height of the states that lead to one, so that fewer arcs cross."""
 
     def height(state: int) -> tuple[float, int]:
-        heights = [found[one][1] for one in before.get(state, ())]
+        heights = [found[one] for one in before.get(state, ())]
         return sum(heights) / max(len(heights), 1), state
 
     return height
