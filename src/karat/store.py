@@ -76,6 +76,8 @@ def is_store(path: str | os.PathLike[str]) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"PK"
+    except IsADirectoryError as error:
+        raise InputError(f"{os.fspath(path)}: expected a file, found a directory") from error
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
 
@@ -134,10 +136,15 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
         with zipfile.ZipFile(path) as archive:
             about = json.loads(archive.read(_ABOUT))
             entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: expected a {kind} of Karat, found a directory") from error
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
     except BROKEN as error:
-        raise InputError(f"{name}: expected a {kind} of Karat, found something else") from error
+        found = (
+            "a damaged one, or one cut short: make it anew" if is_store(path) else "something else"
+        )
+        raise InputError(f"{name}: expected a {kind} of Karat, found {found}") from error
     _check_kind(name, about, kind, version)
     return Store(
         name, about, {e.filename.removesuffix(".npy"): _map(name, mapped, e) for e in entries}

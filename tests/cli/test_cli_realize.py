@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.realize import labelling, ordering_training
-from karat.realize.model import open_realizer
+from karat.realize.model import KIND, VERSION, open_realizer
+from karat.store import read_store, write_store
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
 EXAMPLE = "there was no cost estimate for the second phase ."
@@ -240,6 +242,11 @@ BAD = {
     "wordless": ("1\t\t_\tX\t_\t_\t0\troot\t_\t_\n\n", "has no form"),
     "columns": ("1 a _ X\n", "found 1 columns, expected 10"),
     "nothing": ("\n\n", "no sentences"),
+    "empty": ("", "is empty: expected CoNLL-U, one word a line"),
+    "latin": (
+        "1\tcaf\udce9\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n",
+        "line 1: not valid UTF-8; convert the file",
+    ),
 }
 
 
@@ -247,15 +254,137 @@ BAD = {
 def test_bad_trees_are_refused_by_every_command(place: Path, karat: Run, name: str) -> None:
     text, message = BAD[name]
     path = place / f"{name}.conllu"
-    path.write_text(text)
-    done = karat("realize", "generate", str(place / "model.npz"), str(path))
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    refused(karat("realize", "generate", str(place / "model.npz"), str(path)), message)
+    for command in ("generate", "evaluate", "explain"):
+        assert message in str(run(command, place / "model.npz", path).exception)
+    assert message in str(run("grammar", path).exception)
+    assert message in str(run("train", path, "-o", place / "never.npz").exception)
+    assert not (place / "never.npz").exists()
+
+
+def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
+    """One sentence, exit code 2."""
     said = done.stderr.decode()
     assert done.returncode == 2
     assert message in said
-    assert "Traceback" not in said
-    trained = run("train", path, "-o", place / "never.npz")
-    assert message in str(trained.exception)
-    assert not (place / "never.npz").exists()
+    assert said.startswith("karat: ")
+    assert said.count("\n") == 1
+    assert not done.stdout
+
+
+def test_folders_are_refused(place: Path, karat: Run) -> None:
+    bank, folder = str(place / "bank.conllu"), str(place)
+    for arguments in (("train", folder, "-o", "x.npz"), ("generate", place / "model.npz", folder)):
+        done = karat("realize", *map(str, arguments))
+        refused(done, "is a directory: expected a text file, CoNLL-U, one word a line")
+    refused(karat("realize", "grammar", folder), "expected a file, found a directory")
+    message = "expected a realiser of Karat, found a directory"
+    refused(karat("realize", "generate", folder, bank), message)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
+def test_a_truncated_model_is_refused(place: Path, karat: Run, share: float) -> None:
+    whole = (place / "model.npz").read_bytes()
+    cut = place / "cut.npz"
+    cut.write_bytes(whole[: int(share * len(whole))])
+    done = karat("realize", "generate", str(cut), str(place / "bank.conllu"))
+    refused(done, "expected a realiser of Karat, found a damaged one, or one cut short")
+    for command in ("evaluate", "explain"):
+        assert "cut short" in str(run(command, cut, place / "bank.conllu").exception)
+    assert "cut short" in str(run("grammar", cut).exception)
+
+
+def test_a_model_of_another_version_is_refused(place: Path, karat: Run) -> None:
+    store = read_store(place / "model.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    write_store(place / "old.npz", KIND, VERSION - 1, about, store.arrays)
+    done = karat("realize", "generate", str(place / "old.npz"), str(place / "bank.conllu"))
+    said = f"a realiser of version {VERSION - 1}, and this Karat reads version {VERSION}"
+    refused(done, said)
+
+
+STAR = "1\tis\t_\tVERB\t_\t_\t0\troot\t_\t_\n" + "".join(
+    f"{i}\tw{i}\t_\tNOUN\t_\t_\t1\tobl\t_\t_\n" for i in range(2, 62)
+)
+ODD = {
+    "a head with 60 daughters": STAR,
+    "one word": "1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n",
+    "words never seen": "1\tqwxz\t_\tQQ\t_\t_\t2\tzz\t_\t_\n2\t日本\t_\t_\t_\t_\t0\troot\t_\t_\n",
+    "not projective": "1\ta\t_\tX\t_\t_\t3\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t4\tdet\t_\t_\n"
+    "3\tc\t_\tX\t_\t_\t0\troot\t_\t_\n4\td\t_\tX\t_\t_\t3\tobj\t_\t_\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("model", ["model.npz", "alone.npz"])
+def test_odd_trees_are_realised_and_explained(
+    place: Path, whole: Path, model: str, name: str
+) -> None:
+    path = place / "odd.conllu"
+    path.write_text(ODD[name] + "\n", "utf-8")
+    words = sorted(line.split("\t")[1].lower() for line in ODD[name].splitlines())
+    assert sorted(output("generate", place / model, path).split()) == words
+    shown = json.loads(output("explain", place / model, path, "-f", "json"))
+    assert sorted(shown["results"][0]["sentence"].split()) == words
+    assert output("explain", place / model, path, "-f", "svg").startswith("<svg")
+    row = json.loads(output("evaluate", place / model, path, "-f", "json"))["rows"][-1]
+    assert row["exact"] in {0, 1}
+
+
+def test_a_treebank_without_projective_trees_trains_every_model(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering_training, "BITS", 16)
+    monkeypatch.setattr(labelling, "BITS", 16)
+    bank = place / "crossed.conllu"
+    bank.write_text(3 * (ODD["not projective"] + "\n"))
+    output("train", bank, "-o", place / "crossed.npz", "--inputs", "both")
+    rows = json.loads(output("evaluate", place / "crossed.npz", bank, "-f", "json"))["rows"]
+    assert [row["model"] for row in rows][-2:] == ["supertags", "ordering model"]
+    assert {row["exact"] for row in rows} == {0}  # subtrees are kept together
+    assert output("generate", place / "crossed.npz", bank) == 3 * "a c b d\n"
+
+
+SURFACE = """\
+# sent_id = sr-1
+1\tphase\t_\tNOUN\tNN\tNumber=Sing|original_id=9\t5\tnmod\t_\t_
+2\tno\t_\tDET\tDT\toriginal_id=3\t5\tdet\t_\t_
+3\tThere\t_\tPRON\tEX\toriginal_id=1\t7\texpl\t_\t_
+4\tsecond\t_\tADJ\tJJ\tDegree=Pos|NumType=Ord|original_id=8\t1\tamod\t_\t_
+5\testimate\t_\tNOUN\tNN\tNumber=Sing|original_id=5\t7\tnsubj\t_\t_
+6\tthe\t_\tDET\tDT\tlin=-1|original_id=7\t1\tdet\t_\t_
+7\twas\t_\tVERB\tVBD\toriginal_id=2\t0\troot\t_\t_
+8\tcost\t_\tNOUN\tNN\toriginal_id=4\t5\tcompound\t_\t_
+9\tfor\t_\tADP\tIN\toriginal_id=6\t1\tcase\t_\t_
+10\t.\t_\tPUNCT\t.\toriginal_id=10\t7\tpunct\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("inputs", ["words", "all"])
+def test_the_format_of_the_surface_realization_tasks(place: Path, inputs: str) -> None:
+    path = place / "sr.conllu"
+    path.write_text(SURFACE)
+    assert output("generate", place / "model.npz", path, "--inputs", inputs) == EXAMPLE + "\n"
+    given = ("explain", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    results = json.loads(output(*given))["results"]
+    assert results[-1] == {"model": "the file", "exact": None, "sentence": EXAMPLE}
+    given = ("evaluate", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    found = json.loads(output(*given))
+    assert found["rows"][-1]["exact"] == 1
+    assert found["training"] == [{"sentences": 1, "seen": 1, "share": 1.0}]
+    path.write_text(SURFACE.replace("|original_id=9", ""))
+    done = run("generate", place / "model.npz", path)
+    assert "original_id is given for some words, expected it for all" in str(done.exception)
+
+
+def test_trees_are_read_from_a_pipe_and_from_gzip(place: Path, karat: Run) -> None:
+    text = SURFACE.encode()
+    done = karat("realize", "generate", str(place / "model.npz"), "-", input=text)
+    assert done.stdout.decode() == EXAMPLE + "\n"
+    (place / "sr.conllu.gz").write_bytes(gzip.compress(text))
+    assert output("generate", place / "model.npz", place / "sr.conllu.gz") == EXAMPLE + "\n"
 
 
 def test_an_ordering_model_for_words_has_no_other(
