@@ -151,7 +151,7 @@ def _labels(model: OrderingModel, tree: InputTrees) -> Iterator[Labels]:
     """Given or guessed, as the features see them."""
     given = columns_of(tree)
     found: Columns = model.labeller.label(given if model.inputs == "all" else given.blank())
-    listed = {name for one in model.labeller.classifiers.values() for name in one.names}
+    listed = {name for said in model.labeller.about() for name in said["names"]}
     names = sorted(listed | set(tree.tags) | set(tree.relations))
     named = dict(zip(symbols(names).tolist(), names, strict=True))
     columns = (found.tags.tolist(), found.fine.tolist(), found.relations.tolist())

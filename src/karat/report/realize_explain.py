@@ -87,20 +87,24 @@ _ORDERS = (
     Column("lm", "Language model", 2, align="right", help="The rest of the score."),
     _SENTENCE,
 )
-_PARTS = (
-    Column("treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets."),
-    Column("side", "Side", 2, align="right", help="Daughters before or after the head."),
-    Column("pair", "Pair", 2, align="right", help="Which of two daughters comes first."),
-    Column("neighbour", "Neighbours", 2, align="right"),
-    Column("triple", "Triples", 2, align="right", help="Three in a row."),
-    Column("sum", "Sum", 2, align="right"),
+_TREELET = Column(
+    "treelet", "Treelet", wrap=True, help="In the order chosen; the head in brackets."
 )
-_OTHERS = (
+_SUM = Column("sum", "Sum", 2, align="right")
+_GROUPS = {
+    "side": ("Side", "Daughters before or after the head."),
+    "pair": ("Pair", "Which of two daughters comes first."),
+    "neighbour": ("Neighbours", "Two in a row."),
+    "triple": ("Triples", "Three in a row."),
+    "across": ("Across", "One before the head, one after it."),
+    "order": ("Order", "All items as they stand."),
+}
+"""What the groups of features are called, and what they look at."""
+_OTHER = (
     Column("heading", "Order", readers="people"),
     Column("rank", "Rank", readers="programs"),
-    *_PARTS,
-    Column("less", "Than the best", 2, align="right", signed=True, help="Sum minus the best's."),
 )
+_LESS = Column("less", "Than the best", 2, align="right", signed=True, help="Sum minus the best's.")
 
 
 def explain_document(found: Explained, number: int, command: str) -> Document:
@@ -265,6 +269,7 @@ def _paths(tree: InputTrees, found: SupertagsExplained) -> list[Row]:
 def _ordering(tree: InputTrees, found: OrderingExplained) -> Blocks:
     """The model's labels, its best orders, and the features' say in every treelet."""
     best, *others = found.orders
+    parts = (_TREELET, *_groups(best.treelets), _SUM)
     labels: list[Row] = [
         {**_outline(tree, node), **one._asdict()} for node, one in enumerate(found.labels)
     ]
@@ -274,12 +279,13 @@ def _ordering(tree: InputTrees, found: OrderingExplained) -> Blocks:
         Table("labels", "Ordering model: labels", _LABELS, labels, notes=(told,)),
         Table("orders", "Ordering model: the best orders", _ORDERS, _orders(tree, found.orders)),
         orders_figure(tree, [one.order for one in found.orders]),
-        Table("ordered", "Ordering model: what features add", _PARTS, _parts(best.treelets)),
+        Table("ordered", "Ordering model: what features add", parts, _parts(best.treelets)),
     ]
     rows = [row for rank, one in enumerate(others, 2) for row in _other(rank, one, best)]
     if rows:
         title = "Ordering model: treelets of other orders"
-        blocks.append(Table("other_treelets", title, _OTHERS, rows, group="heading"))
+        columns = (*_OTHER, *parts, _LESS)
+        blocks.append(Table("other_treelets", title, columns, rows, group="heading"))
     return blocks
 
 
@@ -294,6 +300,13 @@ def _orders(tree: InputTrees, orders: Sequence[OrderExplained]) -> list[Row]:
         }
         for rank, one in enumerate(orders, 1)
     ]
+
+
+def _groups(treelets: Sequence[TreeletParts]) -> list[Column]:
+    """A column for each group of features that the model has; one word has no treelet."""
+    names = treelets[0].parts if treelets else ()
+    shown = ((name, *_GROUPS.get(name, (name.capitalize(), ""))) for name in names)
+    return [Column(name, title, 2, align="right", help=told) for name, title, told in shown]
 
 
 def _parts(treelets: Iterable[TreeletParts]) -> list[Row]:
