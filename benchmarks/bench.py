@@ -26,6 +26,7 @@ import meta
 import nuggets
 import pivot
 import plane
+import realize
 import startup
 import trees
 from plan import FULL, QUICK, Plan
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "align": align.measure,
     "pivot": pivot.measure,
     "lm": lm.measure,
+    "realize": realize.measure,
 }
 
 

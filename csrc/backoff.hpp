@@ -34,9 +34,10 @@ uint64_t context(int level, Parts... parts) {
 }
 
 // An open hash table; 0 is an empty place. A context with one outcome has no number of outcomes.
+// The upper half of a key says where it is, so that the lower half is enough to know it by there.
 class Counts {
   public:
-    Counts(const uint64_t* keys, const int32_t* values, size_t size)
+    Counts(const uint32_t* keys, const int32_t* values, size_t size)
         : keys_(keys), values_(values), size_(size) {
         if (size <= room || size > UINT32_MAX)
             throw std::invalid_argument("the counts have a wrong size");
@@ -44,8 +45,9 @@ class Counts {
 
     // A damaged count is no count.
     int32_t find(uint64_t key) const {
+        const auto known = static_cast<uint32_t>(key);
         for (size_t at = place(key, size_); at < size_; ++at) {
-            if (keys_[at] == key) return std::max(values_[at], 0);
+            if (keys_[at] == known) return std::max(values_[at], 0);
             if (!keys_[at]) return 0;
         }
         return 0;
@@ -77,7 +79,7 @@ class Counts {
     }
 
   private:
-    const uint64_t* keys_;
+    const uint32_t* keys_;
     const int32_t* values_;
     size_t size_;
 };
@@ -90,7 +92,7 @@ class Counting {
     // Of a yes or no only the yes is counted, beside the total.
     void note_choice(uint64_t c, bool yes) { noted_.emplace_back(c, yes ? 1 : no); }
 
-    void finish(std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
+    void finish(std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         std::sort(noted_.begin(), noted_.end());
         std::vector<std::pair<uint64_t, int32_t>> found;
         for (size_t at = 0; at < noted_.size();) at = context_at(at, found);
@@ -119,7 +121,7 @@ class Counting {
     }
 
     static void lay_out(std::vector<std::pair<uint64_t, int32_t>>& found,
-                        std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
+                        std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         std::sort(found.begin(), found.end());
         size_t size = found.size() + found.size() / 3 + Counts::room + 1;
         while (!fits(found, size, keys, values)) size += Counts::room;
@@ -127,14 +129,14 @@ class Counting {
 
     // In the order of their places, each in the first free one: a search never has to turn round.
     static bool fits(const std::vector<std::pair<uint64_t, int32_t>>& found, size_t size,
-                     std::vector<uint64_t>& keys, std::vector<int32_t>& values) {
+                     std::vector<uint32_t>& keys, std::vector<int32_t>& values) {
         keys.assign(size, 0);
         values.assign(size, 0);
         size_t next = 0;
         for (const auto& [key, value] : found) {
             next = std::max(next, Counts::place(key, size));
             if (next >= size) return false;
-            keys[next] = key;
+            keys[next] = static_cast<uint32_t>(key);  // never 0: its last bit is set
             values[next++] = value;
         }
         return true;

@@ -8,7 +8,7 @@
 namespace karat {
 namespace {
 
-using Keys = nb::ndarray<const uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Keys = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Where each node comes from, tree after tree; the trees are known to be trees.
 Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
@@ -98,7 +98,7 @@ struct Columns {
 };
 
 nb::tuple counted(Counting& counting) {
-    std::vector<uint64_t> keys;
+    std::vector<uint32_t> keys;
     std::vector<int32_t> values;
     {
         nb::gil_scoped_release release;

@@ -234,12 +234,15 @@ class TreeChooser {
         return true;
     }
 
-    static void extend(const std::vector<Partial>& from, const Picks& picks, int32_t slot,
-                       std::vector<Partial>& to) {
-        for (const Partial& partial : from)
-            for (Pick pick : picks) {
+    // Both are sorted: what has k that are no worse before it is never among the k best.
+    void extend(const std::vector<Partial>& from, const Picks& picks, int32_t slot,
+                std::vector<Partial>& to) const {
+        for (size_t i = 0; i < from.size(); ++i)
+            for (size_t j = 0; j < picks.size() && (i + 1) * (j + 1) <= static_cast<size_t>(k_);
+                 ++j) {
+                Pick pick = picks[j];
                 pick.slot = slot;
-                Partial longer = partial;
+                Partial longer = from[i];
                 longer.score += pick.score;
                 longer.picks.push_back(pick);
                 to.push_back(std::move(longer));

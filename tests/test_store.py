@@ -64,6 +64,30 @@ def test_numpy_opens_it(place: Path) -> None:
         np.testing.assert_array_equal(archive["ids"], ARRAYS["ids"])
 
 
+def test_packed_arrays_take_less_room_and_are_the_same(place: Path, tmp_path: Path) -> None:
+    arrays = ARRAYS | {"zeros": np.zeros(100_000, dtype=np.int8)}
+    about = {"words": 7}
+    for name, packed in (("plain", ()), ("packed", ("zeros", "table", "none"))):
+        write_store(tmp_path / name, "test model", 3, about, arrays, packed=packed)
+    assert (tmp_path / "plain").stat().st_size > 100_000
+    assert (tmp_path / "packed").stat().st_size < 10_000
+    for name, array in read_store(tmp_path / "packed", "test model", 3).arrays.items():
+        assert array.dtype == arrays[name].dtype
+        assert not array.flags.writeable
+        np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_damaged_packed_arrays_are_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    arrays = {"noise": rng.integers(0, 9, 5000).astype(np.int8)}
+    write_store(tmp_path / "a", "test model", 3, {}, arrays, packed=["noise"])
+    whole = (tmp_path / "a").read_bytes()
+    middle = whole.index(b"noise.npy") + 500
+    (tmp_path / "a").write_bytes(whole[:middle] + b"\xff" * 300 + whole[middle + 300 :])
+    with pytest.raises(InputError, match="damaged"):
+        read_store(tmp_path / "a", "test model", 3)
+
+
 def test_the_same_model_is_the_same_bytes(place: Path, tmp_path: Path) -> None:
     write_store(tmp_path / "again.npz", "test model", 3, {"words": 7, "name": "é"}, ARRAYS)
     assert (tmp_path / "again.npz").read_bytes() == place.read_bytes()

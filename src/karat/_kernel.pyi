@@ -491,7 +491,7 @@ class Grammar:
 
 class TreeModel:
     def __init__(
-        self, grammar: Grammar, keys: NDArray[np.uint64], counts: _Ids, open: _Ids
+        self, grammar: Grammar, keys: NDArray[np.uint32], counts: _Ids, open: _Ids
     ) -> None: ...
 
 def count_trees(
@@ -504,8 +504,8 @@ def count_trees(
     frames: _Ids,
     rare: _Ids,
     places: _Ids,
-) -> tuple[NDArray[np.uint64], _Ids]: ...
-def count_sides(daughters: _Ids, mothers: _Ids, lefts: _Ids) -> tuple[NDArray[np.uint64], _Ids]: ...
+) -> tuple[NDArray[np.uint32], _Ids]: ...
+def count_sides(daughters: _Ids, mothers: _Ids, lefts: _Ids) -> tuple[NDArray[np.uint32], _Ids]: ...
 def choose_trees(
     model: TreeModel,
     words: _Ids,
@@ -530,7 +530,7 @@ def linearize_tagged(
     k: int,
 ) -> tuple[_Ids, NDArray[np.float64], NDArray[np.float64], _Offsets]: ...
 def linearize_left_right(
-    keys: NDArray[np.uint64],
+    keys: NDArray[np.uint32],
     counts: _Ids,
     words: _Ids,
     heads: _Ids,

@@ -1,8 +1,9 @@
 """Models on disk: named arrays in one file that is mapped, not read.
 
-A store is an uncompressed `.npz` whose arrays begin at multiples of 64 bytes, with a text `about`
-(JSON) that says what it is. NumPy opens it like any other archive; `read_store` maps it, so that a
-large model is there at once and processes share its memory. Nothing in it is ever executed.
+A store is a `.npz` whose arrays begin at multiples of 64 bytes, with a text `about` (JSON) that
+says what it is. NumPy opens it like any other archive; `read_store` maps it, so that a large model
+is there at once and processes share its memory. Arrays that are made into something else before
+use may be packed (deflated) instead. Nothing in it is ever executed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from tokenize import TokenError
 from typing import Any
@@ -75,6 +76,8 @@ def is_store(path: str | os.PathLike[str]) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"PK"
+    except IsADirectoryError as error:
+        raise InputError(f"{os.fspath(path)}: expected a file, found a directory") from error
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
 
@@ -85,14 +88,23 @@ def damaged(name: str, why: str) -> InputError:
 
 
 def write_store(
-    path: str | os.PathLike[str], kind: str, version: int, about: Mapping[str, Any], arrays: Arrays
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    about: Mapping[str, Any],
+    arrays: Arrays,
+    *,
+    packed: Collection[str] = (),
 ) -> None:
-    """Write a model whole or not at all; the same model gives the same bytes."""
+    """Write a model whole or not at all; the same model gives the same bytes.
+
+    The arrays named in `packed` are deflated: they take less room, and are read instead of mapped.
+    """
     said = {"kind": kind, "version": version, **about}
-    write_atomically(path, _pieces(json.dumps(said, ensure_ascii=False, indent=1), arrays))
+    write_atomically(path, _pieces(json.dumps(said, ensure_ascii=False, indent=1), arrays, packed))
 
 
-def _pieces(about: str, arrays: Arrays) -> Iterator[bytes]:
+def _pieces(about: str, arrays: Arrays, packed: Collection[str]) -> Iterator[bytes]:
     """The bytes of the archive: about first, then each array at an aligned place."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as archive:
@@ -101,12 +113,15 @@ def _pieces(about: str, arrays: Arrays) -> Iterator[bytes]:
             one = io.BytesIO()
             little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
             np.lib.format.write_array(one, little, version=(1, 0), allow_pickle=False)
-            _add(archive, held, f"{name}.npy", one.getvalue())
+            _add(archive, held, f"{name}.npy", one.getvalue(), name in packed)
     yield held.getvalue()
 
 
-def _add(archive: zipfile.ZipFile, held: io.BytesIO, name: str, data: bytes) -> None:
+def _add(
+    archive: zipfile.ZipFile, held: io.BytesIO, name: str, data: bytes, packed: bool = False
+) -> None:
     entry = zipfile.ZipInfo(name)  # dated 1980: no clock in the file
+    entry.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     header = held.tell() + 30 + len(name.encode()) + 4
     entry.extra = struct.pack("<HH", _PADDING, -header % ALIGNMENT) + bytes(-header % ALIGNMENT)
     archive.writestr(entry, data)
@@ -121,10 +136,15 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
         with zipfile.ZipFile(path) as archive:
             about = json.loads(archive.read(_ABOUT))
             entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: expected a {kind} of Karat, found a directory") from error
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
     except BROKEN as error:
-        raise InputError(f"{name}: expected a {kind} of Karat, found something else") from error
+        found = (
+            "a damaged one, or one cut short: make it anew" if is_store(path) else "something else"
+        )
+        raise InputError(f"{name}: expected a {kind} of Karat, found {found}") from error
     _check_kind(name, about, kind, version)
     return Store(
         name, about, {e.filename.removesuffix(".npy"): _map(name, mapped, e) for e in entries}
@@ -154,20 +174,31 @@ def _check_kind(name: str, about: object, kind: str, version: int) -> None:
 
 
 def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo) -> NDArray[Any]:
-    """One array of the archive, where it lies."""
+    """One array of the archive, where it lies; a packed one in memory of its own."""
     try:
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise ValueError("compressed")
         lengths = struct.unpack("<HH", mapped[entry.header_offset + 26 : entry.header_offset + 30])
         start = entry.header_offset + 30 + sum(lengths)
-        head = io.BytesIO(mapped[start : start + 1024])
-        np.lib.format.read_magic(head)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(head)
-        count = int(np.prod(shape, dtype=np.int64))
-        size = head.tell() + count * dtype.itemsize
-        if dtype.hasobject or size != entry.file_size or start + size > len(mapped):
-            raise ValueError("cut short")
-        flat = np.frombuffer(mapped, dtype, count, start + head.tell())
-        return flat.reshape(shape)
+        if entry.compress_type == zipfile.ZIP_STORED:
+            return _array(mapped, start, entry.file_size)
+        if entry.compress_type != zipfile.ZIP_DEFLATED:
+            raise ValueError("packed in another way")
+        return _array(_unpacked(mapped, start, entry), 0, entry.file_size)
     except (*BROKEN, SyntaxError, TokenError, TypeError, OverflowError) as error:
         raise damaged(name, f"{entry.filename}: {error}") from error
+
+
+def _unpacked(mapped: mmap.mmap, start: int, entry: zipfile.ZipInfo) -> bytes:
+    """The bytes of a packed array, never more than it is said to have."""
+    packed = mapped[start : start + entry.compress_size]
+    return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, entry.file_size + 1)
+
+
+def _array(held: mmap.mmap | bytes, start: int, size: int) -> NDArray[Any]:
+    """The array whose header begins at `start` and that has so many bytes with it."""
+    head = io.BytesIO(held[start : start + 1024])
+    np.lib.format.read_magic(head)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(head)
+    count = int(np.prod(shape, dtype=np.int64))
+    if dtype.hasobject or size != head.tell() + count * dtype.itemsize or start + size > len(held):
+        raise ValueError("cut short")
+    return np.frombuffer(held, dtype, count, start + head.tell()).reshape(shape)

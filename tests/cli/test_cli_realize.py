@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.realize import labelling, ordering_training
-from karat.realize.model import open_realizer
+from karat.realize.model import KIND, VERSION, open_realizer
+from karat.store import read_store, write_store
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
 EXAMPLE = "there was no cost estimate for the second phase ."
@@ -24,9 +26,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the bundled treebank and a model that was trained on it."""
     folder = tmp_path_factory.mktemp("realize")
     (folder / "bank.conllu").write_text(DEMO.read_text("utf-8"), "utf-8")
-    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz")
-    assert done.output.endswith("MB\n"), done.output
+    done = run("train", folder / "bank.conllu", "-o", folder / "model.npz", "--model", "fergus")
+    assert "baselines, supertags, trained on 182 sentences in" in done.output
+    assert done.output.endswith("MB\n")
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(place: Path) -> Path:
+    """A model with all realisers, as it is trained by default, but of small tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering_training, "BITS", 16)
+        patch.setattr(labelling, "BITS", 16)
+        done = run("train", place / "bank.conllu", "-o", place / "whole.npz")
+        output("train", place / "bank.conllu", "-o", place / "alone.npz", "--model", "ordering")
+    assert "baselines, supertags, ordering model (words), trained on" in done.output
+    return place / "whole.npz"
 
 
 def run(*arguments: object) -> Result:
@@ -67,31 +82,85 @@ def test_generate_puts_in_punctuation(place: Path) -> None:
     assert output("generate", place / "model.npz", bare, "--punctuate") == "she sleeps .\n"
 
 
-def test_evaluate_sets_the_realisers_beside_the_paper(place: Path) -> None:
-    shown = json.loads(output("evaluate", place / "model.npz", place / "bank.conllu", "-f", "json"))
+def test_evaluate_sets_the_realisers_beside_the_paper(place: Path, whole: Path) -> None:
+    shown = json.loads(output("evaluate", whole, place / "bank.conllu", "-f", "json"))
     names = [(row["model"], row["inputs"]) for row in shown["rows"]]
     assert names == [
         ("LR, random trees", "words"),
         ("LR, real trees", "words"),
         ("LR, real trees, trigrams", "words"),
         ("supertags", "words"),
+        ("ordering model", "words"),
         ("supertags", "all"),
     ]
-    assert shown["paper"][1]["simple"] == 0.589
+    assert [row["simple"] for row in shown["paper"]] == [0.412, 0.589]
     assert "gtm" in shown["signature"]
     for row in shown["rows"]:
         assert row["simple"] <= row["generation"] <= 1
+        assert 0 <= row["gtm"] <= 1
+        assert 0 <= row["exact"] <= 1
         assert row["speed"] > 0
+    assert "no ordering model for words with tags and relations" in " ".join(shown["notes"])
 
 
-def test_explain_shows_supertags_lattice_and_paths(place: Path) -> None:
+@pytest.mark.parametrize("format", ["text", "html", "md", "latex"])
+def test_evaluate_has_everything_in_every_format(place: Path, format: str) -> None:
+    shown = output("evaluate", place / "model.npz", place / "bank.conllu", "-f", format)
+    for word in ("GTM F", "Exact", "Sent./s", "Gen. tree", "0.762", "Table 1"):
+        assert word in shown
+    assert "these figures say nothing about other text" in " ".join(shown.split())
+
+
+def test_evaluate_tells_how_much_was_trained_on(place: Path, tmp_path: Path) -> None:
+    trained = output("evaluate", place / "model.npz", place / "bank.conllu", "-f", "json")
+    assert json.loads(trained)["training"] == [{"sentences": 182, "seen": 182, "share": 1.0}]
+    first, *_ = DEMO.read_text("utf-8").split("\n\n")
+    other = "1\tOh\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "a.conllu").write_text(first + "\n\n" + 3 * other, "utf-8")
+    some = json.loads(output("evaluate", place / "model.npz", tmp_path / "a.conllu", "-f", "json"))
+    assert some["training"] == [{"sentences": 4, "seen": 1, "share": 0.25}]
+    assert "1 of 4 sentences (25.0%) occur in what the model was trained on too." in some["notes"]
+    (tmp_path / "b.conllu").write_text(other)
+    none = output("evaluate", place / "model.npz", tmp_path / "b.conllu")
+    assert "The model was trained on none of these sentences." in none
+    listed = output("evaluate", place / "model.npz", tmp_path / "b.conllu", "-f", "tsv")
+    assert listed.endswith("sentences\tseen\tshare\n1\t0\t0.0\n")
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 6])
+def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> None:
+    model = place / "order.npz"
+    given = ("--model", "fergus", "--lm-order", order)
+    output("train", place / "bank.conllu", "-o", model, *given)
+    assert open_realizer(model).the_fergus().lm.order == order
+    assert len(output("generate", model, place / "bank.conllu").splitlines()) == 182
+
+
+def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:
     shown = output("explain", place / "model.npz", place / "bank.conllu")
     assert "expl * nsubj" in shown
     assert "word sequences" in shown
     assert EXAMPLE in shown
+    assert "phase: obl instead of nmod" in shown
     drawn = output("explain", place / "model.npz", place / "bank.conllu", "-f", "svg")
     assert drawn.startswith("<svg")
     assert "estimate" in drawn
+
+
+def test_explain_lists_every_supertag_of_every_assignment(place: Path) -> None:
+    said = output("explain", place / "model.npz", place / "bank.conllu", "-f", "json")
+    found = json.loads(said)
+    assert [row["rank"] for row in found["assignments"]] == [1, 2, 3, 4, 5]
+    scores = [row["score"] for row in found["assignments"]]
+    assert scores == sorted(scores, reverse=True)
+    assert len(found["assigned"]) == 5 * len(found["nodes"])
+    for rank in range(2, 6):
+        mine = [row for row in found["assigned"] if row["rank"] == rank]
+        pairs = zip(mine, found["nodes"], strict=True)
+        other = [a["word"] for a, b in pairs if any(a[key] != b[key] for key in b)]
+        assert other == [row["word"] for row in mine if row["differs"]]
+        assert all(f"{word}: " in found["assignments"][rank - 1]["changes"] for word in other)
+    assert {"head", "start", "end", "word", "score"} <= set(found["arcs"][0])
 
 
 def test_a_tree_of_one_word_is_explained(place: Path) -> None:
@@ -102,26 +171,49 @@ def test_a_tree_of_one_word_is_explained(place: Path) -> None:
     assert output("explain", place / "model.npz", one, "-f", "svg").startswith("<svg")
 
 
-def test_what_the_ordering_model_generates_is_explained(place: Path) -> None:
-    few = place / "few.conllu"
-    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
-    output("train", few, "-o", place / "both.npz", "--model", "all")
-    said = json.loads(output("explain", place / "both.npz", few, "-f", "json"))
-    assert len(said["ordered"]) == len(said["treelets"])
+@pytest.mark.parametrize("model", ["whole.npz", "alone.npz"])
+def test_what_the_ordering_model_generates_is_explained(
+    place: Path, whole: Path, model: str
+) -> None:
+    path = place / model
+    said = json.loads(output("explain", path, place / "bank.conllu", "-f", "json"))
+    assert ("nodes" in said) == (path == whole)
     assert {"treelet", "side", "pair", "neighbour", "triple"} <= set(said["ordered"][0])
-    written = output("generate", place / "both.npz", few).splitlines()[0]
-    assert f"generate writes: {written} (score" in " ".join(said["notes"])
+    written = output("generate", path, place / "bank.conllu").splitlines()[0]
+    assert said["orders"][0]["sentence"] == said["results"][-2]["sentence"] == written
+    assert said["results"][-1]["sentence"] == EXAMPLE
+    for row in said["orders"]:
+        assert row["features"] + row["lm"] == pytest.approx(row["score"])
+    total = sum(row["sum"] for row in said["ordered"])
+    assert total == pytest.approx(said["orders"][0]["features"])
+    assert said["labels"][0]["word"] == "was"
+    for form in ("svg", "html"):
+        assert "<svg" in output("explain", path, place / "bank.conllu", "-f", form)
 
 
-def test_an_ordering_model_alone_punctuates(place: Path) -> None:
-    few, bare = place / "twelve.conllu", place / "bare.conllu"
-    few.write_text("\n\n".join(DEMO.read_text("utf-8").split("\n\n")[:12]) + "\n\n", "utf-8")
+def test_an_order_loses_by_its_treelets_and_the_language_model(place: Path, whole: Path) -> None:
+    said = json.loads(output("explain", whole, place / "bank.conllu", "-f", "json"))
+    best = said["orders"][0]
+    for order in said["orders"][1:]:
+        rows = [row for row in said["other_treelets"] if row["rank"] == order["rank"]]
+        lost = sum(row["less"] for row in rows)
+        assert order["features"] == pytest.approx(best["features"] + lost, abs=1e-4)
+
+
+@pytest.mark.parametrize("model", ["model.npz", "alone.npz"])
+def test_both_realisers_list_the_best_and_punctuate(place: Path, whole: Path, model: str) -> None:
+    bare = place / "bare.conllu"
     bare.write_text(
-        "1\tphase\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\tthe\t_\tDET\t_\t_\t1\tdet\t_\t_\n\n"
+        "1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+        "3\twell\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n"
     )
-    output("train", few, "-o", place / "ordering.npz", "--model", "ordering")
-    shown = output("generate", place / "ordering.npz", bare, "--punctuate")
-    assert shown.strip() in {"the phase .", "phase the ."}
+    given = ("generate", place / model, bare, "--n-best", 3, "--punctuate", "-f", "json")
+    rows = json.loads(output(*given))["rows"]
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    assert len({row["sentence"] for row in rows}) == 3
+    for row in rows:
+        assert row["sentence"].split()[-1] in {".", "?", "!"}
+        assert {"she", "sleeps", "well"} <= set(row["sentence"].split())
 
 
 @pytest.mark.parametrize("source", ["model.npz", "bank.conllu"])
@@ -150,6 +242,11 @@ BAD = {
     "wordless": ("1\t\t_\tX\t_\t_\t0\troot\t_\t_\n\n", "has no form"),
     "columns": ("1 a _ X\n", "found 1 columns, expected 10"),
     "nothing": ("\n\n", "no sentences"),
+    "empty": ("", "is empty: expected CoNLL-U, one word a line"),
+    "latin": (
+        "1\tcaf\udce9\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n",
+        "line 1: not valid UTF-8; convert the file",
+    ),
 }
 
 
@@ -157,15 +254,137 @@ BAD = {
 def test_bad_trees_are_refused_by_every_command(place: Path, karat: Run, name: str) -> None:
     text, message = BAD[name]
     path = place / f"{name}.conllu"
-    path.write_text(text)
-    done = karat("realize", "generate", str(place / "model.npz"), str(path))
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    refused(karat("realize", "generate", str(place / "model.npz"), str(path)), message)
+    for command in ("generate", "evaluate", "explain"):
+        assert message in str(run(command, place / "model.npz", path).exception)
+    assert message in str(run("grammar", path).exception)
+    assert message in str(run("train", path, "-o", place / "never.npz").exception)
+    assert not (place / "never.npz").exists()
+
+
+def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
+    """One sentence, exit code 2."""
     said = done.stderr.decode()
     assert done.returncode == 2
     assert message in said
-    assert "Traceback" not in said
-    trained = run("train", path, "-o", place / "never.npz")
-    assert message in str(trained.exception)
-    assert not (place / "never.npz").exists()
+    assert said.startswith("karat: ")
+    assert said.count("\n") == 1
+    assert not done.stdout
+
+
+def test_folders_are_refused(place: Path, karat: Run) -> None:
+    bank, folder = str(place / "bank.conllu"), str(place)
+    for arguments in (("train", folder, "-o", "x.npz"), ("generate", place / "model.npz", folder)):
+        done = karat("realize", *map(str, arguments))
+        refused(done, "is a directory: expected a text file, CoNLL-U, one word a line")
+    refused(karat("realize", "grammar", folder), "expected a file, found a directory")
+    message = "expected a realiser of Karat, found a directory"
+    refused(karat("realize", "generate", folder, bank), message)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
+def test_a_truncated_model_is_refused(place: Path, karat: Run, share: float) -> None:
+    whole = (place / "model.npz").read_bytes()
+    cut = place / "cut.npz"
+    cut.write_bytes(whole[: int(share * len(whole))])
+    done = karat("realize", "generate", str(cut), str(place / "bank.conllu"))
+    refused(done, "expected a realiser of Karat, found a damaged one, or one cut short")
+    for command in ("evaluate", "explain"):
+        assert "cut short" in str(run(command, cut, place / "bank.conllu").exception)
+    assert "cut short" in str(run("grammar", cut).exception)
+
+
+def test_a_model_of_another_version_is_refused(place: Path, karat: Run) -> None:
+    store = read_store(place / "model.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    write_store(place / "old.npz", KIND, VERSION - 1, about, store.arrays)
+    done = karat("realize", "generate", str(place / "old.npz"), str(place / "bank.conllu"))
+    said = f"a realiser of version {VERSION - 1}, and this Karat reads version {VERSION}"
+    refused(done, said)
+
+
+STAR = "1\tis\t_\tVERB\t_\t_\t0\troot\t_\t_\n" + "".join(
+    f"{i}\tw{i}\t_\tNOUN\t_\t_\t1\tobl\t_\t_\n" for i in range(2, 62)
+)
+ODD = {
+    "a head with 60 daughters": STAR,
+    "one word": "1\tYes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n",
+    "words never seen": "1\tqwxz\t_\tQQ\t_\t_\t2\tzz\t_\t_\n2\t日本\t_\t_\t_\t_\t0\troot\t_\t_\n",
+    "not projective": "1\ta\t_\tX\t_\t_\t3\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t4\tdet\t_\t_\n"
+    "3\tc\t_\tX\t_\t_\t0\troot\t_\t_\n4\td\t_\tX\t_\t_\t3\tobj\t_\t_\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("model", ["model.npz", "alone.npz"])
+def test_odd_trees_are_realised_and_explained(
+    place: Path, whole: Path, model: str, name: str
+) -> None:
+    path = place / "odd.conllu"
+    path.write_text(ODD[name] + "\n", "utf-8")
+    words = sorted(line.split("\t")[1].lower() for line in ODD[name].splitlines())
+    assert sorted(output("generate", place / model, path).split()) == words
+    shown = json.loads(output("explain", place / model, path, "-f", "json"))
+    assert sorted(shown["results"][0]["sentence"].split()) == words
+    assert output("explain", place / model, path, "-f", "svg").startswith("<svg")
+    row = json.loads(output("evaluate", place / model, path, "-f", "json"))["rows"][-1]
+    assert row["exact"] in {0, 1}
+
+
+def test_a_treebank_without_projective_trees_trains_every_model(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering_training, "BITS", 16)
+    monkeypatch.setattr(labelling, "BITS", 16)
+    bank = place / "crossed.conllu"
+    bank.write_text(3 * (ODD["not projective"] + "\n"))
+    output("train", bank, "-o", place / "crossed.npz", "--inputs", "both")
+    rows = json.loads(output("evaluate", place / "crossed.npz", bank, "-f", "json"))["rows"]
+    assert [row["model"] for row in rows][-2:] == ["supertags", "ordering model"]
+    assert {row["exact"] for row in rows} == {0}  # subtrees are kept together
+    assert output("generate", place / "crossed.npz", bank) == 3 * "a c b d\n"
+
+
+SURFACE = """\
+# sent_id = sr-1
+1\tphase\t_\tNOUN\tNN\tNumber=Sing|original_id=9\t5\tnmod\t_\t_
+2\tno\t_\tDET\tDT\toriginal_id=3\t5\tdet\t_\t_
+3\tThere\t_\tPRON\tEX\toriginal_id=1\t7\texpl\t_\t_
+4\tsecond\t_\tADJ\tJJ\tDegree=Pos|NumType=Ord|original_id=8\t1\tamod\t_\t_
+5\testimate\t_\tNOUN\tNN\tNumber=Sing|original_id=5\t7\tnsubj\t_\t_
+6\tthe\t_\tDET\tDT\tlin=-1|original_id=7\t1\tdet\t_\t_
+7\twas\t_\tVERB\tVBD\toriginal_id=2\t0\troot\t_\t_
+8\tcost\t_\tNOUN\tNN\toriginal_id=4\t5\tcompound\t_\t_
+9\tfor\t_\tADP\tIN\toriginal_id=6\t1\tcase\t_\t_
+10\t.\t_\tPUNCT\t.\toriginal_id=10\t7\tpunct\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("inputs", ["words", "all"])
+def test_the_format_of_the_surface_realization_tasks(place: Path, inputs: str) -> None:
+    path = place / "sr.conllu"
+    path.write_text(SURFACE)
+    assert output("generate", place / "model.npz", path, "--inputs", inputs) == EXAMPLE + "\n"
+    given = ("explain", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    results = json.loads(output(*given))["results"]
+    assert results[-1] == {"model": "the file", "exact": None, "sentence": EXAMPLE}
+    given = ("evaluate", place / "model.npz", path, "--inputs", inputs, "-f", "json")
+    found = json.loads(output(*given))
+    assert found["rows"][-1]["exact"] == 1
+    assert found["training"] == [{"sentences": 1, "seen": 1, "share": 1.0}]
+    path.write_text(SURFACE.replace("|original_id=9", ""))
+    done = run("generate", place / "model.npz", path)
+    assert "original_id is given for some words, expected it for all" in str(done.exception)
+
+
+def test_trees_are_read_from_a_pipe_and_from_gzip(place: Path, karat: Run) -> None:
+    text = SURFACE.encode()
+    done = karat("realize", "generate", str(place / "model.npz"), "-", input=text)
+    assert done.stdout.decode() == EXAMPLE + "\n"
+    (place / "sr.conllu.gz").write_bytes(gzip.compress(text))
+    assert output("generate", place / "model.npz", place / "sr.conllu.gz") == EXAMPLE + "\n"
 
 
 def test_an_ordering_model_for_words_has_no_other(

@@ -31,7 +31,7 @@ def demo() -> Treebank:
 
 @pytest.fixture(scope="module")
 def model(demo: Treebank) -> RealizerModel:
-    return train_realizer(demo)
+    return train_realizer(demo, "fergus")
 
 
 def first(model: RealizerModel, path: Path, inputs: str = "words") -> list[str]:
@@ -85,7 +85,7 @@ def test_models_are_the_same_after_they_were_saved(
         for mine, theirs in zip(model.realizers(inputs), again.realizers(inputs), strict=True):
             assert mine.name == theirs.name
             assert mine.realize(trees, 2) == theirs.realize(trees, 2)
-    train_realizer(demo).save(tmp_path / "b.npz")
+    train_realizer(demo, "fergus").save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -188,7 +188,7 @@ def test_a_treebank_without_projective_trees_teaches(tmp_path: Path) -> None:
     )
     path = tmp_path / "a.conllu"
     path.write_text(one * 3)
-    model = train_realizer(read_treebank(path))
+    model = train_realizer(read_treebank(path), "fergus")
     assert first(model, path) == ["a c b d"] * 3  # the best that keeps subtrees together
 
 
@@ -196,13 +196,13 @@ def test_a_treebank_without_tags_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     with pytest.raises(kt.InputError, match="no tags: expected a treebank with UPOS"):
-        train_realizer(read_treebank(path))
+        train_realizer(read_treebank(path), "fergus")
 
 
 def test_a_treebank_of_one_word_is_enough(tmp_path: Path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
-    assert first(train_realizer(read_treebank(path)), path) == ["a"]
+    assert first(train_realizer(read_treebank(path), "fergus"), path) == ["a"]
 
 
 def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
@@ -265,7 +265,7 @@ def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None
 
 def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:
     bank = read_treebank(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
-    model = train_realizer(_part(bank, 0, 1600))
+    model = train_realizer(_part(bank, 0, 1600), "fergus")
     rows = evaluate(model.realizers("words"), input_trees(_part(bank, 1600, 1800), "words"))
     scores = [row.values["generation_tree"] for row in rows]
     assert [row.name for row in rows] == [

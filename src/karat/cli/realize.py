@@ -8,7 +8,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.cli.realize_train", "Train a realiser on a treebank."),
     "generate": ("karat.cli.realize_generate", "Write a sentence for every tree."),
     "evaluate": ("karat.cli.realize_evaluate", "Compare the realisers of a model on a treebank."),
-    "explain": ("karat.cli.realize_explain", "Show the supertags, lattice and paths of a tree."),
+    "explain": ("karat.cli.realize_explain", "Show how a tree is ordered, and why."),
     "grammar": ("karat.cli.realize_grammar", "List supertags and draw elementary trees."),
     "demo": ("karat.cli.realize_demo", "Try it on a bundled treebank."),
 }

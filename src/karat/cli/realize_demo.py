@@ -17,8 +17,8 @@ def command(format: str, output: str | None) -> None:
 
     The treebank was written for Karat and is tiny: it shows the tool, not what it can do.
     """
-    from karat.cli.realize_explain import explained
-    from karat.realize.fergus import Fergus
+    from karat.realize.explanation import explain_tree
+    from karat.realize.model import train_realizer
     from karat.realize.treebank import read_treebank
     from karat.realize.trees import input_trees
     from karat.report.realize_explain import explain_document
@@ -27,6 +27,6 @@ def command(format: str, output: str | None) -> None:
     place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     with resources.as_file(place) as path:
         treebank = read_treebank(path)
-    fergus = Fergus.train(treebank)
-    found = explained(fergus, input_trees(treebank, "words"), 0, 5)
+    model = train_realizer(treebank, "fergus")
+    found = explain_tree(model, input_trees(treebank, "words"), 0)
     show(explain_document(found, 1, options.command_line()), format, output)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
-
-if TYPE_CHECKING:
-    from karat.realize.evaluation import Evaluated
 
 
 @click.command(name="evaluate")
@@ -29,27 +24,19 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
     """Compare the realisers of a model on a treebank.
 
     Each sentence is taken apart and realised from its tree: the paper's four accuracies, BLEU,
-    GTM's F, exact matches and speed, with the paper's own table beside them.
+    GTM's F, exact matches and speed, with the paper's own table beside them. Sentences that the
+    model was trained on are counted.
 
     \b
     karat realize evaluate model.npz dev.conllu
     """
-    from karat.realize.evaluation import evaluate
+    from karat.realize.evaluation import evaluate_model
     from karat.realize.model import open_realizer
     from karat.realize.treebank import read_treebank
-    from karat.realize.trees import input_trees
     from karat.report.realize import evaluation_document
 
     check_output(output, (model, treebank))
     with Bar() as progress:
         opened = open_realizer(model)
-        if inputs != "both":
-            opened.best(inputs)  # an error if there is none, instead of an empty table
-        bank = read_treebank(treebank)
-        found: list[Evaluated] = []
-        for kind in ("words", "all") if inputs == "both" else (inputs,):
-            trees = input_trees(bank, kind)
-            seen = {row.name for row in found if row.name.startswith("LR")}
-            realizers = [r for r in opened.realizers(kind) if r.name not in seen]
-            found += evaluate(realizers, trees, progress=progress)
-    show(evaluation_document(found, trees, options.command_line()), format, output)
+        found = evaluate_model(opened, read_treebank(treebank), inputs, progress=progress)
+    show(evaluation_document(found, options.command_line()), format, output)

@@ -1,20 +1,11 @@
-"""`karat realize explain`: what the three modules make of one tree."""
+"""`karat realize explain`: what a model makes of one tree, and why."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options, realize_options
 from karat.cli.show import check_output, show
-from karat.errors import InputError
-
-if TYPE_CHECKING:
-    from karat.realize.fergus import Fergus
-    from karat.realize.ordering import OrderingModel
-    from karat.realize.trees import InputTrees
-    from karat.report.realize_explain import Explained, Ordered
 
 
 @click.command(name="explain")
@@ -27,7 +18,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=1000),
     default=5,
     show_default=True,
-    help="Paths and supertaggings to show.",
+    help="Supertaggings, paths and orders to show.",
 )
 @options.output
 def command(
@@ -39,46 +30,22 @@ def command(
     format: str,
     output: str | None,
 ) -> None:
-    """Show the supertags, the lattice and the best paths of one tree.
+    """Show how the realisers of a model order one tree.
 
-    If the model has an ordering model, which then generates, its order is shown too.
+    Of the paper's: the best supertag assignments, the lattice and the best paths. Of the ordering
+    model: the labels that it guesses, the best orders, and what each group of features adds to
+    every treelet.
 
     \b
     karat realize explain model.npz trees.conllu --tree 3
+    karat realize explain model.npz trees.conllu -o tree.html
     karat realize explain model.npz trees.conllu -o lattice.svg
     """
+    from karat.realize.explanation import explain_tree
     from karat.realize.model import open_realizer
     from karat.realize.trees import read_trees
     from karat.report.realize_explain import explain_document
 
     check_output(output, (model, trees))
-    opened = open_realizer(model)
-    fergus = opened.the_fergus()
-    given = read_trees(trees, inputs)
-    if tree > len(given):
-        raise InputError(f"{trees}: there is no tree {tree}; the last is tree {len(given):,}")
-    found = explained(fergus, given, tree - 1, n_best)
-    if inputs in opened.ordering:
-        found = found._replace(ordered=ordered(opened.ordering[inputs], found.tree))
+    found = explain_tree(open_realizer(model), read_trees(trees, inputs), tree - 1, n_best)
     show(explain_document(found, tree, options.command_line()), format, output)
-
-
-def explained(fergus: Fergus, trees: InputTrees, tree: int, k: int) -> Explained:
-    """One tree through the three modules."""
-    from karat.realize.unraveler import unravel
-    from karat.report.realize_explain import Explained
-
-    one = trees.choose([tree])
-    supertags = fergus.chooser.choose_best(trees, tree, k)
-    lattice = unravel(fergus.chooser, one, supertags[0], fergus.weights.wider(k))
-    orders = fergus.linearize(one, supertags[0], k)[0]
-    parts = fergus.lm_parts(one, supertags[0], k).tolist()
-    return Explained(fergus.chooser.grammar, one, supertags, lattice, orders, parts)
-
-
-def ordered(model: OrderingModel, tree: InputTrees) -> Ordered:
-    """What the ordering model chooses for the only tree, and why."""
-    from karat.report.realize_explain import Ordered
-
-    best = model.realize(tree, 1)[0][0]
-    return Ordered(best, model.explain(tree, 0, best))

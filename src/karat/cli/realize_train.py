@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import click
 
@@ -16,7 +17,7 @@ from karat.cli.show import check_output
 @click.option(
     "--model",
     type=click.Choice(["fergus", "ordering", "all"]),
-    default="fergus",
+    default="all",
     show_default=True,
     help="fergus: the paper's supertags and its baselines; ordering: the discriminative model.",
 )
@@ -27,23 +28,36 @@ from karat.cli.show import check_output
     show_default=True,
     help="What the ordering model will be given; all: words, tags, relations; both: a model each.",
 )
-def command(treebank: str, output: str, model: str, inputs: str) -> None:
+@click.option(
+    "--lm-order",
+    type=click.IntRange(min=1, max=6),
+    default=3,
+    show_default=True,
+    help="The longest n-grams of the LP Chooser's language model; the paper's is of trigrams.",
+)
+def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) -> None:
     """Train a realiser on a treebank.
 
-    TREEBANK is a CoNLL-U file with words, UPOS, heads and relations. The paper's models take
-    seconds; the ordering model orders better and takes minutes (--model all trains everything, to
-    be set side by side by karat realize evaluate).
+    TREEBANK is a CoNLL-U file with words, UPOS, heads and relations. All models are trained, to be
+    set side by side by karat realize evaluate. The paper's take seconds; the ordering model orders
+    better and takes minutes.
 
     \b
     karat realize train treebank.conllu -o model.npz
-    karat realize train treebank.conllu -o model.npz --model all --inputs both
+    karat realize train treebank.conllu -o model.npz --inputs both
+    karat realize train treebank.conllu -o model.npz --model fergus --lm-order 4
     """
     from karat.realize.model import train_realizer
     from karat.realize.treebank import read_treebank
 
     check_output(output, [treebank])
+    begin = time.process_time()
     with Bar() as progress:
         bank = read_treebank(treebank)
-        train_realizer(bank, model, inputs=inputs, progress=progress).save(output)
+        made = train_realizer(bank, model, inputs=inputs, lm_order=lm_order, progress=progress)
+        made.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
-    click.echo(f"{output}: trained on {len(bank):,} sentences, {size:.1f} MB")
+    click.echo(
+        f"{output}: {made.contents()}, trained on {len(bank):,} sentences in "
+        f"{time.process_time() - begin:.0f} s of processor time, {size:.1f} MB"
+    )

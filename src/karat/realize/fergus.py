@@ -133,7 +133,7 @@ def stored_fergus(store: Store) -> Fergus:
     grammar = stored_grammar(store)
     try:
         chooser = TreeChooser(
-            grammar, store.array("tree_keys", "uint64"), store.array("tree_counts", "int32")
+            grammar, store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
         )
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
         weights = Weights(**store.about["weights"])
@@ -149,5 +149,5 @@ def stored_fergus(store: Store) -> Fergus:
 def _stored_baseline(
     store: Store, chooser: TreeChooser, lm: LanguageModel, i: int, name: str
 ) -> LeftRight:
-    keys, counts = store.array(f"lr_{i}_keys", "uint64"), store.array(f"lr_{i}_counts", "int32")
+    keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
     return LeftRight(name, chooser.grammar, lm, keys, counts)

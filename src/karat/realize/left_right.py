@@ -34,7 +34,7 @@ class LeftRight:
     name: str
     grammar: Grammar
     lm: LanguageModel
-    keys: NDArray[np.uint64]
+    keys: NDArray[np.uint32]
     counts: Ints
     trigrams: bool = False
 

@@ -2,42 +2,56 @@
 
 A file may hold the paper's realiser and the ordering model, for either kind of input; each is a
 part with a name of its own, and its arrays have that name before theirs. Equal arrays, such as
-those of the language model, are stored once.
+those of the language model, are stored once; those that deflate to less than half are packed, but
+for the language model, which is mapped.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
+
+import numpy as np
 
 from karat import __version__
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
+from karat.realize.lp_chooser import ORDER
+from karat.realize.seen import Fingerprints, fingerprints
 from karat.realize.treebank import Treebank
-from karat.realize.trees import INPUTS, Realizer
+from karat.realize.trees import INPUTS, Realizer, input_trees
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "realiser", 2
+KIND, VERSION = "realiser", 3
 MODELS = ("fergus", "ordering", "all")
 """What can be trained."""
 TRAINED_INPUTS = (*INPUTS, "both")
 """For what it can be."""
+INPUT_NAMES = {"words": "words", "all": "words, tags, relations"}
+"""What is given, as one reads it."""
+LARGE = 1 << 16
+"""Bytes of an array that may be packed."""
 
 Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
 class RealizerModel:
-    """The realisers that were trained together; `ordering` has one for each kind of input."""
+    """The realisers that were trained together; `ordering` has one for each kind of input.
+
+    `seen` are the fingerprints of the sentences they were trained on.
+    """
 
     fergus: Fergus | None
     ordering: Mapping[str, Any] = field(default_factory=dict)
     treebank: Mapping[str, int] = field(default_factory=dict)
+    seen: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def realizers(self, inputs: str) -> list[Realizer]:
         """All realisers for one kind of input, from the simplest to the best."""
@@ -69,6 +83,12 @@ class RealizerModel:
         found: LanguageModel = self.ordering[inputs].language_model
         return found
 
+    def contents(self) -> str:
+        """What it has, in words."""
+        fergus = ["baselines", "supertags"] if self.fergus is not None else []
+        ordering = [f"ordering model ({INPUT_NAMES[inputs]})" for inputs in self.ordering]
+        return ", ".join(fergus + ordering)
+
     def save(self, path: Path) -> None:
         """Write all parts into one file."""
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
@@ -76,8 +96,8 @@ class RealizerModel:
         for name, (said, held) in self._parts().items():
             about["parts"][name] = said
             arrays |= with_prefix(f"{name}.", held)
-        about["same"], once = _once(arrays)
-        write_store(path, KIND, VERSION, about, once)
+        about["same"], once = _once(arrays | {"seen": self.seen})
+        write_store(path, KIND, VERSION, about, once, packed=_packed(once))
 
     def _parts(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
@@ -99,13 +119,24 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     return same, kept
 
 
+def _packed(arrays: Mapping[str, Any]) -> list[str]:
+    """The arrays that are worth the time it takes to inflate them."""
+    large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
+    return [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
+
+
 def train_realizer(
-    treebank: Treebank, model: str = "fergus", *, inputs: str = "words", progress: Progress = silent
+    treebank: Treebank,
+    model: str = "all",
+    *,
+    inputs: str = "words",
+    lm_order: int = ORDER,
+    progress: Progress = silent,
 ) -> RealizerModel:
     """Train what is named (see `MODELS`) on a treebank.
 
     `inputs` says what the ordering model will be given: words, all (tags and relations too), or
-    both, for which there is a model each.
+    both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
     """
     if model not in MODELS:
         raise InputError(f"model={model!r}: expected one of {', '.join(MODELS)}")
@@ -113,14 +144,15 @@ def train_realizer(
         raise InputError(f"inputs={inputs!r}: expected one of {', '.join(TRAINED_INPUTS)}")
     fergus, ordering = None, {}
     if model in ("fergus", "all"):
-        fergus = Fergus.train(treebank, progress=progress)
+        fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if model in ("ordering", "all"):
         from karat.realize.ordering import OrderingModel
 
         for kind in INPUTS if inputs == "both" else (inputs,):
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
     sizes = {"sentences": len(treebank), "words": len(treebank.words)}
-    return RealizerModel(fergus, ordering, sizes)
+    seen = np.unique(fingerprints(input_trees(treebank)))
+    return RealizerModel(fergus, ordering, sizes, seen)
 
 
 def open_realizer(path: Path) -> RealizerModel:
@@ -138,7 +170,8 @@ def open_realizer(path: Path) -> RealizerModel:
         if name.startswith("ordering-")
     }
     fergus = stored_fergus(_part(store, "fergus")) if "fergus" in parts else None
-    return RealizerModel(fergus, ordering, store.about.get("treebank") or {})
+    seen = store.array("seen", "uint64")
+    return RealizerModel(fergus, ordering, store.about.get("treebank") or {}, seen)
 
 
 def _part(store: Store, name: str) -> Store:

@@ -39,7 +39,7 @@ class Supertags:
 class TreeChooser:
     """The tree model of a grammar; `keys` and `counts` are its parameters."""
 
-    def __init__(self, grammar: Grammar, keys: NDArray[np.uint64], counts: Ints) -> None:
+    def __init__(self, grammar: Grammar, keys: NDArray[np.uint32], counts: Ints) -> None:
         self.grammar = grammar
         self.keys, self.counts = keys, counts
         self.kernel = _kernel.TreeModel(grammar.kernel, keys, counts, grammar.arrays["open"])

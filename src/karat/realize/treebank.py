@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.text.conllu import read_columns
+from karat.errors import InputError
+from karat.text.conllu import Columns, columns_in, map_conllu, name_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +47,20 @@ class Treebank:
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
-    """The sentences of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered."""
-    found = read_columns(path)
+    """The sentences of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered.
+
+    The format of the Surface Realization tasks, which scrambles the words and says in FEATS or MISC
+    which each was (`original_id=7`), is read too, its sentences in their own order.
+    """
+    buffer, name = map_conllu(path), name_of(path)
+    found = _treebank(columns_in(buffer, name), name)
+    known = _original_ids(buffer, name, len(found.words))
+    return found if known is None else _in_order(found, known)
+
+
+def _treebank(found: Columns, name: str) -> Treebank:
     return Treebank(
-        str(path),
+        name,
         found.words.strings(),
         found.lemmas.strings(),
         found.upos.strings(),
@@ -58,4 +71,42 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
         found.ids.strings(),
         found.documents,
         found.lines,
+    )
+
+
+_WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
+_ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
+
+
+def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | None:
+    """Which word of its sentence each was, if the file says it of every one."""
+    if text.find(b"original_id=") < 0:
+        return None
+    found = [_ORIGINAL.search(match[0]) for match in _WORD.finditer(text)]
+    if len(found) != n or None in found:
+        raise InputError(f"{name}: original_id is given for some words, expected it for all")
+    return np.array([int(match[1]) for match in found if match], dtype=np.int32)
+
+
+def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
+    """The same sentences, words by their original numbers."""
+    sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
+    order = np.lexsort((known, sentences))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    starts = bank.offsets[sentences]
+    heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
+    moved = np.where(bank.heads > 0, heads, 0)[order].astype(np.int32)
+
+    def column(values: list[str]) -> list[str]:
+        return [values[j] for j in order.tolist()]
+
+    return replace(
+        bank,
+        words=column(bank.words),
+        lemmas=column(bank.lemmas),
+        upos=column(bank.upos),
+        xpos=column(bank.xpos),
+        relations=column(bank.relations),
+        heads=moved,
     )

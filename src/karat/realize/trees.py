@@ -15,7 +15,6 @@ subtree together, so its sentence cannot be reached, and counts as it is in an e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,6 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress
 from karat.realize.treebank import Treebank, read_treebank
-from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
 MOST_WORDS = 1000
@@ -172,16 +170,8 @@ def _check_lengths(treebank: Treebank) -> None:
 
 
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
-    """The trees of a CoNLL-U file, or of one in the format of the Surface Realization tasks.
-
-    That format scrambles the words and says in FEATS or MISC which each was (`original_id=7`).
-    """
-    trees = input_trees(read_treebank(path), inputs, lower=lower)
-    known = _original_ids(path, len(trees.words))
-    if known is None:
-        return trees
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    return InputTrees(**{**vars(trees), "places": known[starts + trees.places]})
+    """The trees of a CoNLL-U file, or of one in the format of the Surface Realization tasks."""
+    return input_trees(read_treebank(path), inputs, lower=lower)
 
 
 def _keys(*columns: list[str]) -> NDArray[np.int32]:
@@ -189,18 +179,3 @@ def _keys(*columns: list[str]) -> NDArray[np.int32]:
     contents = list(zip(*columns, strict=True))
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     return np.array([number[content] for content in contents], dtype=np.int32)
-
-
-_WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
-_ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
-
-
-def _original_ids(path: str | Path, n: int) -> NDArray[np.int32] | None:
-    """Which word of its sentence each was, if the file says it of every one."""
-    buffer = bytes(map_file(Path(path), str(path)))
-    if b"original_id=" not in buffer:
-        return None
-    found = [_ORIGINAL.search(line) for line in _WORD.findall(buffer)]
-    if len(found) != n or None in found:
-        raise InputError(f"{path}: original_id is given for some words, expected it for all")
-    return np.array([int(match[1]) for match in found if match], dtype=np.int32)

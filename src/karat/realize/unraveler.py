@@ -47,6 +47,18 @@ class TreeLattice:
     arcs: tuple[LatticeArc, ...]
     treelets: tuple[TreeletSize, ...]
 
+    def subtree(self, node: int) -> frozenset[int]:
+        """A node and all below it."""
+        below: dict[int, set[int]] = {}
+        for arc in self.arcs:
+            below.setdefault(arc.head, set()).add(arc.node)
+        found, ahead = {node}, [node]
+        while ahead:
+            new = below.get(ahead.pop(), set()) - found
+            found |= new
+            ahead += new
+        return frozenset(found)
+
     @property
     def sequences(self) -> float:
         """How many word sequences it holds."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from karat.report.cells import several
 from karat.report.realize_trees import tree_figure
 from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.realize.evaluation import Evaluated
+    from karat.realize.evaluation import Evaluated, Evaluation
     from karat.realize.grammar import Grammar, Supertag
     from karat.realize.trees import InputTrees, Order
 
@@ -32,6 +33,11 @@ _EVALUATED = (
     Column("speed", "Sent./s", 0, align="right", help="Sentences a second of processor time."),
 )
 _PAPER = _EVALUATED[:1] + _EVALUATED[2:6]
+_SEEN = (
+    Column("sentences", "Sentences", align="right"),
+    Column("seen", "Seen in training", align="right"),
+    Column("share", "Share", 3, align="right"),
+)
 _SUPERTAGS = (
     Column("tag", "Category"),
     Column("relation", "Relation"),
@@ -42,6 +48,8 @@ _SUPERTAGS = (
 )
 DRAWN = 12
 """Elementary trees that are drawn."""
+MOSTLY = 0.5
+"""The share of known sentences from which on an evaluation is one of training data."""
 
 
 def frame_text(frame: Sequence[tuple[str, int]]) -> str:
@@ -63,20 +71,48 @@ def sentences_document(
     return Document(title, (Table("rows", title, _SENTENCES, rows),), command, {})
 
 
-def evaluation_document(found: Sequence[Evaluated], trees: InputTrees, command: str) -> Document:
+def evaluation_document(found: Evaluation, command: str) -> Document:
     """Realisers side by side, and the paper's table beside them."""
     from karat.metrics.names import metric
     from karat.realize.evaluation import METRICS, PAPER
 
-    rows: list[Row] = [_evaluated(row) for row in found]
+    rows: list[Row] = [_evaluated(row) for row in found.rows]
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
+    share = found.seen / max(found.sentences, 1)
+    seen: list[Row] = [{"sentences": found.sentences, "seen": found.seen, "share": share}]
+    title = f"{found.name}: {several(found.sentences, 'tree')}"
     blocks = (
-        Table("rows", f"{trees.name}: {len(trees):,} trees", _EVALUATED, rows),
+        Table(
+            "rows",
+            f"{title}, training data" if share >= MOSTLY else title,
+            _EVALUATED,
+            rows,
+            notes=(_seen_note(found, share), *_lacking_notes(found)),
+        ),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
+        Table("training", "Seen in training", _SEEN, seen, readers="programs"),
     )
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     return Document("Realisers", blocks, command, signatures)
+
+
+def _seen_note(found: Evaluation, share: float) -> str:
+    """What the figures are worth: how many sentences the model knew."""
+    many = f"{found.seen:,} of {several(found.sentences, 'sentence')} ({share:.1%})"
+    if share >= MOSTLY:
+        return f"The model was trained on {many}: these figures say nothing about other text."
+    if found.seen:
+        return f"{many} occur in what the model was trained on too."
+    return "The model was trained on none of these sentences."
+
+
+def _lacking_notes(found: Evaluation) -> list[str]:
+    """How to have the rows that are not there."""
+    if len(found.lacking) != 1:
+        return []  # there is no ordering model at all, by choice; or nothing is lacking
+    named = {"words": "words alone", "all": "words with tags and relations"}[found.lacking[0]]
+    return [f"The model has no ordering model for {named}: karat realize train --inputs both."]
 
 
 def _evaluated(row: Evaluated) -> Row:

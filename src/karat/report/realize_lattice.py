@@ -1,157 +1,181 @@
-"""A word lattice drawn, as in the paper's Figure 3: states from left to right, words on arcs."""
+"""The lattice of a tree drawn: word by word where it is small, else treelet by treelet.
+
+Where a treelet's own lattice is too large, the arcs of its best paths are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report import svg
-from karat.report.markup import shape
-from karat.report.paper import Paper
+from karat.report.cells import several
+from karat.report.markup import element, quote
+from karat.report.paper import DIM, Paper
 from karat.report.table import Figure
+from karat.report.word_graph import Arcs, GraphArc, draw, sketch
 
 if TYPE_CHECKING:
-    from karat.realize.unraveler import TreeLattice
+    from karat.realize.trees import InputTrees, Order
+    from karat.realize.unraveler import LatticeArc, TreeLattice, TreeletSize
 
-Arcs = Sequence[tuple[int, int, str]]
-Point = tuple[float, float]
-
-STEP = 92.0
-ROW = 54.0
-LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75)
-"""How far along an arc its word may stand; the first place that is free is taken."""
-LINE = 11.0
-"""The height that a word takes."""
-MOST_LINES = 40
 TITLE = "Word lattice"
+BEST_ORDERS = "The best orders"
+MOST_ARCS = 36
+"""Of a treelet's lattice that is drawn."""
+MOST_ORDERS = 10
+"""Orders in one drawing."""
+HEADING = 24.0
 
 
-def lattice_figure(lattice: TreeLattice) -> Figure:
-    """The lattice word by word where it is small; else that of the root, subtrees in brackets."""
+class Panel(NamedTuple):
+    """One graph under its heading."""
+
+    heading: str
+    arcs: Arcs
+    compact: bool = False
+
+
+def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
+    """The lattice; the path that is `order` is stressed."""
     expanded = lattice.expanded()
     if expanded is not None:
-        words = [(a, b, lattice.words[node]) for a, b, node in expanded]
-        caption = "Every path is a word sequence that the supertags allow."
-    else:
-        words = [
-            (arc.start, arc.end, _named(lattice, arc.head, arc.node))
-            for arc in lattice.arcs
-            if arc.head == 0
-        ]
-        caption = "The root's treelet: words in brackets stand for their whole subtree."
-    return Figure(TITLE, _svg(words), caption, sketch=lambda paper: _sketch(words, paper))
-
-
-def _named(lattice: TreeLattice, head: int, node: int) -> str:
-    return lattice.words[node] if node == head else f"[{lattice.words[node]}]"
-
-
-def layers(arcs: Arcs) -> dict[int, int]:
-    """The longest way from the start to every state; arcs may come in any order."""
-    found = {0: 0}
-    waiting = {state: 0 for arc in arcs for state in arc[:2]}
-    after: dict[int, list[int]] = {}
-    for start, end, _ in arcs:
-        waiting[end] += 1
-        after.setdefault(start, []).append(end)
-    ready = [0]
-    while ready:
-        state = ready.pop()
-        for end in after.get(state, ()):
-            found[end] = max(found.get(end, 0), found[state] + 1)
-            waiting[end] -= 1
-            if not waiting[end]:
-                ready.append(end)
-    return found
-
-
-def _places(arcs: Arcs) -> dict[int, Point]:
-    """Where each state is drawn: its layer from left to right, within it near what leads to it."""
-    before: dict[int, list[int]] = {}
-    for start, end, _ in arcs:
-        before.setdefault(end, []).append(start)
-    rows: dict[int, list[int]] = {}
-    for state, depth in sorted(layers(arcs).items()):
-        rows.setdefault(depth, []).append(state)
-    most = max(map(len, rows.values()))
-    found: dict[int, Point] = {}
-    for depth in sorted(rows):
-        free = (most - len(rows[depth])) / 2
-        for rank, state in enumerate(sorted(rows[depth], key=_height(before, found))):
-            found[state] = (20 + depth * STEP, 30 + (free + rank) * ROW)
-    return found
-
-
-def _height(
-    before: dict[int, list[int]], found: dict[int, Point]
-) -> Callable[[int], tuple[float, int]]:
-    """The mean height of the states that lead to one, so that fewer arcs cross."""
-
-    def height(state: int) -> tuple[float, int]:
-        heights = [found[one][1] for one in before.get(state, ())]
-        return sum(heights) / max(len(heights), 1), state
-
-    return height
-
-
-def _svg(arcs: Arcs) -> str:
-    places = _places(arcs)
-    parts = _drawn(arcs, places)
-    parts += [shape("circle", cx=x, cy=y, r=4, fill=svg.ACCENT) for x, y in places.values()]
-    width = max(max(x for x, _ in places.values()) + 20, svg.WIDTH)
-    height = max(y for _, y in places.values()) + 40
-    told = f"{len(places):,} states and {len(arcs):,} arcs"
-    return svg.chart(TITLE, told, height, parts, width)
-
-
-def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
-    """Every arc with its word, at a place on it where no earlier word stands."""
-    parts: list[str] = []
-    taken: list[tuple[Point, float]] = []
-    for a, b, whole in arcs:
-        word = svg.shorten(whole, 12)
-        curve = _curve(places[a], places[b])
-        size = svg.length(word)
-        spots = [_along(curve, t) for t in LETTERED]
-        spot = next((one for one in spots if _free(one, size, taken)), spots[0])
-        taken.append((spot, size))
-        (x1, y1), (x, y), (x2, y2) = curve
-        path = f"M {x1:.1f} {y1:.1f} Q {x:.1f} {y:.1f} {x2:.1f} {y2:.1f}"
-        parts.append(shape("path", d=path, fill="none", stroke=svg.RULE))
-        parts.append(svg.text(spot[0], spot[1] - 2, word, "middle"))
-    return parts
-
-
-def _curve(start: Point, end: Point) -> tuple[Point, Point, Point]:
-    """A Bezier curve; the longer its way, the more it is bent."""
-    (x1, y1), (x2, y2) = start, end
-    bend = 10.0 + 6.0 * max((x2 - x1) / STEP - 1, 0)
-    return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend), end
-
-
-def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
-    """A point of the curve, t = 0 at its start and 1 at its end."""
-    (x1, y1), (x, y), (x2, y2) = curve
-    a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t**2
-    return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
-
-
-def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> bool:
-    """Whether a word fits there without touching another."""
-    return all(
-        abs(spot[0] - x) >= (size + other) / 2 or abs(spot[1] - y) >= LINE
-        for (x, y), other in taken
+        arcs = _stressed([GraphArc(*arc[:2], str(arc[2])) for arc in expanded], order)
+        named = [arc._replace(word=lattice.words[int(arc.word)]) for arc in arcs]
+        return _figure(
+            TITLE, [Panel("", named)], "Every path is a word sequence that the supertags allow."
+        )
+    panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
+    caption = (
+        "The treelets that have several orders; brackets stand for a whole subtree. Of large "
+        "treelets only the best paths are drawn."
     )
+    return _figure(TITLE, panels, caption)
 
 
-def _sketch(arcs: Arcs, paper: Paper) -> list[str]:
-    layer = layers(arcs)
-    order = sorted(layer, key=lambda state: (layer[state], state))
-    number = {state: i for i, state in enumerate(order)}
-    lines = []
-    for state in order:
-        ways = [f"{word} → {number[end]}" for start, end, word in arcs if start == state]
-        if ways:
-            lines.append(f"{number[state]:>4}  {'  |  '.join(ways)}")
-    more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
-    return [*lines[:MOST_LINES], *more]
+def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
+    """The best orders of the only tree as one graph; common beginnings and ends are drawn once."""
+    few = [order.nodes for order in orders[:MOST_ORDERS]]
+    caption = f"{several(len(few), 'order')}, the best stressed."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    return _figure(BEST_ORDERS, [Panel("", arcs, compact=True)], caption)
+
+
+def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
+    """The smallest graph whose paths are these orders, all of one length; the first is the best."""
+    size = len(orders[0])
+    prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
+    state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
+    made: dict[tuple[tuple[int, int], ...], int] = {}
+    for n in reversed(range(1, size)):  # prefixes that go on alike are one state
+        ways: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for longer in prefixes[n + 1]:
+            ways.setdefault(longer[:n], []).append((longer[n], state[longer]))
+        for prefix, after in ways.items():
+            state[prefix] = made.setdefault(tuple(after), len(made) + 2)
+    state[()] = 0
+    steps = dict.fromkeys(
+        (state[longer[:-1]], state[longer], longer[-1])
+        for level in prefixes[1:]
+        for longer in level
+    )
+    return _stressed([GraphArc(a, b, str(node)) for a, b, node in steps], orders[0])
+
+
+def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> Panel:
+    mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
+    members = {arc.node for arc in mine}
+    graph = [GraphArc(arc.start, arc.end, str(arc.node)) for arc in mine]
+    arcs = _stressed(graph, [node for node in order if node in members])
+    kept = set(_best_arcs(mine))
+    drawn = [
+        arc._replace(word=_named(lattice, treelet.head, int(arc.word), order))
+        for i, arc in enumerate(arcs)
+        if i in kept or arc.best
+    ]
+    told = several(int(treelet.paths), "order")
+    return Panel(f"{lattice.words[treelet.head]}: {told}", _reachable(drawn))
+
+
+def _best_arcs(arcs: Sequence[LatticeArc]) -> list[int]:
+    """The arcs, at most so many, whose best paths cost least; those of one path stay together."""
+    last = max(arc.end for arc in arcs)
+    ahead, behind = {0: 0.0}, {last: 0.0}
+    for arc in sorted(arcs, key=lambda arc: arc.start):
+        score = ahead.get(arc.start, float("-inf")) + arc.score
+        ahead[arc.end] = max(ahead.get(arc.end, float("-inf")), score)
+    for arc in sorted(arcs, key=lambda arc: -arc.end):
+        score = behind.get(arc.end, float("-inf")) + arc.score
+        behind[arc.start] = max(behind.get(arc.start, float("-inf")), score)
+    whole = [round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs]
+    ranked = sorted(range(len(arcs)), key=lambda i: (-whole[i], i))
+    if len(ranked) <= MOST_ARCS:
+        return ranked
+    limit = whole[ranked[MOST_ARCS]]
+    above = [i for i in ranked if whole[i] > limit]
+    return above or [i for i in ranked if whole[i] == limit]
+
+
+def _reachable(arcs: Sequence[GraphArc]) -> list[GraphArc]:
+    """Without arcs that cannot be reached from the first state."""
+    seen, found = {0}, []
+    for arc in sorted(arcs):
+        if arc.start in seen:
+            seen.add(arc.end)
+            found.append(arc)
+    return found
+
+
+def _stressed(arcs: Sequence[GraphArc], path: Sequence[int]) -> list[GraphArc]:
+    """The arcs, those of one path marked; words are the nodes' numbers."""
+    after: dict[tuple[int, int], int] = {}
+    for i, arc in enumerate(arcs):
+        after[arc.start, int(arc.word)] = i
+    state, best = 0, set()
+    for node in path:
+        if (state, node) not in after:
+            return list(arcs)
+        best.add(after[state, node])
+        state = arcs[after[state, node]].end
+    return [arc._replace(best=i in best) for i, arc in enumerate(arcs)]
+
+
+def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
+    """The head itself; of a daughter her whole subtree, as it was put in order."""
+    if node == head:
+        return lattice.words[node]
+    below = lattice.subtree(node)
+    words = [lattice.words[n] for n in order if n in below]
+    return words[0] if len(words) == 1 else f"[{_brief(words, lattice.words[node])}]"
+
+
+def _brief(words: Sequence[str], head: str) -> str:
+    whole = " ".join(words)
+    return whole if svg.length(whole) <= svg.length("x" * 20) else f"… {head} …"
+
+
+def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
+    return Figure(title, _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper))
+
+
+def _svg(title: str, panels: Sequence[Panel]) -> str:
+    parts: list[str] = []
+    width, y = float(svg.WIDTH), 0.0
+    for panel in panels:
+        if panel.heading:
+            parts.append(element("text", quote(panel.heading), x=0, y=y + 14, font_weight=600))
+            y += HEADING / 2
+        drawing = draw(panel.arcs, y, compact=panel.compact)
+        parts += drawing.parts
+        width, y = max(width, drawing.width), drawing.height + HEADING
+    arcs = [arc for panel in panels for arc in panel.arcs]
+    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+
+
+def _sketch(panels: Sequence[Panel], paper: Paper) -> list[str]:
+    lines: list[str] = []
+    for panel in panels:
+        lines += [paper.ink(panel.heading, DIM)] if panel.heading else []
+        lines += sketch(panel.arcs, paper)
+    return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,10 @@ from karat.text.segments import map_file
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+EXPECTED = "CoNLL-U, one word a line"
+"""What should be in the file."""
 
 
 class Columns(NamedTuple):
@@ -35,8 +40,21 @@ class Columns(NamedTuple):
 
 def read_columns(path: str | os.PathLike[str]) -> Columns:
     """What a CoNLL-U file has (`.gz` too), checked: one root, no cycle, words numbered."""
-    name = str(path)
-    buffer = map_file(Path(path), name)
+    return columns_in(map_conllu(path), name_of(path))
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """What messages call a file."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def map_conllu(path: str | os.PathLike[str]) -> mmap.mmap:
+    """The bytes of a CoNLL-U file."""
+    return map_file(Path(path), name_of(path), EXPECTED)
+
+
+def columns_in(buffer: mmap.mmap, name: str) -> Columns:
+    """The columns of a file that is mapped."""
     found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
     if len(found) == 3:
         problem, line, sentence = found
@@ -44,5 +62,5 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
         raise InputError(f"{name}, line {line}{where}: {problem}")
     columns = Columns(*found)
     if len(columns.offsets) == 1:
-        raise InputError(f"{name}: no sentences: expected CoNLL-U, one word a line")
+        raise InputError(f"{name}: no sentences: expected {EXPECTED}")
     return columns

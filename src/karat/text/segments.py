@@ -149,12 +149,19 @@ class Lines(Segments):
         return _kernel.Views.from_lines(self._buffer, self._starts[first], self._starts[last])
 
 
-def map_file(path: str | os.PathLike[str], name: str) -> mmap.mmap:
-    """The bytes of a file, mapped; `.gz` files and pipes are unpacked to a temporary one."""
+SEGMENTS = "one segment a line"
+"""What is in most files."""
+
+
+def map_file(path: str | os.PathLike[str], name: str, expected: str = SEGMENTS) -> mmap.mmap:
+    """The bytes of a file, mapped; `.gz` files and pipes are unpacked to a temporary one.
+
+    `expected` says in messages what should be in it.
+    """
     try:
-        with _open(path) as file:
+        with _open(path, expected) as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise InputError(f"{name} is empty: expected one segment a line")
+                raise InputError(f"{name} is empty: expected {expected}")
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name}: not a complete gzip file ({error})") from error
@@ -162,12 +169,12 @@ def map_file(path: str | os.PathLike[str], name: str) -> mmap.mmap:
         raise InputError(f"{name}: {error.strerror or error}") from error
 
 
-def _open(path: str | os.PathLike[str]) -> IO[bytes]:
+def _open(path: str | os.PathLike[str], expected: str = SEGMENTS) -> IO[bytes]:
     """A regular file with the text in it."""
     if str(path) == "-":
         return _spool(sys.stdin.buffer)
     if os.path.isdir(path):
-        raise InputError(f"{path} is a directory: expected a text file, one segment a line")
+        raise InputError(f"{path} is a directory: expected a text file, {expected}")
     if str(path).endswith(".gz"):
         with gzip.open(path, "rb") as unpacked:
             return _spool(unpacked)
