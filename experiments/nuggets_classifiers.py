@@ -9,8 +9,8 @@ lowers the error, but ranks a run by how much it resembles the others. Nothing i
 but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
-for the choice of the columns of evidence and likeness, their constants, the difficulties of nuggets
-and both ridges; `nuggets_variants.py` prints what was tried there last. The rows "odd" and "even"
+for the choice of the columns of evidence and likeness, their constants, the difficulties of nuggets,
+the place in the key, echoes and all ridges; `nuggets_variants.py` prints what was tried there last. The rows "odd" and "even"
 apply everything to those questions alone. All questions were looked at for: the paper's classifier
 with other idf, stemmers, tokenisers and settings, of which `FIXED` is the best on RAG24; the
 correlation of each column of evidence with the labels, printed once, before columns were dropped on
@@ -49,6 +49,7 @@ from karat.nuggets.mixed import fit_mixed
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import MODELS, best_f_threshold, compare_models
 from karat.nuggets.tuning import settings, training, trial
+from karat.nuggets.unjudged import Unjudged
 
 SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen
@@ -128,6 +129,8 @@ def judgements(
     row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", found)
     row("calibrated, scores from decisions", agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
+    bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+    row("the same without the place in the key", bare.agreement)
     started = cross_validate(pool, X, labels, topics, prior=prior)
     row("the same, the other set as prior, decisions", agreement(pool, started.carried, labels))
     row("the same, the other set as prior, expected", started.agreement)

@@ -13,7 +13,8 @@ echo of a response is the share of them, by weight, in its best passage:
     other(w) = max(0, rate(w) - 1.5 b(w)) max(0, log(0.5 / b(w)))
 
 Of these the 12 largest count, and their equals. A passage is two neighbouring sentences, the best
-one that with the largest share of the nugget's words, by idf and by informativeness together. The response that is asked about never speaks itself.
+one that with the largest share of the nugget's words, by idf and by informativeness together. The
+response that is asked about never speaks itself.
 """
 
 from __future__ import annotations
