@@ -9,15 +9,16 @@ lowers the error, but ranks a run by how much it resembles the others. Nothing i
 but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
-for the choice of the columns of evidence and likeness, their constants, the difficulties of nuggets,
-the place in the key, echoes and all ridges; `nuggets_variants.py` prints what was tried there last. The rows "odd" and "even"
-apply everything to those questions alone. All questions were looked at for: the paper's classifier
-with other idf, stemmers, tokenisers and settings, of which `FIXED` is the best on RAG24; the
-correlation of each column of evidence with the labels, printed once, before columns were dropped on
-the even questions; learning on one set and testing on the other, which chose the four columns of
-`PRIOR` and led to the rows with the other set as a prior (its ridge is the usual one); and earlier
-prints of these tables, after which the column `gp` of likeness was made to leave a response's own
-judgements out altogether, because a test had found them in it.
+for the choice of the columns of evidence and likeness, their constants, the difficulties of
+nuggets, the place in the key, echoes and all ridges; `nuggets_variants.py` prints what was tried
+there last. The rows "odd" and "even" apply everything to those questions alone. All questions were
+looked at for: the paper's classifier with other idf, stemmers, tokenisers and settings, of which
+`FIXED` is the best on RAG24; the correlation of each column of evidence with the labels, printed
+once, before columns were dropped on the even questions; learning on one set and testing on the
+other, which chose the four columns of `PRIOR` and led to the rows with the other set as a prior
+(its ridge is the usual one); and earlier prints of these tables, after which the column `gp` of
+likeness was made to leave a response's own judgements out altogether, because a test had found them
+in it.
 
 Intervals: each run in turn is taken for unjudged. How wrong guesses are is learned from the other
 runs, on the same questions; their guesses come from models that had seen this run's judgements as
