@@ -198,6 +198,8 @@ def halves(name: str) -> None:
         best = nested(pool, settings(BASES["normalised, once"]), labels, topics, nothing)
         row(f"{title}: normalised once, LOTO", best)
         row(f"{title}: calibrated, LOTO", cross_validate(pool, X, labels, topics).agreement)
+        bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+        row(f"{title}: the same without the place in the key", bare.agreement)
         fold = folds(pool, "system")
         found = cross_validate(pool, X, labels, fold, Likeness(pool))
         row(f"{title}: calibrated, LOSO", found.agreement)
