@@ -9,15 +9,16 @@ lowers the error, but ranks a run by how much it resembles the others. Nothing i
 but the subsamples of topics (numpy's default generator, seed 2006).
 
 What was looked at while this was made: the questions of even number (counting from 0) of both sets,
-for the choice of the columns of evidence and likeness, their constants, the difficulties of nuggets
-and both ridges; `nuggets_variants.py` prints what was tried there last. The rows "odd" and "even"
-apply everything to those questions alone. All questions were looked at for: the paper's classifier
-with other idf, stemmers, tokenisers and settings, of which `FIXED` is the best on RAG24; the
-correlation of each column of evidence with the labels, printed once, before columns were dropped on
-the even questions; learning on one set and testing on the other, which chose the four columns of
-`PRIOR` and led to the rows with the other set as a prior (its ridge is the usual one); and earlier
-prints of these tables, after which the column `gp` of likeness was made to leave a response's own
-judgements out altogether, because a test had found them in it.
+for the choice of the columns of evidence and likeness, their constants, the difficulties of
+nuggets, the place in the key, echoes and all ridges; `nuggets_variants.py` prints what was tried
+there last. The rows "odd" and "even" apply everything to those questions alone. All questions were
+looked at for: the paper's classifier with other idf, stemmers, tokenisers and settings, of which
+`FIXED` is the best on RAG24; the correlation of each column of evidence with the labels, printed
+once, before columns were dropped on the even questions; learning on one set and testing on the
+other, which chose the four columns of `PRIOR` and led to the rows with the other set as a prior
+(its ridge is the usual one); and earlier prints of these tables, after which the column `gp` of
+likeness was made to leave a response's own judgements out altogether, because a test had found them
+in it.
 
 Intervals: each run in turn is taken for unjudged. How wrong guesses are is learned from the other
 runs, on the same questions; their guesses come from models that had seen this run's judgements as
@@ -49,6 +50,7 @@ from karat.nuggets.mixed import fit_mixed
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import MODELS, best_f_threshold, compare_models
 from karat.nuggets.tuning import settings, training, trial
+from karat.nuggets.unjudged import Unjudged
 
 SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen
@@ -128,6 +130,8 @@ def judgements(
     row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", found)
     row("calibrated, scores from decisions", agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
+    bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+    row("the same without the place in the key", bare.agreement)
     started = cross_validate(pool, X, labels, topics, prior=prior)
     row("the same, the other set as prior, decisions", agreement(pool, started.carried, labels))
     row("the same, the other set as prior, expected", started.agreement)
@@ -194,6 +198,8 @@ def halves(name: str) -> None:
         best = nested(pool, settings(BASES["normalised, once"]), labels, topics, nothing)
         row(f"{title}: normalised once, LOTO", best)
         row(f"{title}: calibrated, LOTO", cross_validate(pool, X, labels, topics).agreement)
+        bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+        row(f"{title}: the same without the place in the key", bare.agreement)
         fold = folds(pool, "system")
         found = cross_validate(pool, X, labels, fold, Likeness(pool))
         row(f"{title}: calibrated, LOSO", found.agreement)

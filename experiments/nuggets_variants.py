@@ -2,9 +2,11 @@
 
     KARAT_DATA=… python experiments/nuggets_variants.py
 
-Prints Markdown: what becomes of F, Kendall's tau_b, RMSE and the mean log loss when something is
-added to the calibrated classifier or taken away. The choice of what it is made of was made on this
-half of the questions; `nuggets_classifiers.py` says what it is worth on all, and on the other half.
+Prints Markdown: first how often the first five nuggets of a key, and the later ones, were judged to
+be carried where nearly all or hardly any of their words are there. Then what becomes of F,
+Kendall's tau_b, RMSE and the mean log loss when something is added to the calibrated classifier or
+taken away. The choice of what it is made of was made on this half of the questions;
+`nuggets_classifiers.py` says what it is worth on all, and on the other half.
 The last table is about the paper's classifier on all questions of RAG24: the F that its settings
 reach while single questions are left out, and with the threshold that is best in hindsight.
 """
@@ -23,7 +25,8 @@ import numpy as np
 from nugget_sets import SETS, pooled
 
 from karat.nuggets import likeness as likenesses
-from karat.nuggets.agreement import agreement
+from karat.nuggets.agreement import Agreement, agreement
+from karat.nuggets.calibrated import cross_validate
 from karat.nuggets.classifier import Classifier, pooled_idf, score
 from karat.nuggets.evidence import NAMES, SENTENCES, evidence
 from karat.nuggets.folds import folds
@@ -34,6 +37,7 @@ from karat.nuggets.mixed import fit_mixed
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
 from karat.nuggets.tuning import fold_thresholds
+from karat.nuggets.unjudged import Unjudged
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
 HEAD = "| {} | F | tau_b | RMSE | log loss |\n|---|---|---|---|---|"
@@ -128,7 +132,10 @@ def measure(
         train, test = fold != k, fold == k
         p = fit(X[train], labels[train], pool.cell_nugget[train]).probabilities(X)
         chances[test], limits[test] = p[test], limit(pool, p, labels, train)[test]
-    found = agreement(pool, chances > limits, labels, chances)
+    return numbers_of(agreement(pool, chances > limits, labels, chances), chances, labels)
+
+
+def numbers_of(found: Agreement, chances: Floats, labels: Floats) -> str:
     sure = np.clip(np.where(labels > 0, chances, 1 - chances), 1e-6, 1)
     numbers = found.f, found.tau_b, found.rmse, -np.log(sure).mean()
     return " | ".join(f"{number:.3f}" for number in numbers)
@@ -141,7 +148,15 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
     def show(title: str, Z: Floats, fit: Fit, limit: Limit = best_limit) -> None:
         print(f"| {title} | {measure(pool, Z, labels, fold, fit, limit)} |", flush=True)
 
-    show("as it is", X, mixed())
+    for title, further, start in (
+        ("as it is", Unjudged(pool), None),
+        ("without the place in the key", Unjudged(pool, place=False), None),
+        ("as it is, the other set as prior", Unjudged(pool), prior),
+    ):
+        found = cross_validate(pool, X, labels, fold, prior=start, unjudged=further)
+        row = numbers_of(found.agreement, found.probabilities, labels)
+        print(f"| {title} | {row} |", flush=True)
+    show("without place and echoes; so are all below", X, mixed())
     show("without difficulties", X, plain())
     show("without sentences", X[:, old], mixed())
     show("without either", X[:, old], plain())
@@ -154,6 +169,16 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
     show("and the evidence of like responses", np.c_[X, propagated(pool, X)], mixed())
     show("threshold: half the expected F", X, mixed(), expected_limit)
     show("threshold: the same by question", X, mixed(), question_limit)
+
+
+def habits(pool: Pool, X: Floats, labels: Floats) -> None:
+    """The share of yes by place in the key, where the words say the same."""
+    first = (pool.cell_nugget - pool.nugget_starts[pool.cell_question]) < 5
+    share = X[:, BASIC[0]]
+    print("| place in the key | more than 80% of the words | less than 20% |\n|---|---|---|")
+    for title, here in (("first five", first), ("later", ~first)):
+        rates = [(labels[here & some] > 0).mean() for some in (share > 0.8, share < 0.2)]
+        print(f"| {title} | " + " | ".join(f"{rate:.2f}" for rate in rates) + " |", flush=True)
 
 
 def loso(pool: Pool, X: Floats, labels: Floats) -> None:
@@ -216,7 +241,9 @@ def main() -> None:
         other = next(one for one in SETS if one != name)
         theirs, told = pools[other]
         prior = fit_mixed(tables[other], told > 0, theirs.cell_nugget)
-        print(f"\n## {name}, even questions\n\n" + HEAD.format("LOTO"))
+        print(f"\n## {name}, even questions\n")
+        habits(pool, tables[name], labels)
+        print("\n" + HEAD.format("LOTO"))
         loto(pool, tables[name], labels, prior)
         print("\n" + HEAD.format("LOSO"))
         loso(pool, tables[name], labels)

@@ -13,7 +13,9 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.asking import queue
+from karat.nuggets.calibrated import fit_unjudged
 from karat.nuggets.decisions import Decided, decide_run
+from karat.nuggets.evidence import evidence
 from karat.nuggets.intervals import Errors, Interval, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Key, Nugget, Question, make_key
@@ -24,6 +26,7 @@ from karat.nuggets.official import Official
 from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Response, Run, make_run
 from karat.nuggets.sets import NuggetSet
+from karat.nuggets.unjudged import Unjudged
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 HOW = Official()
@@ -104,6 +107,16 @@ def test_one_judged_run_is_enough_to_learn_from() -> None:
     rows = judged.without(["run0"]).rows
     found = nuggeteer(nugget_set(runs, rows, key))
     assert (found.learned, found.errors(HOW)) == (160, PRIOR_ALL)
+
+
+def test_questions_that_nobody_was_judged_on_have_a_model_of_their_own() -> None:
+    rows = [row for row in JUDGED.rows if row.question != "q3"]
+    found = nuggeteer(nugget_set(RUNS, rows))
+    model, columns = fit_unjudged(evidence(found.pool), found.labels, Unjudged(found.pool))
+    wanted, new = model.probabilities(columns), found.pool.cell_question == 3
+    assert found.probabilities[new] == pytest.approx(wanted[new], abs=1e-12)
+    assert found.carried[new].tolist() == (wanted[new] > model.threshold).tolist()
+    assert found.probabilities[~new] != pytest.approx(wanted[~new], abs=0.01)
 
 
 def test_judgements_of_an_earlier_version_are_learned_from() -> None:

@@ -1,10 +1,11 @@
 """A calibrated classifier: the probability that a response carries a nugget.
 
 Logistic regression over the evidence of `evidence.py`, each nugget with a difficulty of its own
-(`mixed.py`); where other runs were judged on the same questions, over that of `likeness.py` too. It
-learns from whatever judgements there are; where there are none, `PRIOR` serves. `cross_validate`
-gives every cell a probability from a model that has not seen its fold, and `choose` takes this
-classifier or the paper's, whichever agreed better there.
+(`mixed.py`); where other runs were judged on the same questions, over that of `likeness.py` too,
+and where nobody was, over that of `unjudged.py`. It learns from whatever judgements there are;
+where there are none, `PRIOR` serves. `cross_validate` gives every cell a probability from a model
+that has not seen its fold, and `choose` takes this classifier or the paper's, whichever agreed
+better there.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from karat.nuggets.mixed import fit_mixed
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
 from karat.nuggets.tuning import Trial, best, training
+from karat.nuggets.unjudged import Unjudged
 from karat.progress import Progress, silent
 
 
@@ -55,19 +57,22 @@ PRIOR = Calibrated(
 TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
 measured by learning on one of them and testing on the other."""
 
-PRIOR_ERRORS = Errors(0.0, 0.001, 0.033, 25)
+PRIOR_ERRORS = Errors(0.0, 0.0013, 0.036, 25)
 """The errors of such a model on the other set, the larger of both ways, for intervals without
-judgements."""
+judgements; the mean error there is part of a run's own."""
 
 
 LIKENESS_RIDGE = 10.0
 """Of the model with likeness, whose columns hold on any question: it needs less holding back."""
 
+PLACE_RIDGE = 1.0
+"""Of the place in the key: what it is worth differs from key to key, and is free to."""
+
 
 def fit_calibrated(
     X: Floats,
     labels: Floats,
-    ridge: float = RIDGE,
+    ridge: float | Floats = RIDGE,
     prior: Logistic | None = None,
     nugget: Ints | None = None,
 ) -> Calibrated:
@@ -105,17 +110,19 @@ def cross_validate(
     ridge: float = RIDGE,
     prior: Logistic | None = None,
     progress: Progress = silent,
+    unjudged: Unjudged | None = None,
 ) -> Validated:
     """Leave each fold out, learn from the others, and ask about it.
 
     With `likeness` the judgements of other folds on the same questions are evidence too; identical
-    responses in other folds then decide.
+    responses in other folds then decide. Without it, folds are whole questions.
     """
+    further = likeness or unjudged or Unjudged(pool)
     chances, limits = np.zeros(len(labels)), np.zeros(len(labels))
     total = len(np.unique(fold))
     for done, (k, train) in enumerate(training(labels, fold)):
         seen = np.where(train, labels, np.nan)
-        model, columns = _fit(pool, X, seen, fold, likeness, ridge, prior)
+        model, columns = _fit(X, seen, fold, further, ridge, prior)
         test = fold == k
         chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
         progress(done + 1, total, "cross-validating")
@@ -127,18 +134,37 @@ def cross_validate(
 
 
 def _fit(
-    pool: Pool,
     X: Floats,
     seen: Floats,
     fold: Ints,
-    likeness: Likeness | None,
+    further: Likeness | Unjudged,
     ridge: float,
     prior: Logistic | None,
 ) -> tuple[Calibrated, Floats]:
     """A model of what was seen (the rest is NaN), and the rows to ask it with, of all cells."""
-    if likeness is not None:
-        return fit_with_likeness(X, seen, fold, likeness, ridge, prior)
-    return fit_calibrated(X, seen, ridge, prior, pool.cell_nugget), X
+    if isinstance(further, Likeness):
+        return fit_with_likeness(X, seen, fold, further, ridge, prior)
+    return fit_unjudged(X, seen, further, ridge, prior)
+
+
+def fit_unjudged(
+    X: Floats,
+    seen: Floats,
+    unjudged: Unjudged,
+    ridge: float = RIDGE,
+    prior: Logistic | None = None,
+) -> tuple[Calibrated, Floats]:
+    """A model for questions that nobody was judged on, from judgements on others.
+
+    A first model, of the descriptions and the place, tells which responses are listened to for the
+    echoes; the second one has these too.
+    """
+    nugget = unjudged.pool.cell_nugget
+    ridges = np.append(np.full(X.shape[1], ridge), PLACE_RIDGE)
+    placed = np.column_stack([X, unjudged.place])
+    first = fit_calibrated(placed, seen, ridges, prior, nugget)
+    both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
+    return fit_calibrated(both, seen, np.append(ridges, ridge), prior, nugget), both
 
 
 def fit_with_likeness(

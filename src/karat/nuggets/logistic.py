@@ -3,7 +3,8 @@
     maximise  sum of log P(y | x) - (ridge / 2) |w - v|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
 
 where z is x less its mean, over its standard deviation; the intercept b is not held back. v is 0,
-or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's.
+or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's,
+and of columns that it does not have their own. Each column may have a ridge of its own.
 """
 
 from __future__ import annotations
@@ -54,15 +55,17 @@ def logit(p: Floats) -> Floats:
 
 
 def fit_logistic(
-    X: Floats, yes: NDArray[np.bool_], ridge: float = RIDGE, prior: Logistic | None = None
+    X: Floats,
+    yes: NDArray[np.bool_],
+    ridge: float | Floats = RIDGE,
+    prior: Logistic | None = None,
 ) -> Logistic:
     """The best weights; columns that never vary have none, or the prior's."""
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
-    centre, scale = (prior.centre, prior.scale) if prior else standard(X)
+    centre, scale, aim = start(X, prior)
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
-    hold = np.array([1e-6, *[ridge] * X.shape[1]])
-    aim = np.array([prior.intercept, *prior.weights]) if prior else np.zeros(Z.shape[1])
+    hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
     w = aim
     for _ in range(_STEPS):
         p = sigmoid(Z @ w)
@@ -73,6 +76,17 @@ def fit_logistic(
         if np.abs(step).max() < 1e-8:
             break
     return Logistic(centre, scale, w[1:], float(w[0]))
+
+
+def start(X: Floats, prior: Logistic | None) -> tuple[Floats, Floats, Floats]:
+    """Centre and scale of each column; and v, after the intercept's."""
+    centre, scale = standard(X)
+    aim = np.zeros(X.shape[1] + 1)
+    if prior:
+        known = len(prior.weights)
+        centre[:known], scale[:known] = prior.centre, prior.scale
+        aim[: known + 1] = prior.intercept, *prior.weights
+    return centre, scale, aim
 
 
 def standard(X: Floats) -> tuple[Floats, Floats]:

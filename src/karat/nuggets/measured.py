@@ -29,9 +29,9 @@ from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Pool
 
-PRIOR_MACRO = Errors(0.0, 0.0011, 0.037, 25)
+PRIOR_MACRO = Errors(0.0, 0.0015, 0.037, 25)
 """Of F macro without judgements; the mean error on the other set is part of a run's own."""
-PRIOR_MICRO = Errors(0.0, 0.001, 0.001, 25)
+PRIOR_MICRO = Errors(0.0, 0.0011, 0.0011, 25)
 """Of F micro without judgements."""
 _NOISE, _PAIRS = 0.1, 50.0  # identical responses labelled differently, and what that weighs
 _WRONG = 0.2  # wrong guesses where nothing is measured

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic, sigmoid, standard
+from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic, sigmoid, start
 from karat.nuggets.pool import Floats, Ints
 
 _STEPS = 40
@@ -29,25 +29,24 @@ def fit_mixed(
     X: Floats,
     yes: NDArray[np.bool_],
     nugget: Ints,
-    ridge: float = RIDGE,
+    ridge: float | Floats = RIDGE,
     prior: Logistic | None = None,
 ) -> Logistic:
     """The best weights beside the difficulties of the nuggets, scaled to be used without these."""
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
-    centre, scale = (prior.centre, prior.scale) if prior else standard(X)
+    centre, scale, aim = start(X, prior)
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
-    aim = np.array([prior.intercept, *prior.weights]) if prior else np.zeros(Z.shape[1])
-    w = _climb(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), ridge, aim)
+    hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
+    w = _climb(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), hold, aim)
     return _without(Z @ w, yes, Logistic(centre, scale, w[1:], float(w[0])))
 
 
-def _climb(Z: Floats, yes: NDArray[np.bool_], nugget: Ints, ridge: float, aim: Floats) -> Floats:
+def _climb(Z: Floats, yes: NDArray[np.bool_], nugget: Ints, hold: Floats, aim: Floats) -> Floats:
     """Newton's method over w and u together; the curvature in u is diagonal, and eliminated."""
     order = np.argsort(nugget, kind="stable")
     Z, yes, nugget = Z[order], yes[order], nugget[order]
     first = np.flatnonzero(np.diff(nugget, prepend=-1))
-    hold = np.array([1e-6, *[ridge] * (Z.shape[1] - 1)])
     w, u = aim, np.zeros(len(first))
     for _ in range(_STEPS):
         p = sigmoid(Z @ w + u[nugget])

@@ -2,9 +2,10 @@
 
 With judgements of some runs, a calibrated classifier learns from them, on the descriptions and on
 what was judged of the same nuggets; each judged run is guessed, too, by a model that has not seen
-it, which tells how wrong scores of guesses are. Without any, a built-in model serves. The paper's
-classifier can take its place, or whichever of both agreed better with assessors on judged runs
-that it had not seen.
+it, which tells how wrong scores of guesses are. Questions that nobody was judged on have a model of
+their own (`unjudged.py`). Without any judgements, a built-in model serves. The paper's classifier
+can take its place, or whichever of both agreed better with assessors on judged runs that it had
+not seen.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from karat.errors import InputError
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.batches import Asked, Models, ask, together
-from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_with_likeness
+from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_unjudged, fit_with_likeness
 from karat.nuggets.decisions import Decided
 from karat.nuggets.estimates import Returned, of_answers
 from karat.nuggets.evidence import EvidenceSettings, evidence
@@ -38,6 +39,7 @@ from karat.nuggets.paper import Paper, PaperGuesses, guess
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
 from karat.nuggets.sets import NuggetSet
+from karat.nuggets.unjudged import Unjudged
 from karat.progress import Progress, silent
 
 FEWEST = 100
@@ -337,9 +339,21 @@ def _learned(asked: Asked, learned: int, measured: bool, progress: Progress) -> 
         model, columns = fit_with_likeness(X, labels, fold, near)
         chances = model.probabilities(columns)
         held = HeldOut(model, chances, chances > model.threshold)
+    held = _with_new_questions(pool, X, labels, held)
     chances, carried = _with_the_rest(asked, rows, X, labels, held, progress)
     told = Measured(pool, held.probabilities, held.carried, labels) if measured else None
     return Nuggeteer(asked.pool, chances, carried, asked.labels, learned, told)
+
+
+def _with_new_questions(pool: Pool, X: Floats, labels: Floats, held: HeldOut) -> HeldOut:
+    """What is said of questions that nobody was judged on comes from a model without likeness."""
+    new = ~np.isin(pool.cell_question, pool.cell_question[~np.isnan(labels)])
+    if not new.any():
+        return held
+    model, rows = fit_unjudged(X, labels, Unjudged(pool))
+    chances = np.where(new, model.probabilities(rows), held.probabilities)
+    carried = np.where(new, chances > model.threshold, held.carried)
+    return held._replace(probabilities=chances, carried=carried)
 
 
 def _with_the_rest(

@@ -1,0 +1,186 @@
+"""What tells of nuggets that nobody was judged on: their place, and echoes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nuggets.nugget_world import pooled
+from oracles.echo_loops import echo
+from scipy.optimize import minimize
+
+from karat.nuggets import unjudged
+from karat.nuggets.calibrated import cross_validate, fit_unjudged
+from karat.nuggets.classifier import pooled_idf
+from karat.nuggets.evidence import EvidenceSettings, evidence
+from karat.nuggets.folds import folds
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.logistic import Logistic, fit_logistic
+from karat.nuggets.mixed import fit_mixed
+from karat.nuggets.pool import Pool, make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.unjudged import Unjudged
+
+WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
+PLAIN = EvidenceSettings(stem="none", stop="none")
+
+
+def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
+    """Questions of nuggets and responses, one run each."""
+    key = make_key(
+        Question(str(q), tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
+        for q, (nuggets, _) in enumerate(questions)
+    )
+    most = max(len(responses) for _, responses in questions)
+    runs = [
+        make_run(
+            f"run{r}",
+            [(str(q), Response(some[r])) for q, (_, some) in enumerate(questions) if r < len(some)],
+        )
+        for r in range(most)
+    ]
+    return make_pool(key, runs)
+
+
+# ----------------------------------------------------------------------------------- the place
+
+
+def test_places_run_from_0_to_1_in_each_key() -> None:
+    pool = pool_of((["a", "b", "c"], ["x", "y"]), (["d"], ["z"]))
+    assert Unjudged(pool).place.tolist() == [0, 0.5, 1, 0, 0.5, 1, 0]
+    assert Unjudged(pool, place=False).place.tolist() == [0] * 7
+
+
+# ------------------------------------------------------------------------------------- echoes
+
+
+SENTENCE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9)
+RESPONSE = st.lists(SENTENCE, min_size=1, max_size=3)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(RESPONSE, min_size=1, max_size=6),
+    st.lists(st.sets(st.sampled_from(WORDS), min_size=1, max_size=4), min_size=1, max_size=3),
+    st.data(),
+)
+def test_echoes_are_those_of_the_loops(
+    responses: list[list[list[str]]], nuggets: list[set[str]], data: st.DataObject
+) -> None:
+    texts = [" ".join(" ".join(words) + "." for words in some) for some in responses]
+    pool = pool_of(([" ".join(sorted(words)) for words in nuggets], texts))
+    cells = len(responses) * len(nuggets)
+    chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+    p = data.draw(st.lists(chances, min_size=cells, max_size=cells))
+    found = Unjudged(pool, PLAIN).echoes(np.array(p))
+    idf = dict(zip(WORDS, pooled_idf(pool.texts, PLAIN.classifier)(WORDS), strict=True))
+    wanted = [
+        echo(responses, nuggets, g, idf, p[g :: len(nuggets)], r)
+        for r in range(len(responses))
+        for g in range(len(nuggets))
+    ]
+    assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def other_words() -> Pool:
+    """Two say the fact in the key's words and `bird`; one says it with `bird` alone."""
+    about = ["They sang a tune.", "Rain fell today.", "Nobody was there."]
+    said = ["A kestrel hovered as a small bird of prey.", "One kestrel hovered, a bird of prey."]
+    rest = ["That bird of prey was seen.", "The train was late again."]
+    return pool_of(
+        (["the kestrel hovered", "trains"], [" ".join([*about, x]) for x in [*said, *rest]])
+    )
+
+
+def test_other_words_are_learned_from_responses_that_seem_to_carry_the_nugget() -> None:
+    pool = other_words()
+    p = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.1], [0.1, 0.1]])
+    found = Unjudged(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
+    assert found[2] > 0.2
+    assert found[3] < 0.05
+
+
+def test_nobody_listens_to_oneself() -> None:
+    pool = other_words()
+    p = np.full(8, 0.3)
+    p[pool.cell_response == 2] = 0.9
+    columns = Unjudged(pool)
+    found = columns.echoes(p)
+    p[pool.cell_response == 2] = 0.1
+    again = columns.echoes(p)
+    mine = pool.cell_response == 2
+    assert found[mine] == pytest.approx(again[mine])
+    assert np.abs(found - again).max() > 0.01
+    assert Unjudged(pool_of((["a b"], ["a c. d e"]))).echoes(np.ones(1)).tolist() == [0]
+
+
+def test_of_very_many_responses_those_that_are_believed_speak(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = other_words()
+    p = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 0.1], [0.0, 0.1]]).ravel()
+    whole = Unjudged(pool).echoes(p).reshape(4, 2)[:, 0]
+    monkeypatch.setattr(unjudged, "_HEARD", 2)
+    assert Unjudged(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
+
+
+def test_empty_responses_and_questions_without_any() -> None:
+    pool = pool_of((["of the", "a fact"], ["", "…", "a fact. of"]), (["x"], []))
+    found = Unjudged(pool).echoes(np.full(6, 0.5))
+    assert found.shape == (6,)
+    assert np.isfinite(found).all()
+    key = make_key([Question("q", ()), Question("r", (Nugget("1", ("x",)),))])
+    run = make_run("run", [("q", Response("y")), ("r", Response("x"))])
+    assert Unjudged(make_pool(key, [run])).echoes(np.ones(1)).tolist() == [0]
+
+
+# ------------------------------------------------------------------------------- the classifier
+
+
+def test_a_place_is_learned_from_other_questions() -> None:
+    pool, labels, _ = pooled()
+    first = np.where(Unjudged(pool).place < 0.5, 1.0, 0.0)
+    blind = np.zeros((len(labels), 1))
+    fold = folds(pool, "question")
+    assert cross_validate(pool, blind, first, fold).agreement.f == 1
+    without = cross_validate(pool, blind, first, fold, unjudged=Unjudged(pool, place=False))
+    assert without.agreement.f < 0.9
+
+
+def test_rows_are_evidence_place_and_echo() -> None:
+    pool, labels, _ = pooled()
+    X = evidence(pool)
+    model, rows = fit_unjudged(X, labels, Unjudged(pool))
+    assert rows[:, :-2].tolist() == X.tolist()
+    assert rows[:, -2].tolist() == Unjudged(pool).place.tolist()
+    assert model.probabilities(rows).shape == (len(labels),)
+
+
+def test_a_prior_with_fewer_columns_and_a_ridge_for_each() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(1, 2, (90, 3))
+    yes = rng.random(90) < 1 / (1 + np.exp(-X @ [0.4, -0.2, 0.3]))
+    prior = Logistic(np.ones(2), np.full(2, 2.0), np.array([1.0, -1.0]), 0.1)
+    ridge = np.array([5.0, 9.0, 0.1])
+    found = fit_logistic(X, yes, ridge, prior)
+    assert found.centre == pytest.approx([1, 1, X[:, 2].mean()])
+    assert found.scale == pytest.approx([2, 2, X[:, 2].std()])
+
+    def loss(w: np.ndarray) -> float:
+        z = (X - found.centre) / found.scale @ w[1:] + w[0]
+        held = (ridge * (w[1:] - [1.0, -1.0, 0.0]) ** 2).sum() / 2
+        return float(np.logaddexp(0, np.where(yes, -z, z)).sum() + held)
+
+    best = minimize(loss, np.zeros(4), tol=1e-12)
+    assert [found.intercept, *found.weights] == pytest.approx(best.x, abs=1e-4)
+
+
+def test_difficulties_with_a_ridge_for_each_column() -> None:
+    X = np.array([[0.0, 0.0], [1.0, 1.0]] * 8)
+    yes, nugget = np.arange(16) % 2 == 1, np.repeat(np.arange(4), 4)
+    held = fit_mixed(X, yes, nugget, np.array([1e6, 1.0])).weights
+    assert abs(held[0]) < 1e-3 < held[1]
+    assert fit_mixed(X, yes, nugget, np.full(2, 3.0)).weights == pytest.approx(
+        fit_mixed(X, yes, nugget, 3.0).weights
+    )
