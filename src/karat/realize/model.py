@@ -22,7 +22,7 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, Realizer
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "realiser", 2
+KIND, VERSION = "realiser", 3
 MODELS = ("fergus", "ordering", "all")
 """What can be trained."""
 TRAINED_INPUTS = (*INPUTS, "both")
