@@ -12,14 +12,16 @@ using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::
 
 // Columns that keep their arrays alive, checked once: what follows may trust them.
 struct PyColumns {
-    Symbols words, endings, shapes, tags, fine, relations;
+    Symbols words, endings, shapes, tags, fine, relations, others;
     Ids heads;
     Offsets offsets;
 
-    PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Ids h, Offsets o)
-        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), heads(h), offsets(o) {
+    PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Symbols d, Ids h,
+              Offsets o)
+        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), others(d), heads(h),
+          offsets(o) {
         const size_t n = heads.shape(0);
-        for (const Symbols& c : {words, endings, shapes, tags, fine, relations})
+        for (const Symbols& c : {words, endings, shapes, tags, fine, relations, others})
             if (c.shape(0) != n) throw nb::value_error("columns of different lengths");
         if (!offsets.shape(0) || offsets(0) != 0 ||
             offsets(offsets.shape(0) - 1) != static_cast<int64_t>(n))
@@ -36,8 +38,8 @@ struct PyColumns {
     }
 
     TreeColumns view() const {
-        return {words.data(), endings.data(),   shapes.data(), tags.data(),
-                fine.data(),  relations.data(), heads.data(),  offsets.data(), trees()};
+        return {words.data(),     endings.data(), shapes.data(), tags.data(),    fine.data(),
+                relations.data(), others.data(),  heads.data(),  offsets.data(), trees()};
     }
     int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
 };
@@ -233,10 +235,11 @@ int64_t rows_of_tables(const std::vector<Weights>& tables, const std::vector<int
     return rows;
 }
 
-// For every node of the chosen trees the most probable label of each kind, the first of equals.
+// For every node of the chosen trees the most probable label of each kind, the first of equals, and
+// the second most probable, or -1 where the first is sure.
 Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels, Ids known,
                            const PyColumns& columns, Affixes2d affixes, Offsets chosen,
-                           bool second) {
+                           bool second, float sure) {
     const FeatureRows table = feature_rows(known, rows_of_tables(tables, labels));
     const ChosenTrees trees(columns, affixes, chosen);
     std::vector<int32_t> out;
@@ -251,23 +254,25 @@ Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels,
                 for (size_t k = 0; k < tables.size(); ++k) {
                     p.assign(labels[k], 0);
                     add_rows(tables[k].data(), labels[k], rows, p.data());
-                    out.push_back(
-                        static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
+                    const BestTwo found = best_two(p, sure);
+                    out.push_back(found.best);
+                    out.push_back(found.other);
                 }
             }
         });
     }
-    const size_t k = tables.size(), n = out.size() / k;
-    return give(std::move(out), {n, k});
+    const size_t k = tables.size(), n = out.size() / (2 * k);
+    return give(std::move(out), {n, k, size_t{2}});
 }
 
 }  // namespace
 
 void bind_ordering(nb::module_& m) {
     nb::class_<PyColumns>(m, "TreeColumns")
-        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids, Offsets>(),
-             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "heads"_a,
-             "offsets"_a)
+        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids,
+                      Offsets>(),
+             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "others"_a,
+             "heads"_a, "offsets"_a)
         .def("__len__", [](const PyColumns& self) { return self.trees(); });
     nb::class_<OrderingTrainer>(m, "OrderingTrainer")
         .def(
@@ -309,7 +314,7 @@ void bind_ordering(nb::module_& m) {
             return give(std::move(mean), {n, all});
         });
     m.def("label_trees", &label_trees, "tables"_a, "labels"_a, "known"_a, "columns"_a, "affixes"_a,
-          "chosen"_a, "second"_a);
+          "chosen"_a, "second"_a, "sure"_a);
     m.def("count_labelling", &count_labelling, "columns"_a, "affixes"_a, "chosen"_a, "bits"_a,
           "second"_a);
     m.def("symbols", &symbols_of, "views"_a);

@@ -249,6 +249,21 @@ inline void softmax_of(float* p, int labels) {
     for (int k = 0; k < labels; ++k) p[k] /= sum;
 }
 
+// The most probable label, and the second, or -1 where the first is sure.
+struct BestTwo {
+    int32_t best, other;
+};
+
+// Of scores, which become probabilities.
+inline BestTwo best_two(std::vector<float>& p, float sure) {
+    softmax_of(p.data(), static_cast<int>(p.size()));
+    const auto best = std::max_element(p.begin(), p.end());
+    const auto at = static_cast<int32_t>(best - p.begin());
+    if (*best >= sure || p.size() < 2) return {at, -1};
+    *best = -1;
+    return {at, static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin())};
+}
+
 // The rows of the nodes of some trees, which every epoch needs again.
 struct RowsOfNodes {
     std::vector<int64_t> begins, ends;  // of every node of the columns; trees not chosen have none

@@ -225,6 +225,7 @@ class TreeColumns:
         tags: _Symbols,
         fine: _Symbols,
         relations: _Symbols,
+        others: _Symbols,
         heads: _Ids,
         offsets: _Offsets,
     ) -> None: ...
@@ -289,6 +290,7 @@ def label_trees(
     affixes: _Symbols,
     chosen: _Offsets,
     second: bool,
+    sure: float,
 ) -> _Ids: ...
 def count_labelling(
     columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, bits: int, second: bool

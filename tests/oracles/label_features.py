@@ -1,7 +1,7 @@
 """Features of a node as the labeller sees them, made one by one from the words of its tree.
 
-Templates are written as the symbols they are made of: `i` is the node, `h` its head, `d` a daughter,
-`s` a sister; `n` is the number of its daughters, at most four.
+Templates are written as the symbols they are made of: `i` is the node, `h` its head, `d` a
+daughter, `s` a sister; `n` is the number of its daughters, at most four.
 """
 
 from __future__ import annotations

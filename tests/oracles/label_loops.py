@@ -49,3 +49,9 @@ def chances(table: NDArray[np.float64], rows: list[int]) -> NDArray[np.float64]:
     scores = sum((table[r] for r in rows), np.zeros(table.shape[1]))
     powers = np.exp(scores - scores.max())
     return powers / powers.sum()
+
+
+def best_two(p: NDArray[np.float64], sure: float) -> list[int]:
+    """The most probable label, and the second, or -1 where the first is sure."""
+    ranked = sorted(range(len(p)), key=lambda k: -p[k])
+    return [ranked[0], -1 if p[ranked[0]] >= sure or len(p) < 2 else ranked[1]]

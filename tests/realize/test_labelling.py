@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.label_features import affix_features
-from oracles.label_loops import accuracy, chances, most_frequent, trained
+from oracles.label_loops import accuracy, best_two, chances, most_frequent, trained
 from oracles.toy_language import toy_treebank
 
 from karat import _kernel
@@ -185,21 +185,33 @@ def test_kinds_are_learned_together_as_each_alone(
     np.testing.assert_allclose(trainer.mean(), np.concatenate(expected, axis=1), atol=1e-4)
 
 
-@given(random_trees(), st.booleans(), st.integers(0, 99))
+@given(random_trees(), st.booleans(), st.integers(0, 99), st.sampled_from([0.3, 0.9, 1.0]))
 def test_the_most_probable_labels_are_found(
-    tree: tuple[Columns, list[str], list[int]], second: bool, seed: int
+    tree: tuple[Columns, list[str], list[int]], second: bool, seed: int, sure: float
 ) -> None:
     columns, _, _ = tree
     rng = np.random.default_rng(seed)
-    tables = [rng.normal(0, 1, (1 << SMALL, n)).astype(np.float32) for n in (3, 2)]
+    tables = [rng.normal(0, 0.1, (1 << SMALL, n)).astype(np.float32) for n in (3, 2, 1)]
     known = np.arange(1 << SMALL, dtype=np.int32)
     flat = [table.reshape(-1) for table in tables]
-    found = _kernel.label_trees(flat, [3, 2], known, *kernel_of(columns), second)
+    found = _kernel.label_trees(flat, [3, 2, 1], known, *kernel_of(columns), second, sure)
     expected = [
-        [int(chances(table.astype(float), mine).argmax()) for table in tables]
+        [best_two(chances(table.astype(float), mine), sure) for table in tables]
         for mine in every_row(columns, second)
     ]
     assert found.tolist() == expected
+
+
+def test_what_is_not_sure_has_another_relation_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "SURE", 0.99999)  # for the language is easy
+    labeller, jackknifed = labelled(trees(tmp_path, 60, 8))
+    test = columns_of(trees(tmp_path, 30, 9)).blank()
+    for columns in (labeller.label(test), jackknifed):
+        doubted = columns.others != 0
+        assert 0 < doubted.mean() < 0.6
+        assert not np.any(columns.others[doubted] == columns.relations[doubted])
 
 
 def test_threads_do_not_change_the_result(tmp_path: Path) -> None:

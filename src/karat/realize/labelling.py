@@ -34,6 +34,9 @@ LEAST = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
 RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
+SURE = 0.98
+"""A relation that is less probable has another beside it, for the orderer to doubt."""
+DOUBTED = "relations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ class Classifier:
         return _rows(self.known)
 
     def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
-        """The most probable labels of the nodes of some trees."""
+        """The most probable labels of the nodes of some trees, and the others of relations."""
         numbers = _kernel.label_trees(
             [self.weights[kind] for kind in self.names],
             [len(names) for names in self.names.values()],
@@ -78,11 +81,15 @@ class Classifier:
             columns.affixes,
             chosen,
             self.sees_labels,
+            SURE,
         )
-        return {
-            kind: symbols(list(names))[numbers[:, k]]
-            for k, (kind, names) in enumerate(self.names.items())
-        }
+        found = {}
+        for k, (kind, names) in enumerate(self.names.items()):
+            known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
+            found[kind] = known[numbers[:, k, 0]]
+            if kind == DOUBTED:
+                found["others"] = known[numbers[:, k, 1]]
+        return found
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """As it is stored: half a byte a weight, and the exponent of each row."""
@@ -178,7 +185,8 @@ def jackknife(
     splits = list(_splits(folds))
     with ThreadPoolExecutor(as_threads(threads)) as pool:
         for n in passes:
-            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
+            kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
             train = partial(_train_and_label, columns, gold, n, seed)
             for split, (one, labels) in zip(splits, pool.map(train, splits), strict=True):
                 step(f"labelling, pass {n + 1}")

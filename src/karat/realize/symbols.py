@@ -22,6 +22,7 @@ Symbols = NDArray[np.uint32]
 
 AFFIXES = (slice(3), slice(4), slice(5), slice(-2, None), slice(-4, None))
 """The characters of a word that a labeller looks at: the order is the kernel's."""
+_NO_SYMBOLS = np.empty(0, dtype=np.uint32)
 _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 
@@ -39,6 +40,8 @@ class Columns:
     offsets: NDArray[np.int64]
     affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
     """A row a node; none where nothing will be labelled."""
+    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    """Relations that are less probable, 0 where there is no doubt; none if all were given."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -58,17 +61,19 @@ class Columns:
             self.tags,
             self.fine,
             self.relations,
+            self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32),
             self.heads,
             self.offsets,
         )
 
     def labelled(self, found: Mapping[str, Symbols]) -> Columns:
-        """The same trees with other tags, fine tags or relations."""
+        """The same trees with other tags, fine tags, relations, or doubts of these."""
         return replace(
             self,
             tags=found.get("tags", self.tags),
             fine=found.get("fine", self.fine),
             relations=found.get("relations", self.relations),
+            others=found.get("others", self.others),
         )
 
     def blank(self) -> Columns:
