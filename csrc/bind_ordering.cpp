@@ -12,14 +12,16 @@ using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::
 
 // Columns that keep their arrays alive, checked once: what follows may trust them.
 struct PyColumns {
-    Symbols words, endings, shapes, tags, fine, relations;
+    Symbols words, endings, shapes, tags, fine, relations, others;
     Ids heads;
     Offsets offsets;
 
-    PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Ids h, Offsets o)
-        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), heads(h), offsets(o) {
+    PyColumns(Symbols w, Symbols e, Symbols s, Symbols t, Symbols f, Symbols r, Symbols d, Ids h,
+              Offsets o)
+        : words(w), endings(e), shapes(s), tags(t), fine(f), relations(r), others(d), heads(h),
+          offsets(o) {
         const size_t n = heads.shape(0);
-        for (const Symbols& c : {words, endings, shapes, tags, fine, relations})
+        for (const Symbols& c : {words, endings, shapes, tags, fine, relations, others})
             if (c.shape(0) != n) throw nb::value_error("columns of different lengths");
         if (!offsets.shape(0) || offsets(0) != 0 ||
             offsets(offsets.shape(0) - 1) != static_cast<int64_t>(n))
@@ -36,8 +38,8 @@ struct PyColumns {
     }
 
     TreeColumns view() const {
-        return {words.data(), endings.data(),   shapes.data(), tags.data(),
-                fine.data(),  relations.data(), heads.data(),  offsets.data(), trees()};
+        return {words.data(),     endings.data(), shapes.data(), tags.data(),    fine.data(),
+                relations.data(), others.data(),  heads.data(),  offsets.data(), trees()};
     }
     int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
 };
@@ -138,71 +140,139 @@ FeatureRows feature_rows(const Ids& known, int64_t rows) {
     return {known.data(), bits};
 }
 
-double train_labels(LabelTrainer& self, const PyColumns& columns, Ids known, Ids gold,
-                    Offsets chosen, uint64_t seed) {
-    if (gold.shape(0) != columns.heads.shape(0)) throw nb::value_error("one label a node");
-    check_chosen(chosen, columns);
-    for (size_t i = 0; i < gold.shape(0); ++i)
-        if (gold(i) < 0 || gold(i) >= self.labels()) throw nb::index_error("no such label");
-    const FeatureRows rows = feature_rows(known, self.rows());
+using Affixes2d = nb::ndarray<const uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Labels2d = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Some trees of columns whose words have affixes.
+struct ChosenTrees {
+    TreeColumns view;
+    const Symbol* affixes;
+    const Offsets& chosen;
+
+    ChosenTrees(const PyColumns& columns, const Affixes2d& a, const Offsets& some)
+        : view(columns.view()), affixes(a.data()), chosen(some) {
+        if (a.shape(0) != columns.heads.shape(0) || a.shape(1) != Affixes::columns)
+            throw nb::value_error("affixes of other words");
+        check_chosen(some, columns);
+    }
+
+    template <class See>
+    void each(See&& see) const {
+        for (size_t c = 0; c < chosen.shape(0); ++c)
+            see(LabelledTree(view, affixes, chosen(c)), view.offsets[chosen(c)]);
+    }
+};
+
+RowsOfNodes rows_of_nodes(const PyColumns& columns, Affixes2d affixes, Offsets chosen, Ids known,
+                          bool second) {
+    const ChosenTrees trees(columns, affixes, chosen);
+    const FeatureRows table = feature_rows(known, int64_t{1} << 31);
     nb::gil_scoped_release release;
-    const TreeColumns view = columns.view();
+    RowsOfNodes found(columns.heads.shape(0));
+    trees.each([&](const LabelledTree& t, int64_t at) { found.add(t, at, second, table); });
+    return found;
+}
+
+Array<int32_t> rows_of_node(const RowsOfNodes& self, size_t node) {
+    if (node >= self.begins.size()) throw nb::index_error("no such node");
+    std::vector<int32_t> found(self.rows.begin() + self.begins[node],
+                               self.rows.begin() + self.ends[node]);
+    const size_t n = found.size();
+    return give(std::move(found), {n});
+}
+
+void check_labels(const LabelTrainer& trainer, const RowsOfNodes& rows, const Labels2d& gold) {
+    const std::vector<int>& labels = trainer.settings().labels;
+    if (gold.shape(0) != rows.begins.size() || gold.shape(1) != labels.size())
+        throw nb::value_error("one label of each kind a node");
+    for (size_t i = 0; i < gold.shape(0); ++i)
+        for (size_t k = 0; k < labels.size(); ++k)
+            if (gold(i, k) < 0 || gold(i, k) >= labels[k]) throw nb::index_error("no such label");
+    for (const int32_t r : rows.rows)
+        if (r >= trainer.settings().rows) throw nb::value_error("a feature beyond the table");
+}
+
+double train_labels(LabelTrainer& self, const RowsOfNodes& rows, Labels2d gold,
+                    const PyColumns& columns, Offsets chosen, uint64_t seed) {
+    check_labels(self, rows, gold);
+    check_chosen(chosen, columns);
+    if (columns.heads.shape(0) != rows.begins.size()) throw nb::value_error("rows of other trees");
+    nb::gil_scoped_release release;
     double loss = 0;
-    for (size_t i = 0; i < chosen.shape(0); ++i)
-        loss += self.see(view, rows, gold.data(), chosen(i),
-                         mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
+    for (size_t i = 0; i < chosen.shape(0); ++i) {
+        const int64_t t = chosen(i), begin = columns.offsets(t), end = columns.offsets(t + 1);
+        loss += self.see(rows, gold.data(), begin, end, mix(seed, static_cast<uint64_t>(t) + 1));
+    }
     return loss;
 }
 
-Array<uint8_t> count_labelling(const PyColumns& columns, Offsets chosen, int bits, bool second) {
-    check_chosen(chosen, columns);
+Array<uint8_t> count_labelling(const PyColumns& columns, Affixes2d affixes, Offsets chosen,
+                               int bits, bool second) {
+    const ChosenTrees trees(columns, affixes, chosen);
     if (bits < 1 || bits > 30) throw nb::value_error("bits: expected 1 to 30");
     std::vector<uint8_t> counts(size_t{1} << bits);
     {
         nb::gil_scoped_release release;
-        const TreeColumns view = columns.view();
-        for (size_t i = 0; i < chosen.shape(0); ++i)
-            count_features(TreeNodes(view, chosen(i)), second, bits, counts.data());
+        trees.each([&](const LabelledTree& t, int64_t) {
+            count_features(t, second, bits, counts.data());
+        });
     }
     const size_t n = counts.size();
     return give(std::move(counts), {n});
 }
 
-// For every node of the chosen trees the most probable label, the first of equals.
-Array<int32_t> label_trees(Weights weights, Ids known, const PyColumns& columns, Offsets chosen,
-                           int labels, bool second) {
-    if (labels < 1 || weights.shape(0) % static_cast<size_t>(labels))
-        throw nb::value_error("the weights do not fit the labels");
-    const FeatureRows table =
-        feature_rows(known, static_cast<int64_t>(weights.shape(0)) / labels);
-    check_chosen(chosen, columns);
+// The table of each kind of label: how many rows all have.
+int64_t rows_of_tables(const std::vector<Weights>& tables, const std::vector<int>& labels) {
+    if (tables.empty() || tables.size() != labels.size())
+        throw nb::value_error("one table a kind of label");
+    int64_t rows = -1;
+    for (size_t k = 0; k < tables.size(); ++k) {
+        const auto size = static_cast<int64_t>(tables[k].shape(0));
+        if (labels[k] < 1 || size % labels[k] || (k && size / labels[k] != rows))
+            throw nb::value_error("the weights do not fit the labels");
+        rows = size / labels[k];
+    }
+    return rows;
+}
+
+// For every node of the chosen trees the most probable label of each kind, the first of equals, and
+// the second most probable, or -1 where the first is sure.
+Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels, Ids known,
+                           const PyColumns& columns, Affixes2d affixes, Offsets chosen,
+                           bool second, float sure) {
+    const FeatureRows table = feature_rows(known, rows_of_tables(tables, labels));
+    const ChosenTrees trees(columns, affixes, chosen);
     std::vector<int32_t> out;
     {
         nb::gil_scoped_release release;
-        const TreeColumns view = columns.view();
         std::vector<int32_t> rows;
         std::vector<float> p;
-        for (size_t c = 0; c < chosen.shape(0); ++c) {
-            const TreeNodes tree(view, chosen(c));
-            for (int i = 0; i < tree.size(); ++i) {
-                label_rows(tree, i, second, table, rows);
-                label_chances(weights.data(), labels, rows, p);
-                out.push_back(
-                    static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
+        trees.each([&](const LabelledTree& t, int64_t) {
+            for (int i = 0; i < t.nodes.size(); ++i) {
+                rows.clear();
+                label_rows(t, i, second, table, rows);
+                for (size_t k = 0; k < tables.size(); ++k) {
+                    p.assign(labels[k], 0);
+                    add_rows(tables[k].data(), labels[k], rows, p.data());
+                    const BestTwo found = best_two(p, sure);
+                    out.push_back(found.best);
+                    out.push_back(found.other);
+                }
             }
-        }
+        });
     }
-    const size_t n = out.size();
-    return give(std::move(out), {n});
+    const size_t k = tables.size(), n = out.size() / (2 * k);
+    return give(std::move(out), {n, k, size_t{2}});
 }
 
 }  // namespace
 
 void bind_ordering(nb::module_& m) {
     nb::class_<PyColumns>(m, "TreeColumns")
-        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids, Offsets>(),
-             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "heads"_a,
-             "offsets"_a)
+        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids,
+                      Offsets>(),
+             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "others"_a,
+             "heads"_a, "offsets"_a)
         .def("__len__", [](const PyColumns& self) { return self.trees(); });
     nb::class_<OrderingTrainer>(m, "OrderingTrainer")
         .def(
@@ -221,25 +291,32 @@ void bind_ordering(nb::module_& m) {
             const size_t n = mean.size();
             return give(std::move(mean), {n});
         });
+    nb::class_<RowsOfNodes>(m, "RowsOfNodes")
+        .def("__len__", [](const RowsOfNodes& self) { return self.rows.size(); })
+        .def("of", &rows_of_node, "node"_a);
+    m.def("rows_of_nodes", &rows_of_nodes, "columns"_a, "affixes"_a, "chosen"_a, "known"_a,
+          "second"_a);
     nb::class_<LabelTrainer>(m, "LabelTrainer")
         .def(
             "__init__",
-            [](LabelTrainer* self, int labels, int rows, bool second, float rate, float dropout,
+            [](LabelTrainer* self, std::vector<int> labels, int rows, float rate, float dropout,
                float damping) {
-                const LabelSettings settings{labels, rows, second, rate, dropout, damping};
+                const LabelSettings settings{std::move(labels), rows, rate, dropout, damping};
                 new (self) LabelTrainer(settings);
             },
-            "labels"_a, "rows"_a, "second"_a, "rate"_a, "dropout"_a, "damping"_a)
-        .def("train", &train_labels, "columns"_a, "known"_a, "gold"_a, "chosen"_a, "seed"_a)
+            "labels"_a, "rows"_a, "rate"_a, "dropout"_a, "damping"_a)
+        .def("train", &train_labels, "rows"_a, "gold"_a, "columns"_a, "chosen"_a, "seed"_a)
         .def("remember", &LabelTrainer::remember)
         .def("mean", [](const LabelTrainer& self) {
             auto mean = self.mean();
-            const size_t n = mean.size();
-            return give(std::move(mean), {n});
+            const auto all = static_cast<size_t>(self.all());
+            const size_t n = mean.size() / all;
+            return give(std::move(mean), {n, all});
         });
-    m.def("label_trees", &label_trees, "weights"_a, "known"_a, "columns"_a, "chosen"_a, "labels"_a,
+    m.def("label_trees", &label_trees, "tables"_a, "labels"_a, "known"_a, "columns"_a, "affixes"_a,
+          "chosen"_a, "second"_a, "sure"_a);
+    m.def("count_labelling", &count_labelling, "columns"_a, "affixes"_a, "chosen"_a, "bits"_a,
           "second"_a);
-    m.def("count_labelling", &count_labelling, "columns"_a, "chosen"_a, "bits"_a, "second"_a);
     m.def("symbols", &symbols_of, "views"_a);
     m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a,
           "beam"_a, "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);

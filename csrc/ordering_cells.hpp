@@ -116,11 +116,14 @@ void cell_features(const Treelet& t, const CellPlaces& at, int64_t cell, Emit& e
     const CellItems of = items_of_cell(at, cell);
     switch (at.kind(cell)) {
         case CellKind::side:
-            return side_features(t.frame, t.items, t.daughters, of.a, emit);
+            side_features(t.frame, t.items, t.daughters, of.a, emit);
+            return doubtful_side_features(t.frame, t.items, t.daughters, of.a, emit);
         case CellKind::pair:
-            return pair_features(t.frame, t.items, t.daughters, of.a, of.b, of.right, emit);
+            pair_features(t.frame, t.items, t.daughters, of.a, of.b, of.right, emit);
+            return doubtful_pair_features(t.frame, item(of.a), item(of.b), of.right, emit);
         case CellKind::neighbour:
-            return neighbour_features(t.frame, item(of.a), item(of.b), of.right, emit);
+            neighbour_features(t.frame, item(of.a), item(of.b), of.right, emit);
+            return doubtful_neighbour_features(t.frame, item(of.a), item(of.b), of.right, emit);
         case CellKind::triple:
             return triple_features(t.frame, item(of.a), item(of.b), item(of.c), emit);
     }

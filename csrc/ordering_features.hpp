@@ -25,7 +25,7 @@ inline Symbol symbol_of(std::string_view s) {
 
 // The columns of many trees, one entry a node; `heads` count from 0 within a tree, -1 the root's.
 struct TreeColumns {
-    const Symbol *words, *endings, *shapes, *tags, *fine, *relations;
+    const Symbol *words, *endings, *shapes, *tags, *fine, *relations, *others;
     const int32_t* heads;
     const int64_t* offsets;
     int64_t trees;
@@ -38,6 +38,7 @@ struct Item {
     Symbol first = 0, second = 0, last = 0, but_last = 0;
     Symbol first_tag = 0, last_tag = 0, first_relation = 0, last_relation = 0;
     Symbol relations = 0;  // of the daughters of its own together, whatever their order
+    Symbol other = 0;      // the second most probable relation; 0 if there is no doubt
 };
 
 // What all items of a treelet share: its head, the head's mother, and how many there are.
@@ -94,6 +95,69 @@ void each_sister(const std::vector<Item>& items, const std::vector<int>& daughte
         const bool again = s && daughters[s] == daughters[s - 1];
         if (!again && daughters[s] != daughters[a] && daughters[s] != daughters[b]) see(items[s]);
     }
+}
+
+// What a daughter's relation is if it is not the most probable one.
+inline Symbol otherwise(const Item& a) { return a.other ? a.other : a.relation; }
+
+// A daughter whose relation is in doubt stands before the head.
+template <class Emit>
+void doubtful_side_features(const Frame& f, const std::vector<Item>& items,
+                            const std::vector<int>& daughters, size_t at, Emit& emit) {
+    Templates<Emit> on(40, emit);
+    const Item &a = items[at], &h = f.head;
+    if (!a.other) return;
+    on(a.relation, a.other);
+    on(a.relation, a.other, h.tag);
+    on(a.relation, a.other, h.fine, f.relation);
+    on(a.relation, a.other, a.word);
+    on(a.relation, a.other, h.word);
+    on(a.relation, a.other, a.tag, f.count);
+    on(a.other, h.tag);
+    on(a.other, a.tag, h.tag);
+    on(a.other, a.word, h.tag);
+    on(a.other, h.word);
+    on(a.relation, a.other, f.relations);
+    on(a.other, f.relations);
+    each_sister(items, daughters, at, at, [&](const Item& c) {
+        Templates<Emit> with(41, emit);
+        with(a.relation, a.other, c.relation, h.tag);
+        with(a.relation, a.other, c.relation, c.other);
+        with(a.relation, a.other, c.word);
+    });
+}
+
+// Of two daughters on one side, at least one with a relation in doubt, a stands before b.
+template <class Emit>
+void doubtful_pair_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
+    Templates<Emit> on(42, emit);
+    if (!a.other && !b.other) return;
+    const Symbol side = right, x = otherwise(a), y = otherwise(b);
+    on(a.relation, a.other, b.relation, b.other, side);
+    on(a.relation, a.other, b.relation, b.other, side, f.head.tag);
+    on(x, y, side);
+    on(x, y, side, f.head.tag);
+    on(x, b.relation, side);
+    on(a.relation, y, side);
+    on(x, y, side, a.word);
+    on(x, y, side, b.word);
+    on(x, y, side, a.size, b.size);
+}
+
+// The same for neighbours.
+template <class Emit>
+void doubtful_neighbour_features(const Frame& f, const Item& a, const Item& b, bool right,
+                                 Emit& emit) {
+    Templates<Emit> on(43, emit);
+    if (!a.other && !b.other) return;
+    const Symbol side = right, x = otherwise(a), y = otherwise(b);
+    on(a.relation, a.other, b.relation, b.other, side);
+    on(x, y, side);
+    on(x, y, side, f.head.tag);
+    on(x, y, f.head.word);
+    on(x, b.first, side);
+    on(a.last, y, side);
+    on(x, y, a.last_tag, b.first_tag);
 }
 
 // A daughter stands before the head; sisters are the other daughters.

@@ -35,6 +35,7 @@ class TreeNodes {
     Symbol tag(int i) const { return columns_.tags[begin_ + i]; }
     Symbol fine(int i) const { return columns_.fine[begin_ + i]; }
     Symbol relation(int i) const { return columns_.relations[begin_ + i]; }
+    Symbol other(int i) const { return columns_.others[begin_ + i]; }
     const std::vector<int>& daughters(int i) const { return daughters_[i]; }
     const std::vector<int>& beyond(int i) const { return beyond_[i]; }
 
@@ -58,6 +59,7 @@ inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phr
     item.word = tree.word(node), item.ending = tree.ending(node), item.shape = tree.shape(node);
     item.tag = tree.tag(node);
     item.fine = tree.fine(node), item.relation = tree.relation(node);
+    item.other = tree.other(node);
     item.size = size_class(static_cast<int64_t>(phrase.size()));
     item.daughters = size_class(static_cast<int64_t>(tree.daughters(node).size()) + 1);
     const size_t n = phrase.size();
@@ -76,6 +78,7 @@ inline Frame frame_of(const TreeNodes& tree, int node) {
     frame.head = item_of(tree, node, {node});
     frame.relation = frame.head.relation;
     frame.head.relation = head_symbol;
+    frame.head.other = 0;
     const int mother = tree.head(node);
     if (mother >= 0) {
         frame.mother_word = tree.word(mother), frame.mother_tag = tree.tag(mother);

@@ -225,6 +225,7 @@ class TreeColumns:
         tags: _Symbols,
         fine: _Symbols,
         relations: _Symbols,
+        others: _Symbols,
         heads: _Ids,
         offsets: _Offsets,
     ) -> None: ...
@@ -247,12 +248,20 @@ class OrderingTrainer:
     def remember(self) -> None: ...
     def mean(self) -> _Weights: ...
 
+class RowsOfNodes:
+    def __len__(self) -> int: ...
+    def of(self, node: int) -> _Ids: ...
+
+def rows_of_nodes(
+    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, known: _Ids, second: bool
+) -> RowsOfNodes: ...
+
 class LabelTrainer:
     def __init__(
-        self, labels: int, rows: int, second: bool, rate: float, dropout: float, damping: float
+        self, labels: list[int], rows: int, rate: float, dropout: float, damping: float
     ) -> None: ...
     def train(
-        self, columns: TreeColumns, known: _Ids, gold: _Ids, chosen: _Offsets, seed: int
+        self, rows: RowsOfNodes, gold: _Ids, columns: TreeColumns, chosen: _Offsets, seed: int
     ) -> float: ...
     def remember(self) -> None: ...
     def mean(self) -> _Weights: ...
@@ -274,15 +283,17 @@ def explain_order(
     weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
 ) -> tuple[_Ids, NDArray[np.float64]]: ...
 def label_trees(
-    weights: _Weights,
+    tables: list[_Weights],
+    labels: list[int],
     known: _Ids,
     columns: TreeColumns,
+    affixes: _Symbols,
     chosen: _Offsets,
-    labels: int,
     second: bool,
+    sure: float,
 ) -> _Ids: ...
 def count_labelling(
-    columns: TreeColumns, chosen: _Offsets, bits: int, second: bool
+    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, bits: int, second: bool
 ) -> NDArray[np.uint8]: ...
 
 # ------------------------------------------------------------- words and treebanks of stored models

@@ -2,7 +2,7 @@
 
 Templates are written as the symbols they are made of: `a`, `b` and `c` are items from left to
 right, `h` is the head, `f` the frame of the treelet; `side` tells whether two items are right of
-the head.
+the head. `x` and `y` are the other relations of `a` and `b`, where there is a doubt.
 """
 
 from __future__ import annotations
@@ -12,7 +12,50 @@ from dataclasses import dataclass
 
 MASK = (1 << 64) - 1
 EDGE, HEAD = 0x5EED0001, 0x5EED0002
-WORD_SYMBOLS = ("word", "ending", "shape", "tag", "fine", "relation")
+WORD_SYMBOLS = ("word", "ending", "shape", "tag", "fine", "relation", "other")
+
+DOUBTFUL_SIDE = """
+a.relation a.other
+a.relation a.other h.tag
+a.relation a.other h.fine f.relation
+a.relation a.other a.word
+a.relation a.other h.word
+a.relation a.other a.tag f.count
+a.other h.tag
+a.other a.tag h.tag
+a.other a.word h.tag
+a.other h.word
+a.relation a.other f.relations
+a.other f.relations
+"""
+
+DOUBTFUL_SISTER = """
+a.relation a.other c.relation h.tag
+a.relation a.other c.relation c.other
+a.relation a.other c.word
+"""
+
+DOUBTFUL_PAIR = """
+a.relation a.other b.relation b.other side
+a.relation a.other b.relation b.other side h.tag
+x y side
+x y side h.tag
+x b.relation side
+a.relation y side
+x y side a.word
+x y side b.word
+x y side a.size b.size
+"""
+
+DOUBTFUL_NEIGHBOUR = """
+a.relation a.other b.relation b.other side
+x y side
+x y side h.tag
+x y h.word
+x b.first side
+a.last y side
+x y a.last_tag b.first_tag
+"""
 
 SIDE = """
 a.relation
@@ -271,7 +314,7 @@ def edge() -> Item:
     words = ("first", "second", "last", "but_last")
     labels = ("first_tag", "last_tag", "first_relation", "last_relation")
     known = dict.fromkeys((*words, *labels, *WORD_SYMBOLS), EDGE)
-    return known | {"size": 0, "daughters": 0, "relations": 0}
+    return known | {"size": 0, "daughters": 0, "relations": 0, "other": 0}
 
 
 def frame(tree: Tree, node: int) -> dict[str, int]:
@@ -290,6 +333,9 @@ def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -
     larger = int(known["a"]["size"] > known.get("b", known["a"])["size"])
     equal = int(known["a"]["size"] == known.get("b", known["a"])["size"])
     plain = {"side": side, "larger": larger, "equal": equal}
+    for name, owner in (("x", "a"), ("y", "b")):
+        one = known.get(owner, known["a"])
+        plain[name] = one["other"] or one["relation"]
     for number, template in enumerate(templates.split("\n")[1:-1], (family << 16) + 1):
         h = mix(0x1234567, number)
         for name in template.split():
@@ -298,10 +344,19 @@ def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -
         yield h * 0xD6E8FEB86659FD93 & MASK
 
 
+def doubtful(family: int, templates: str, known: dict[str, Item], side: int = 0) -> list[int]:
+    """The same where the relation of `a` or `b` is in doubt; else nothing."""
+    doubts = (known[owner]["other"] for owner in ("a", "b") if owner in known)
+    return list(hashes(family, templates, known, side)) if any(doubts) else []
+
+
 def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
     """The features of one treelet's order, by their group."""
     members = sorted([node, *tree.daughters(node)], key=list(tree.order).index)
-    shared = {"f": frame(tree, node), "h": item(tree, node, [node]) | {"relation": HEAD}}
+    shared = {
+        "f": frame(tree, node),
+        "h": item(tree, node, [node]) | {"relation": HEAD, "other": 0},
+    }
     items = [shared["h"] if i == node else item(tree, i, tree.subtree(i)) for i in members]
     at = members.index(node)
     row = [edge(), *items, edge()]
@@ -310,17 +365,21 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
         found["side"] += hashes(1, SIDE, shared | {"a": a})
         for c in items[:i] + items[i + 1 : at] + items[at + 1 :]:
             found["side"] += hashes(2, SISTER, shared | {"a": a, "c": c})
+            found["side"] += doubtful(41, DOUBTFUL_SISTER, shared | {"a": a, "c": c})
+        found["side"] += doubtful(40, DOUBTFUL_SIDE, shared | {"a": a})
     for side, part in enumerate((items[:at], items[at + 1 :])):
         for j, b in enumerate(part):
             for a in part[:j]:
                 known = shared | {"a": a, "b": b}
                 found["pair"] += hashes(3, PAIR, known, side)
+                found["pair"] += doubtful(42, DOUBTFUL_PAIR, known, side)
                 for c in items[:at] + items[at + 1 :]:
                     if c is not a and c is not b:
                         found["pair"] += hashes(6, PAIR_SISTER, known | {"c": c}, side)
     for i in range(len(row) - 1):
         known = shared | {"a": row[i], "b": row[i + 1]}
         found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
+        found["neighbour"] += doubtful(43, DOUBTFUL_NEIGHBOUR, known, int(i > at))
         if i:
             known = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
             found["triple"] += hashes(5, TRIPLE, known)

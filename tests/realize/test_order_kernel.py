@@ -42,7 +42,11 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
         np.array(heads, dtype=np.int32),
         np.array([0, n], dtype=np.int64),
     )
-    return columns, words, heads
+    if draw(st.booleans()):
+        return columns, words, heads
+    others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
+    doubts = np.array(draw(others), dtype=np.uint32)
+    return columns.labelled({"others": doubts}), words, heads
 
 
 @cache
@@ -89,9 +93,10 @@ def found(
 def test_features_are_those_of_the_tree(tree: tuple, seed: int) -> None:
     columns, _, heads = tree
     w = weights(seed)
-    names = ("word", "ending", "shape", "tag", "fine", "relation")
+    names = ("word", "ending", "shape", "tag", "fine", "relation", "other")
     kept = (columns.words, columns.endings, columns.shapes)
-    kept += (columns.tags, columns.fine, columns.relations)
+    doubts = columns.others if len(columns.others) else np.zeros_like(columns.words)
+    kept += (columns.tags, columns.fine, columns.relations, doubts)
     table = {name: column.tolist() for name, column in zip(names, kept, strict=True)}
     order = next(projective_orders(heads))
     at, rows = _kernel.explain_order(w, columns.kernel, 0, places_of(order))

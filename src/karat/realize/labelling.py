@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -30,10 +30,13 @@ Weights = NDArray[np.float32]
 
 FOLDS = 3
 BITS = 22
-LEAST = 8
+LEAST = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-RATE, DROPOUT, DAMPING = 1.0, 0.2, 20.0
+RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
+SURE = 0.98
+"""A relation that is less probable has another beside it, for the orderer to doubt."""
+DOUBTED = "relations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,100 +56,114 @@ class Gold:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """One kind of label in one pass: which features have weights, and these, one row a feature."""
+    """One pass: which features have weights, and for every kind of label a table of these.
 
-    names: tuple[str, ...]
+    A table has one row a feature.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
     sees_labels: bool
     known: NDArray[np.bool_]
-    weights: Weights
+    weights: Mapping[str, Weights]
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
         """The row of every feature, -1 for those that have none."""
-        return np.where(self.known, np.cumsum(self.known) - 1, -1).astype(np.int32)
+        return _rows(self.known)
 
-    def found(self, columns: Columns, chosen: Ints) -> Symbols:
-        """The most probable labels of the nodes of some trees."""
+    def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
+        """The most probable labels of the nodes of some trees, and the others of relations."""
         numbers = _kernel.label_trees(
-            self.weights, self.rows, columns.kernel, chosen, len(self.names), self.sees_labels
+            [self.weights[kind] for kind in self.names],
+            [len(names) for names in self.names.values()],
+            self.rows,
+            columns.kernel,
+            columns.affixes,
+            chosen,
+            self.sees_labels,
+            SURE,
         )
-        return symbols(list(self.names))[numbers]
+        found = {}
+        for k, (kind, names) in enumerate(self.names.items()):
+            known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
+            found[kind] = known[numbers[:, k, 0]]
+            if kind == DOUBTED:
+                found["others"] = known[numbers[:, k, 1]]
+        return found
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """As it is stored: half a byte a weight, and the exponent of each row."""
-        found, exponents = to_half_bytes(self.weights, len(self.names))
-        return {"exponents": exponents, "levels": found}
+        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.known)}
+        for kind, names in self.names.items():
+            levels, exponents = to_half_bytes(self.weights[kind], len(names))
+            arrays |= {
+                f"labels_{n}_{kind}_exponents": exponents,
+                f"labels_{n}_{kind}_levels": levels,
+            }
+        return arrays
 
     @classmethod
     def stored(
-        cls,
-        names: tuple[str, ...],
-        sees_labels: bool,
-        known: NDArray[np.bool_],
-        arrays: Mapping[str, NDArray[Any]],
+        cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
         """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
-        weights = from_half_bytes(arrays["levels"], arrays["exponents"], len(names))
-        if known.sum() != len(arrays["exponents"]) or len(known) & (len(known) - 1):
-            raise ValueError("features and weights differ in number")
-        return cls(names, sees_labels, known, weights)
+        known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+        if len(known) & (len(known) - 1):
+            raise ValueError(f"{len(known)} features, expected a power of two")
+        rows, weights = int(known.sum()), {}
+        for kind, some in names.items():
+            start = f"labels_{n}_{kind}_"
+            exponents = arrays[f"{start}exponents"]
+            if rows != len(exponents):
+                raise ValueError("features and weights differ in number")
+            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(some))
+        return cls(names, n > 0, known, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Labeller:
-    """For every pass and kind of label a classifier.
+    """For every pass a classifier.
 
     Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given,
     pass 1 alone finds the treebank's own tags.
     """
 
-    classifiers: Mapping[tuple[int, str], Classifier]
+    classifiers: Mapping[int, Classifier]
 
     def label(self, columns: Columns) -> Columns:
         """Trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
-        for n in sorted({n for n, _ in self.classifiers}):
-            found = {
-                kind: one.found(columns, everything)
-                for (m, kind), one in self.classifiers.items()
-                if m == n
-            }
-            columns = columns.labelled(found)
+        for _, one in sorted(self.classifiers.items()):
+            columns = columns.labelled(one.found(columns, everything))
         return columns
 
     def about(self) -> list[dict[str, Any]]:
         """What is stored beside the arrays: passes, kinds, names."""
         return [
-            {"pass": n, "kind": kind, "names": list(one.names)}
-            for (n, kind), one in self.classifiers.items()
+            {"pass": n, "kind": kind, "names": list(names)}
+            for n, one in self.classifiers.items()
+            for kind, names in one.names.items()
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All classifiers as they are stored; those of a pass know the same features."""
-        known = {f"known_{n}": np.packbits(one.known) for (n, _), one in self.classifiers.items()}
-        return known | {
-            f"labels_{n}_{kind}_{name}": array
-            for (n, kind), one in self.classifiers.items()
-            for name, array in one.arrays().items()
-        }
+        """All classifiers as they are stored."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for n, one in self.classifiers.items():
+            arrays |= one.arrays(n)
+        return arrays
 
     @classmethod
     def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
         """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
-        classifiers = {}
+        names: dict[int, dict[str, tuple[str, ...]]] = {}
         for said in about:
-            n, kind = int(said["pass"]), str(said["kind"])
-            start = f"labels_{n}_{kind}_"
-            mine = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
-            known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
-            classifiers[n, kind] = Classifier.stored(tuple(said["names"]), n > 0, known, mine)
-        return cls(classifiers)
+            names.setdefault(int(said["pass"]), {})[str(said["kind"])] = tuple(said["names"])
+        return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
 
 
-class _Work(NamedTuple):
-    """A classifier to train on some trees, and the trees to label with it: none for the last."""
+class _Split(NamedTuple):
+    """The trees to train a classifier on, and those to label with it: none for the last."""
 
-    kind: str
     inside: Ints
     outside: Ints
 
@@ -164,44 +181,58 @@ def jackknife(
 
     The classifiers of a pass know nothing of each other, so threads do not change the result.
     """
-    classifiers: dict[tuple[int, str], Classifier] = {}
-    work = [_Work(kind, *split) for kind in gold for split in _splits(folds)]
+    classifiers: dict[int, Classifier] = {}
+    splits = list(_splits(folds))
     with ThreadPoolExecutor(as_threads(threads)) as pool:
         for n in passes:
-            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in gold}
+            kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
             train = partial(_train_and_label, columns, gold, n, seed)
-            for done, (one, labels) in zip(work, pool.map(train, work), strict=True):
-                step(f"labelling, pass {n + 1}: {done.kind}")
-                found[done.kind][columns.nodes_of(done.outside)] = labels
-                classifiers[n, done.kind] = one
+            for split, (one, labels) in zip(splits, pool.map(train, splits), strict=True):
+                step(f"labelling, pass {n + 1}")
+                for kind, symbols_of_kind in labels.items():
+                    found[kind][columns.nodes_of(split.outside)] = symbols_of_kind
+                classifiers[n] = one
             columns = columns.labelled(found)
     return Labeller(classifiers), columns
 
 
-def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
+def _splits(folds: NDArray[np.int32]) -> Iterator[_Split]:
     """The trees outside and inside of each fold; at last all, and none."""
     for fold in np.unique(folds):
-        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-    yield np.arange(len(folds)), np.arange(0)
+        yield _Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold))
+    yield _Split(np.arange(len(folds)), np.arange(0))
 
 
 def _train_and_label(
-    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, work: _Work
-) -> tuple[Classifier, Symbols]:
-    one = _train(columns, gold[work.kind], work.inside, n, seed)
-    return one, one.found(columns, work.outside)
+    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, split: _Split
+) -> tuple[Classifier, dict[str, Symbols]]:
+    one = _train(columns, gold, split.inside, n, seed)
+    return one, one.found(columns, split.outside)
 
 
-def _train(columns: Columns, gold: Gold, chosen: Ints, n: int, seed: int) -> Classifier:
+def _train(
+    columns: Columns, gold: Mapping[str, Gold], chosen: Ints, n: int, seed: int
+) -> Classifier:
     """One classifier; its weights are the mean of those at the two halves of the last epoch."""
-    known = _kernel.count_labelling(columns.kernel, chosen, BITS, n > 0) >= LEAST
-    one = Classifier(gold.names, n > 0, known, np.empty(0, dtype=np.float32))
-    size = len(gold.names), int(known.sum())
-    trainer = _kernel.LabelTrainer(*size, n > 0, RATE, DROPOUT, DAMPING)
+    count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
+    known = count >= LEAST
+    names = {kind: one.names for kind, one in gold.items()}
+    sizes = [len(some) for some in names.values()]
+    trainer = _kernel.LabelTrainer(sizes, int(known.sum()), RATE, DROPOUT, DAMPING)
+    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(known), n > 0)
+    numbers = np.stack([one.numbers for one in gold.values()], axis=1)
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):
-            trainer.train(columns.kernel, one.rows, gold.numbers, part, seed * 1000 + epoch)
+            trainer.train(rows, numbers, columns.kernel, part, seed * 1000 + epoch)
             if epoch == EPOCHS - 1:
                 trainer.remember()
-    return replace(one, weights=trainer.mean())
+    tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
+    weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
+    return Classifier(names, n > 0, known, weights)
+
+
+def _rows(known: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The row of every feature, -1 for those that have none."""
+    return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)

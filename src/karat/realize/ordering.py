@@ -33,7 +33,7 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "word-order model", 2
+KIND, VERSION = "word-order model", 3
 GROUPS = ("side", "pair", "neighbour", "triple")
 """The kinds of features, in the order of the kernel's."""
 BEAM, ALTERNATIVES = 32, 3

@@ -61,7 +61,7 @@ def train_ordering(
 
 def _counted(progress: Progress, inputs: str) -> Step:
     """Reports each step of the work as it begins."""
-    total = (6 if inputs == "words" else 1) * (FOLDS + 1) + EPOCHS * PARTS + 1
+    total = (2 if inputs == "words" else 1) * (FOLDS + 1) + EPOCHS * PARTS + 1
     done = 0
 
     def step(what: str) -> None:

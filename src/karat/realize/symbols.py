@@ -2,14 +2,14 @@
 
 A symbol is a hash of 32 bits, so a model needs no vocabulary, and unknown words are words like any
 other. A word has two symbols more: its last three characters, and its shape (`a` for letters, `0`
-for digits, other characters as they are).
+for digits, other characters as they are). A labeller also looks at other beginnings and ends.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,11 @@ from karat import _kernel
 from karat.realize.trees import InputTrees
 
 Symbols = NDArray[np.uint32]
+
+AFFIXES = (slice(3), slice(4), slice(5), slice(-2, None), slice(-4, None))
+"""The characters of a word that a labeller looks at: the order is the kernel's."""
+_NO_SYMBOLS = np.empty(0, dtype=np.uint32)
+_NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,10 @@ class Columns:
     relations: Symbols
     heads: NDArray[np.int32]
     offsets: NDArray[np.int64]
+    affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
+    """A row a node; none where nothing will be labelled."""
+    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    """Relations that are less probable, 0 where there is no doubt; none if all were given."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -52,17 +61,19 @@ class Columns:
             self.tags,
             self.fine,
             self.relations,
+            self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32),
             self.heads,
             self.offsets,
         )
 
     def labelled(self, found: Mapping[str, Symbols]) -> Columns:
-        """The same trees with other tags, fine tags or relations."""
+        """The same trees with other tags, fine tags, relations, or doubts of these."""
         return replace(
             self,
             tags=found.get("tags", self.tags),
             fine=found.get("fine", self.fine),
             relations=found.get("relations", self.relations),
+            others=found.get("others", self.others),
         )
 
     def blank(self) -> Columns:
@@ -88,12 +99,21 @@ def columns_of(trees: InputTrees) -> Columns:
         symbols(trees.relations),
         trees.heads,
         trees.offsets,
+        _affixes(trees.words),
     )
 
 
 def symbols(strings: list[str]) -> Symbols:
     """The symbol of every string."""
     return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
+
+
+def _affixes(words: list[str]) -> Symbols:
+    """The symbols of every word's affixes; each distinct word is looked at once."""
+    distinct = list(dict.fromkeys(words))
+    number = {word: i for i, word in enumerate(distinct)}
+    table = np.stack([symbols([word[part] for word in distinct]) for part in AFFIXES], axis=1)
+    return table[[number[word] for word in words]]
 
 
 def _shapes(words: list[str]) -> list[str]:
