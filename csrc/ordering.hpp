@@ -46,6 +46,14 @@ class CellScores {
         return known_[cell] = sum;
     }
 
+    // What an order as a whole adds to its cells.
+    float whole(const int* order, int n) const {
+        float sum = 0;
+        auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
+        order_features(treelet_->frame, treelet_->items, order, n, add);
+        return sum;
+    }
+
   private:
     const float* weights_;
     int shift_;
@@ -96,7 +104,8 @@ class OrderDecoder {
         std::vector<Phrase> found;
         for (const ScoredOrder& o :
              search_.best(treelet, beam_for(treelet.length(), std::max(settings_.beam, keep)), look,
-                          scores_)) {
+                          scores_,
+                          [this](const int* order, int n) { return scores_.whole(order, n); })) {
             found.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
             if (settings_.model) add_fluency(tree, node, o.order, phrases, words, found.back());
         }
@@ -138,11 +147,11 @@ class OrderDecoder {
     OrderSearch search_;
 };
 
-// What each kind of cell adds to the order that a tree has: one row a treelet, in the order of
-// `heads`.
+// What each kind of cell, and the whole, adds to the order that a tree has: one row a treelet, in
+// the order of `heads`.
 struct OrderParts {
     std::vector<int32_t> heads;
-    std::vector<double> parts;  // cell_kinds for each
+    std::vector<double> parts;  // part_kinds for each
 };
 
 inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& tree,
@@ -157,12 +166,13 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
         if (order.size() == 1) continue;
         scores.begin(treelet);
         const CellPlaces at(treelet.count());
-        double parts[cell_kinds] = {};
+        double parts[part_kinds] = {};
         cells_of_order(at, order.data(), static_cast<int>(order.size()), [&](int64_t cell) {
             parts[static_cast<int>(at.kind(cell))] += scores(cell);
         });
+        parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
         found.heads.push_back(node);
-        found.parts.insert(found.parts.end(), parts, parts + cell_kinds);
+        found.parts.insert(found.parts.end(), parts, parts + part_kinds);
     }
     return found;
 }

@@ -18,7 +18,7 @@ from karat.lm.model import LanguageModel
 from karat.realize.symbols import Columns, shape, symbols
 
 BITS = 10
-WORDS = ("a", "b", "c", "it", "3")
+WORDS = ("a", "b", "c", "it", "3", "?")
 LABELS = ("x", "y", "z")
 NOTHING = np.empty(0, dtype=np.int32)
 

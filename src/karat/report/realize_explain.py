@@ -44,6 +44,8 @@ _ORDERED = (
     Column("pair", "Pair", 2, align="right", help="Which of two daughters comes first."),
     Column("neighbour", "Neighbours", 2, align="right"),
     Column("triple", "Triples", 2, align="right", help="Three in a row."),
+    Column("across", "Across", 2, align="right", help="One before the head, one after it."),
+    Column("order", "Order", 2, align="right", help="All items as they stand."),
 )
 
 
