@@ -88,15 +88,24 @@ class OrderDecoder {
     }
 
   private:
-    // Large treelets choose from one order of each daughter: the tables grow with the cube.
+    // Large treelets choose from fewer orders of each daughter: the tables grow with the cube.
     static constexpr size_t most_items = 64;
+
+    static void bound(const std::vector<int>& daughters, Phrases& phrases) {
+        const auto items = [&](size_t each) {
+            size_t sum = 0;
+            for (const int d : daughters) sum += std::min(each, phrases[d].size());
+            return sum;
+        };
+        size_t each = most_items;
+        while (each > 1 && items(each) > most_items) --each;
+        for (const int d : daughters)
+            if (phrases[d].size() > each) phrases[d].resize(each);
+    }
 
     std::vector<Phrase> ways(const TreeNodes& tree, int node, Phrases& phrases,
                              const int32_t* words, int k) {
-        size_t items = 0;
-        for (const int d : tree.daughters(node)) items += phrases[d].size();
-        if (items > most_items)
-            for (const int d : tree.daughters(node)) phrases[d].resize(1);
+        bound(tree.daughters(node), phrases);
         const Treelet treelet = treelet_of(tree, node, phrases);
         scores_.begin(treelet);
         const int keep = std::max(settings_.alternatives, node == 0 ? k : 1);

@@ -441,30 +441,52 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
     shared = {"f": frame(tree, node), "h": item(tree, node, [node]) | {"relation": HEAD}}
     items = [shared["h"] if i == node else item(tree, i, tree.subtree(i)) for i in members]
     at = members.index(node)
-    row = [edge(), *items, edge()]
-    groups = ("side", "pair", "neighbour", "triple", "across", "order")
-    found: dict[str, list[int]] = {group: [] for group in groups}
-    for i, a in enumerate(items[:at]):
-        found["side"] += hashes(1, SIDE, shared | {"a": a})
-        found["side"] += hashes(9, SIDE_CONTEXT, shared | {"a": a})
-        for g in below(tree, a):
-            found["side"] += hashes(10, SIDE_BELOW, shared | {"a": a, "g": g})
-        for b in items[at + 1 :]:
-            found["across"] += hashes(7, ACROSS, shared | {"a": a, "b": b})
-        for c in items[:i] + items[i + 1 : at] + items[at + 1 :]:
-            found["side"] += hashes(2, SISTER, shared | {"a": a, "c": c})
-    for side, part in enumerate((items[:at], items[at + 1 :])):
-        for j, b in enumerate(part):
-            for a in part[:j]:
-                known = shared | {"a": a, "b": b}
-                found["pair"] += hashes(3, PAIR, known, side)
-                found["pair"] += hashes(11, PAIR_CONTEXT, known, side)
-                for family, whose in ((12, a), (13, b)):
-                    for g in below(tree, whose):
-                        found["pair"] += hashes(family, PAIR_BELOW, known | {"g": g}, side)
-                for c in items[:at] + items[at + 1 :]:
-                    if c is not a and c is not b:
-                        found["pair"] += hashes(6, PAIR_SISTER, known | {"c": c}, side)
+    left, right = items[:at], items[at + 1 :]
+    return {
+        "side": [h for a in left for h in side(tree, shared | {"a": a}, left + right)],
+        "pair": [
+            h
+            for right_side, part in enumerate((left, right))
+            for j, b in enumerate(part)
+            for a in part[:j]
+            for h in pair(tree, shared | {"a": a, "b": b}, left + right, right_side)
+        ],
+        **in_a_row(shared, [edge(), *items, edge()], at),
+        "across": [
+            h for a in left for b in right for h in hashes(7, ACROSS, shared | {"a": a, "b": b})
+        ],
+        "order": list(whole(shared, row_of(left, 0), row_of(right, 1))),
+    }
+
+
+def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Iterator[int]:
+    """A daughter before the head."""
+    yield from hashes(1, SIDE, known)
+    yield from hashes(9, SIDE_CONTEXT, known)
+    for g in below(tree, known["a"]):
+        yield from hashes(10, SIDE_BELOW, known | {"g": g})
+    for c in daughters:
+        if c is not known["a"]:
+            yield from hashes(2, SISTER, known | {"c": c})
+
+
+def pair(
+    tree: Tree, known: dict[str, Item], daughters: Sequence[Item], right: int
+) -> Iterator[int]:
+    """A daughter before another on one side."""
+    yield from hashes(3, PAIR, known, right)
+    yield from hashes(11, PAIR_CONTEXT, known, right)
+    for family, whose in ((12, "a"), (13, "b")):
+        for g in below(tree, known[whose]):
+            yield from hashes(family, PAIR_BELOW, known | {"g": g}, right)
+    for c in daughters:
+        if c is not known["a"] and c is not known["b"]:
+            yield from hashes(6, PAIR_SISTER, known | {"c": c}, right)
+
+
+def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str, list[int]]:
+    """Two and three items in a row, the edges included; the head is item `at` without them."""
+    found: dict[str, list[int]] = {"neighbour": [], "triple": []}
     for i in range(len(row) - 1):
         known = shared | {"a": row[i], "b": row[i + 1]}
         found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
@@ -472,8 +494,11 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
         if i:
             known = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
             found["triple"] += hashes(5, TRIPLE, known)
-    left, right = row_of(items[:at], 0), row_of(items[at + 1 :], 1)
-    for family, row_found in ((15, left), (16, right)):
-        found["order"] += hashes(family, ROW, shared | {"row": row_found})
-    found["order"] += hashes(8, ROWS, shared | {"left": left, "right": right})
     return found
+
+
+def whole(shared: dict[str, Item], left: Item, right: Item) -> Iterator[int]:
+    """All items on both sides of the head."""
+    yield from hashes(15, ROW, shared | {"row": left})
+    yield from hashes(16, ROW, shared | {"row": right})
+    yield from hashes(8, ROWS, shared | {"left": left, "right": right})

@@ -37,7 +37,8 @@ from karat.store import Store, damaged, read_store, with_prefix, without_prefix,
 KIND, VERSION = "word-order model", 3
 GROUPS = ("side", "pair", "neighbour", "triple", "across", "order")
 """The kinds of features, in the order of the kernel's."""
-BEAM, ALTERNATIVES = 32, 3
+BEAM, ALTERNATIVES = 64, 8
+"""How wide the search is, and how many orders of a subtree are kept; training has less."""
 BLOCK = 64  # weights that share an exponent when they are stored
 RUN = 256  # trees between two reports of progress
 

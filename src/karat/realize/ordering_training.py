@@ -17,12 +17,13 @@ from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.lp_chooser import train_lm
-from karat.realize.ordering import ALTERNATIVES, BEAM, BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering import BLOCK, OrderingModel, check_inputs
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, input_trees
 
 BITS = 24
+BEAM, ALTERNATIVES = 32, 3
 EPOCHS = 4
 PARTS = 4  # of an epoch, between two reports of progress
 REMEMBERED = 3  # epochs at whose parts the weights are kept for their mean
