@@ -31,7 +31,8 @@ class CellPlaces {
   public:
     explicit CellPlaces(int n = 0)
         : n_(n), m_(n + 2), pairs_(n), neighbours_(pairs_ + 2 * n * n),
-          triples_(neighbours_ + 2 * m_ * m_), across_(triples_ + m_ * m_ * m_), all_(across_ + n * n) {}
+          triples_(neighbours_ + 2 * m_ * m_), across_(triples_ + m_ * m_ * m_),
+          all_(across_ + n * n) {}
 
     int64_t side(int a) const { return a; }
     int64_t pair(int a, int b, bool right) const { return pairs_ + (right * n_ + a) * n_ + b; }

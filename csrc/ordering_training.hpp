@@ -2,8 +2,8 @@
 //
 // The order of the treebank is added to the k best orders that the model finds for a treelet, and
 // the gradient of log P(order | treelet) among them is followed by AdaGrad, each feature being left
-// out of a cell with some chance, and rare words being hidden. The result is the mean of the weights
-// at several moments.
+// out of a cell with some chance, and rare words being hidden. The result is the mean of the
+// weights at several moments.
 #pragma once
 #include <algorithm>
 #include <cmath>
