@@ -56,15 +56,16 @@ void check_chosen(const Offsets& chosen, const PyColumns& columns) {
         if (chosen(i) < 0 || chosen(i) >= columns.trees()) throw nb::index_error("no such tree");
 }
 
-double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, Offsets chosen,
-                   uint64_t seed) {
+double train_trees(OrderingTrainer& self, const PyColumns& columns, Ids places, Weights hidden,
+                   Offsets chosen, uint64_t seed) {
     if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
+    if (hidden.shape(0) != columns.heads.shape(0)) throw nb::value_error("one chance a node");
     check_chosen(chosen, columns);
     nb::gil_scoped_release release;
     const TreeColumns view = columns.view();
     double loss = 0;
     for (size_t i = 0; i < chosen.shape(0); ++i)
-        loss += self.see(view, places.data(), chosen(i),
+        loss += self.see(view, places.data(), hidden.data(), chosen(i),
                          mix(seed, static_cast<uint64_t>(chosen(i)) + 1));
     return loss;
 }
@@ -126,7 +127,7 @@ nb::tuple explain_order(Weights weights, const PyColumns& columns, int64_t t, Id
     OrderParts found = order_parts(weights.data(), bits_of(weights), tree, places.data());
     const size_t n = found.heads.size();
     return nb::make_tuple(give(std::move(found.heads), {n}),
-                          give(std::move(found.parts), {n, static_cast<size_t>(cell_kinds)}));
+                          give(std::move(found.parts), {n, static_cast<size_t>(part_kinds)}));
 }
 
 // The map from features to rows, checked: a power of two, and no row beyond the table.
@@ -283,7 +284,7 @@ void bind_ordering(nb::module_& m) {
                 new (self) OrderingTrainer(settings);
             },
             "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a, "damping"_a)
-        .def("train", &train_trees, "columns"_a, "places"_a, "chosen"_a, "seed"_a)
+        .def("train", &train_trees, "columns"_a, "places"_a, "hidden"_a, "chosen"_a, "seed"_a)
         .def("gradient", &gradient, "columns"_a, "places"_a, "tree"_a, "weights"_a)
         .def("remember", &OrderingTrainer::remember)
         .def("mean", [](const OrderingTrainer& self) {

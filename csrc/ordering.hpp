@@ -46,6 +46,14 @@ class CellScores {
         return known_[cell] = sum;
     }
 
+    // What an order as a whole adds to its cells.
+    float whole(const int* order, int n) const {
+        float sum = 0;
+        auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
+        order_features(treelet_->frame, treelet_->items, order, n, add);
+        return sum;
+    }
+
   private:
     const float* weights_;
     int shift_;
@@ -80,15 +88,24 @@ class OrderDecoder {
     }
 
   private:
-    // Large treelets choose from one order of each daughter: the tables grow with the cube.
+    // Large treelets choose from fewer orders of each daughter: the tables grow with the cube.
     static constexpr size_t most_items = 64;
+
+    static void bound(const std::vector<int>& daughters, Phrases& phrases) {
+        const auto items = [&](size_t each) {
+            size_t sum = 0;
+            for (const int d : daughters) sum += std::min(each, phrases[d].size());
+            return sum;
+        };
+        size_t each = most_items;
+        while (each > 1 && items(each) > most_items) --each;
+        for (const int d : daughters)
+            if (phrases[d].size() > each) phrases[d].resize(each);
+    }
 
     std::vector<Phrase> ways(const TreeNodes& tree, int node, Phrases& phrases,
                              const int32_t* words, int k) {
-        size_t items = 0;
-        for (const int d : tree.daughters(node)) items += phrases[d].size();
-        if (items > most_items)
-            for (const int d : tree.daughters(node)) phrases[d].resize(1);
+        bound(tree.daughters(node), phrases);
         const Treelet treelet = treelet_of(tree, node, phrases);
         scores_.begin(treelet);
         const int keep = std::max(settings_.alternatives, node == 0 ? k : 1);
@@ -96,7 +113,8 @@ class OrderDecoder {
         std::vector<Phrase> found;
         for (const ScoredOrder& o :
              search_.best(treelet, beam_for(treelet.length(), std::max(settings_.beam, keep)), look,
-                          scores_)) {
+                          scores_,
+                          [this](const int* order, int n) { return scores_.whole(order, n); })) {
             found.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
             if (settings_.model) add_fluency(tree, node, o.order, phrases, words, found.back());
         }
@@ -138,11 +156,11 @@ class OrderDecoder {
     OrderSearch search_;
 };
 
-// What each kind of cell adds to the order that a tree has: one row a treelet, in the order of
-// `heads`.
+// What each kind of cell, and the whole, adds to the order that a tree has: one row a treelet, in
+// the order of `heads`.
 struct OrderParts {
     std::vector<int32_t> heads;
-    std::vector<double> parts;  // cell_kinds for each
+    std::vector<double> parts;  // part_kinds for each
 };
 
 inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& tree,
@@ -157,12 +175,13 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
         if (order.size() == 1) continue;
         scores.begin(treelet);
         const CellPlaces at(treelet.count());
-        double parts[cell_kinds] = {};
+        double parts[part_kinds] = {};
         cells_of_order(at, order.data(), static_cast<int>(order.size()), [&](int64_t cell) {
             parts[static_cast<int>(at.kind(cell))] += scores(cell);
         });
+        parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
         found.heads.push_back(node);
-        found.parts.insert(found.parts.end(), parts, parts + cell_kinds);
+        found.parts.insert(found.parts.end(), parts, parts + part_kinds);
     }
     return found;
 }

@@ -1,5 +1,6 @@
 // The scores of a treelet in cells: one for every daughter before the head, every pair, every two
-// neighbours, every three items in a row. An order's score is the sum of its cells.
+// neighbours, every three items in a row, every two on both sides of the head. An order's score is
+// the sum of its cells, and of what is said of it as a whole.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -21,15 +22,17 @@ struct Treelet {
     int length() const { return items.empty() ? 1 : daughters.back() + 2; }  // of an order
 };
 
-enum class CellKind { side, pair, neighbour, triple };
-constexpr int cell_kinds = 4;
+enum class CellKind { side, pair, neighbour, triple, across };
+constexpr int cell_kinds = 5;
+constexpr int part_kinds = cell_kinds + 1;  // the last: an order as a whole
 
 // Which cell is where: n items, the head being n, the edge n + 1.
 class CellPlaces {
   public:
     explicit CellPlaces(int n = 0)
         : n_(n), m_(n + 2), pairs_(n), neighbours_(pairs_ + 2 * n * n),
-          triples_(neighbours_ + 2 * m_ * m_), all_(triples_ + m_ * m_ * m_) {}
+          triples_(neighbours_ + 2 * m_ * m_), across_(triples_ + m_ * m_ * m_),
+          all_(across_ + n * n) {}
 
     int64_t side(int a) const { return a; }
     int64_t pair(int a, int b, bool right) const { return pairs_ + (right * n_ + a) * n_ + b; }
@@ -37,17 +40,19 @@ class CellPlaces {
         return neighbours_ + (right * m_ + a) * m_ + b;
     }
     int64_t triple(int a, int b, int c) const { return triples_ + (a * m_ + b) * m_ + c; }
+    int64_t across(int a, int b) const { return across_ + a * n_ + b; }
     int64_t size() const { return all_; }
     int head() const { return static_cast<int>(n_); }
     int edge() const { return static_cast<int>(n_) + 1; }
     CellKind kind(int64_t cell) const {
         if (cell < pairs_) return CellKind::side;
         if (cell < neighbours_) return CellKind::pair;
-        return cell < triples_ ? CellKind::neighbour : CellKind::triple;
+        if (cell < triples_) return CellKind::neighbour;
+        return cell < across_ ? CellKind::triple : CellKind::across;
     }
 
   private:
-    int64_t n_, m_, pairs_, neighbours_, triples_, all_;
+    int64_t n_, m_, pairs_, neighbours_, triples_, across_, all_;
 };
 
 // Calls see(cell) for what placing item j after `order` (the items so far) adds.
@@ -64,6 +69,8 @@ void cells_of_step(const CellPlaces& at, const int* order, int placed, int j, Se
     if (j == at.edge() || j == at.head()) return;
     if (!right) see(at.side(j));
     for (int i = right ? head_at + 1 : 0; i < placed; ++i) see(at.pair(order[i], j, right));
+    if (right)
+        for (int i = 0; i < head_at; ++i) see(at.across(order[i], j));
 }
 
 // The same for a whole order and its end.
@@ -103,6 +110,10 @@ inline CellItems items_of_cell(const CellPlaces& at, int64_t cell) {
             rest -= at.triple(0, 0, 0);
             found.c = cut(m), found.b = cut(m), found.a = cut(m);
             break;
+        case CellKind::across:
+            rest -= at.across(0, 0);
+            found.b = cut(n), found.a = cut(n);
+            break;
     }
     return found;
 }
@@ -126,6 +137,8 @@ void cell_features(const Treelet& t, const CellPlaces& at, int64_t cell, Emit& e
             return doubtful_neighbour_features(t.frame, item(of.a), item(of.b), of.right, emit);
         case CellKind::triple:
             return triple_features(t.frame, item(of.a), item(of.b), item(of.c), emit);
+        case CellKind::across:
+            return across_features(t.frame, item(of.a), item(of.b), emit);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace karat {
@@ -37,8 +38,10 @@ struct Item {
     Symbol size = 0, daughters = 0;
     Symbol first = 0, second = 0, last = 0, but_last = 0;
     Symbol first_tag = 0, last_tag = 0, first_relation = 0, last_relation = 0;
+    Symbol first_fine = 0, last_fine = 0;
     Symbol relations = 0;  // of the daughters of its own together, whatever their order
     Symbol other = 0;      // the second most probable relation; 0 if there is no doubt
+    std::vector<std::pair<Symbol, Symbol>> below;  // the relation and word of some of these
 };
 
 // What all items of a treelet share: its head, the head's mother, and how many there are.
@@ -48,16 +51,19 @@ struct Frame {
     Symbol relation = 0;   // the head's own
     Symbol relations = 0;  // of all daughters together, whatever their order
     Symbol count = 0;
+    Symbol question = 0;  // 1 with a question mark among its daughters, 2 with one above
 };
 
 constexpr Symbol edge_symbol = 0x5EED0001, head_symbol = 0x5EED0002;
+constexpr Symbol hidden_symbol = 0x5EED0003;  // of a word that training hides
 
 // What stands before the first item and after the last.
 inline Item edge() {
     Item item;
     for (Symbol* s : {&item.word, &item.ending, &item.shape, &item.tag, &item.fine, &item.relation,
                       &item.first, &item.second, &item.last, &item.but_last, &item.first_tag,
-                      &item.last_tag, &item.first_relation, &item.last_relation})
+                      &item.last_tag, &item.first_relation, &item.last_relation, &item.first_fine,
+                      &item.last_fine})
         *s = edge_symbol;
     return item;
 }
@@ -69,7 +75,8 @@ inline Symbol size_class(int64_t n) {
     return c;
 }
 
-// Numbers the templates as they are used and hands over the hash of each feature.
+// Numbers the templates as they are used and hands over the hash of each feature, but of none that
+// has a hidden word.
 template <class Emit>
 class Templates {
   public:
@@ -78,6 +85,7 @@ class Templates {
     template <class... Symbols>
     void operator()(Symbols... symbols) {
         uint64_t h = mix(0x1234567, ++number_);
+        if (((static_cast<uint64_t>(symbols) == hidden_symbol) || ...)) return;
         ((h = mix(h, static_cast<uint64_t>(symbols))), ...);
         emit_(h * 0xD6E8FEB86659FD93u);
     }
@@ -160,6 +168,27 @@ void doubtful_neighbour_features(const Frame& f, const Item& a, const Item& b, b
     on(x, y, a.last_tag, b.first_tag);
 }
 
+// More of the same: with questions, the tags at a subtree's ends, and the daughter's daughters.
+template <class Emit>
+void side_context_features(const Frame& f, const Item& a, Emit& emit) {
+    Templates<Emit> on(9, emit);
+    const Item& h = f.head;
+    on(a.relation, f.question, h.tag);
+    on(a.word, f.question, h.tag);
+    on(a.first, a.relation, f.question);
+    on(a.relation, f.question, f.relation, f.relations);
+    on(a.relation, a.first_fine, a.last_fine, h.tag);
+    on(a.relation, a.first_fine, h.fine);
+    on(a.relation, a.last_fine, f.relation);
+    for (const auto& [relation, word] : a.below) {
+        Templates<Emit> with(10, emit);
+        with(a.relation, relation, h.tag);
+        with(a.relation, word, h.tag);
+        with(a.relation, word, f.relation);
+        with(a.word, relation, word);
+    }
+}
+
 // A daughter stands before the head; sisters are the other daughters.
 template <class Emit>
 void side_features(const Frame& f, const std::vector<Item>& items,
@@ -219,6 +248,30 @@ void side_features(const Frame& f, const std::vector<Item>& items,
         with(a.relation, c.word, f.relation, h.fine);
         with(a.relation, c.relation, f.relation, h.fine);
     });
+    side_context_features(f, a, emit);
+}
+
+template <class Emit>
+void pair_context_features(const Frame& f, const Item& a, const Item& b, bool right, Emit& emit) {
+    Templates<Emit> on(11, emit);
+    const Symbol side = right;
+    on(a.relation, b.relation, side, f.question);
+    on(a.relation, b.relation, side, f.question, a.tag, b.tag);
+    on(a.word, b.relation, side, f.question);
+    on(a.relation, b.word, side, f.question);
+    on(a.relation, b.relation, side, a.first_fine, b.first_fine);
+    on(a.last_fine, b.first_fine, side);
+    on(a.relation, b.relation, side, a.last_fine, b.first_fine);
+    for (const auto& [relation, word] : a.below) {
+        Templates<Emit> with(12, emit);
+        with(a.relation, b.relation, side, relation);
+        with(a.relation, b.relation, side, word);
+    }
+    for (const auto& [relation, word] : b.below) {
+        Templates<Emit> with(13, emit);
+        with(a.relation, b.relation, side, relation);
+        with(a.relation, b.relation, side, word);
+    }
 }
 
 // Daughter a stands somewhere before daughter b, both on one side of the head.
@@ -284,6 +337,51 @@ void pair_features(const Frame& f, const std::vector<Item>& items,
         with(a.word, b.relation, side, c.word);
         with(a.relation, b.word, side, c.word);
     });
+    pair_context_features(f, a, b, right, emit);
+}
+
+// Daughter a stands before the head, daughter b after it.
+template <class Emit>
+void across_features(const Frame& f, const Item& a, const Item& b, Emit& emit) {
+    Templates<Emit> on(7, emit);
+    const Item& h = f.head;
+    on(a.relation, b.relation);
+    on(a.relation, b.relation, h.tag);
+    on(a.relation, b.relation, h.tag, f.relation);
+    on(a.relation, b.relation, h.word);
+    on(a.relation, b.relation, a.tag, b.tag);
+    on(a.relation, b.relation, a.fine, b.fine);
+    on(a.relation, b.relation, a.size, b.size);
+    on(a.word, b.word);
+    on(a.word, b.relation, h.tag);
+    on(a.relation, b.word, h.tag);
+    on(a.first, b.first);
+    on(a.first, b.last);
+    on(a.relation, a.last, b.relation, b.first);
+    on(a.relation, a.first, b.relation, b.last);
+    on(a.relation, b.relation, b.first);
+    on(a.relation, b.relation, b.last);
+    on(a.relation, b.relation, a.first);
+    on(a.relation, b.relation, a.last);
+    on(a.relation, b.relation, f.relations);
+}
+
+template <class Emit>
+void neighbour_context_features(const Frame& f, const Item& a, const Item& b, bool right,
+                                Emit& emit) {
+    Templates<Emit> on(14, emit);
+    const Item& h = f.head;
+    const Symbol side = right;
+    on(a.relation, b.relation, side, f.question);
+    on(a.relation, b.relation, side, f.question, a.tag, b.tag);
+    on(a.word, b.relation, f.question);
+    on(a.relation, b.word, f.question);
+    on(a.last, b.first_tag, f.question);
+    on(a.last_fine, b.first_fine);
+    on(a.last_fine, b.first_fine, a.relation, b.relation);
+    on(a.last_fine, b.first_fine, h.fine, f.relation);
+    on(a.last_fine, b.first);
+    on(a.last, b.first_fine);
 }
 
 // a stands right before b; either may be the head or the edge of the treelet.
@@ -335,6 +433,7 @@ void neighbour_features(const Frame& f, const Item& a, const Item& b, bool right
     on(a.last, a.last_relation, b.first, b.first_relation);
     on(a.relation, b.relation, side, a.relations);
     on(a.relation, b.relation, side, b.relations);
+    neighbour_context_features(f, a, b, right, emit);
 }
 
 // Three items in a row.
@@ -362,6 +461,79 @@ void triple_features(const Frame& f, const Item& a, const Item& b, const Item& c
     on(a.word, b.relation, c.word);
     on(a.last, b.word, c.first);
     on(a.relation, b.relation, c.relation, h.word);
+    on(a.relation, b.relation, c.relation, f.question);
+    on(a.tag, b.tag, c.tag, f.question, f.relation);
+    on(a.last_fine, b.fine, c.first_fine);
+    on(a.last_fine, b.relation, c.first_fine);
+    on(a.last_fine, b.first_fine, b.last_fine, c.first_fine);
+}
+
+// All items on one side of the head as they stand, in hashes.
+struct Row {
+    uint64_t relations, tags, fine, leaves, words;
+    Symbol count = 0;
+
+    explicit Row(Symbol side)
+        : relations(side + 1), tags(side + 1), fine(side + 1), leaves(side + 1), words(side + 1) {}
+
+    void add(const Item& a) {
+        ++count;
+        relations = mix(relations, a.relation);
+        tags = mix(mix(tags, a.relation), a.tag);
+        fine = mix(fine, a.fine);
+        if (words == hidden_symbol || a.word == hidden_symbol) {
+            words = leaves = hidden_symbol;
+            return;
+        }
+        leaves = mix(mix(leaves, a.relation), a.size ? 0 : a.word);  // size 0: a single word
+        words = mix(words, a.word);
+    }
+};
+
+template <class Emit>
+void row_features(const Frame& f, const Row& row, Symbol side, Emit& emit) {
+    Templates<Emit> on(side ? 16 : 15, emit);
+    const Item& h = f.head;
+    on(row.relations);
+    on(row.relations, h.tag);
+    on(row.relations, h.tag, f.relation);
+    on(row.relations, h.word);
+    on(row.relations, f.question, f.relation);
+    on(row.tags);
+    on(row.tags, h.fine);
+    on(row.fine);
+    on(row.fine, h.fine);
+    on(row.leaves);
+    on(row.leaves, h.tag);
+    on(row.words);
+    on(row.words, h.word);
+    on(row.count, h.tag, f.count);
+    on(row.count, h.fine, f.relations);
+}
+
+// A whole order: the rows on both sides of the head.
+template <class Emit>
+void order_features(const Frame& f, const std::vector<Item>& items, const int* order, int n,
+                    Emit& emit) {
+    Row rows[2] = {Row(0), Row(1)};
+    int side = 0;
+    for (int i = 0; i < n; ++i) {
+        if (order[i] == static_cast<int>(items.size()))
+            side = 1;
+        else
+            rows[side].add(items[order[i]]);
+    }
+    row_features(f, rows[0], 0, emit);
+    row_features(f, rows[1], 1, emit);
+    Templates<Emit> on(8, emit);
+    const auto& [left, right] = rows;
+    on(left.relations, right.relations);
+    on(left.relations, right.relations, f.head.tag);
+    on(left.relations, right.relations, f.relation, f.head.tag);
+    on(left.tags, right.tags);
+    on(left.leaves, right.leaves);
+    on(left.leaves, right.relations);
+    on(left.relations, right.leaves);
 }
 
 }  // namespace karat

@@ -1,4 +1,5 @@
-// The k best orders of a treelet by beam search, the score of an order being the sum of its cells.
+// The k best orders of a treelet by beam search, the score of an order being the sum of its cells;
+// what is said of an order as a whole is added to those that the beam has left.
 // While there are no more orders than the beam is wide, nothing is cut and the search is exact.
 #pragma once
 #include <algorithm>
@@ -12,13 +13,16 @@ namespace karat {
 struct ScoredOrder {
     double score;
     std::vector<int> order;
+    uint32_t found = 0;  // how many the beam had left before it
 };
 
 class OrderSearch {
   public:
-    // `score(cell)` is asked for cells as they are needed.
-    template <class Score>
-    std::vector<ScoredOrder> best(const Treelet& treelet, int beam, int k, Score&& score) {
+    // `score(cell)` is asked for cells as they are needed, `whole(order, n)` for all that the beam
+    // leaves, one after the other.
+    template <class Score, class Whole>
+    std::vector<ScoredOrder> best(const Treelet& treelet, int beam, int k, Score&& score,
+                                  Whole&& whole) {
         const CellPlaces at(treelet.count());
         const int n = treelet.length();
         orders_.assign(n, 0);
@@ -30,6 +34,7 @@ class OrderSearch {
         for (size_t i = 0; i < scores_.size(); ++i)
             cells_of_step(at, &orders_[i * n], n, at.edge(),
                           [&](int64_t cell) { scores_[i] += score(cell); });
+        for (size_t i = 0; i < scores_.size(); ++i) scores_[i] += whole(&orders_[i * n], n);
         return sorted(n, k);
     }
 
@@ -88,7 +93,7 @@ class OrderSearch {
         std::vector<ScoredOrder> found;
         for (const size_t i : rank) {
             const auto first = orders_.begin() + static_cast<int64_t>(i) * n;
-            found.push_back({scores_[i], {first, first + n}});
+            found.push_back({scores_[i], {first, first + n}, static_cast<uint32_t>(i)});
         }
         return found;
     }

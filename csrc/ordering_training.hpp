@@ -2,7 +2,8 @@
 //
 // The order of the treebank is added to the k best orders that the model finds for a treelet, and
 // the gradient of log P(order | treelet) among them is followed by AdaGrad, each feature being left
-// out of a cell with some chance. The result is the mean of the weights at several moments.
+// out of a cell with some chance, and rare words being hidden. The result is the mean of the
+// weights at several moments.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "large_pages.hpp"
 #include "ordering_search.hpp"
 #include "ordering_trees.hpp"
 #include "weight_mean.hpp"
@@ -38,16 +40,19 @@ class OrderingTrainer {
   public:
     explicit OrderingTrainer(const OrderingSettings& settings)
         : settings_(settings), weights_(size_t{1} << settings.bits),
-          squares_(size_t{1} << settings.bits), mean_(size_t{1} << settings.bits) {}
+          mean_(size_t{1} << settings.bits) {}
 
     size_t size() const { return weights_.size(); }
 
     // One tree, every treelet bottom-up; the first phrase of a node is the treebank's, those that
-    // follow are the best others that were found. The loss.
-    double see(const TreeColumns& columns, const int32_t* places, int64_t t, uint64_t seed) {
-        const TreeNodes tree(columns, t);
-        const int32_t* here = places + columns.offsets[t];
+    // follow are the best others that were found. `chances` are those of hiding each node's word,
+    // null: none is. The loss.
+    double see(const TreeColumns& columns, const int32_t* places, const float* chances, int64_t t,
+               uint64_t seed) {
         dice_.state = seed;
+        TreeNodes tree(columns, t);
+        if (chances) hide(chances + columns.offsets[t], tree);
+        const int32_t* here = places + columns.offsets[t];
         Phrases phrases(tree.size());
         double loss = 0;
         for (int node = tree.size() - 1; node >= 0; --node) {
@@ -64,17 +69,17 @@ class OrderingTrainer {
     }
 
     // Adds the present weights to those whose mean is the result.
-    void remember() { mean_.remember(weights_); }
-    std::vector<float> mean() const { return mean_.mean(weights_); }
+    void remember() { mean_.remember(values()); }
+    std::vector<float> mean() const { return mean_.mean(values()); }
 
     // The loss of one tree with given weights and its slopes, without a step and with all features.
     double slopes(const TreeColumns& columns, const int32_t* places, int64_t t,
                   const std::vector<float>& weights, std::vector<double>& found) {
         const OrderingSettings settings = settings_;
         settings_.dropout = 0;
-        weights_ = weights;
+        for (size_t i = 0; i < weights.size(); ++i) weights_[i].value = weights[i];
         slope_sums_ = &found;
-        const double loss = see(columns, places, t, 0);
+        const double loss = see(columns, places, nullptr, t, 0);
         slope_sums_ = nullptr;
         settings_ = settings;
         return loss;
@@ -82,9 +87,13 @@ class OrderingTrainer {
 
   private:
     static constexpr float negligible = 1e-6f;
+    static constexpr uint32_t most_features = 4096;  // of a cell, generously
 
-    struct List {  // the features of a cell
+    struct List {  // the features of a cell, or of an order as a whole
         uint32_t begin, end;
+    };
+    struct Weight {  // side by side: a step needs both
+        float value = 0, squares = 0;
     };
 
     // One treelet: the slopes of its cells, and a step. Adds -log P of its order to the loss; the
@@ -93,7 +102,8 @@ class OrderingTrainer {
                                    double& loss) {
         begin(treelet);
         auto orders = search_.best(treelet, settings_.beam, settings_.beam,
-                                   [this](int64_t cell) { return score(cell); });
+                                   [this](int64_t cell) { return score(cell); },
+                                   [this](const int* o, int n) { return whole(o, n); });
         const size_t at_gold = place_of(gold, orders);
         const std::vector<double> p = softmax(orders);
         for (size_t i = 0; i < orders.size(); ++i) {
@@ -103,42 +113,78 @@ class OrderingTrainer {
                 if (slopes_[cell] == 0) touched_.push_back(cell);
                 slopes_[cell] += slope;
             });
+            follow(wholes_[orders[i].found], slope);
         }
         step();
         loss -= std::log(std::max(p[at_gold], 1e-300));
         return orders;
     }
 
+    // A word is hidden with its chance, and from then on unknown like one that was never seen.
+    void hide(const float* chances, TreeNodes& tree) {
+        std::vector<char> hidden(tree.size());
+        for (int i = 0; i < tree.size(); ++i) hidden[i] = dice_.bits() * 0x1p-32 < chances[i];
+        tree.hide(std::move(hidden));
+    }
+
     void begin(const Treelet& treelet) {
         treelet_ = &treelet;
+        drawn_ = dice_.next();
         at_ = CellPlaces(treelet.count());
         scores_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
         slopes_.assign(at_.size(), 0);
         lists_.resize(at_.size());
-        features_.clear();
+        used_ = 0;
         touched_.clear();
+        wholes_.clear();
+    }
+
+    // One draw for a feature of a treelet, whichever orders have it.
+    float whole(const int* order, int n) {
+        wholes_.push_back(listed(
+            [&](uint64_t h) { return static_cast<uint32_t>(mix(h, drawn_) & 0xFFFF); },
+            [&](auto& add) { order_features(treelet_->frame, treelet_->items, order, n, add); }));
+        return sum_of(wholes_.back());
     }
 
     float score(int64_t cell) {
         if (!std::isnan(scores_[cell])) return scores_[cell];
-        const auto begin = static_cast<uint32_t>(features_.size());
-        const int shift = 64 - settings_.bits;
-        const auto drop = static_cast<uint32_t>(settings_.dropout * 65536.0f);
-        float sum = 0;
         uint64_t dice = dice_.next();
         int left = 4;
-        auto add = [&](uint64_t h) {
+        const auto draw = [&](uint64_t) {
             if (!left) dice = dice_.next(), left = 4;
-            const bool dropped = (dice & 0xFFFF) < drop;
+            const auto drawn = static_cast<uint32_t>(dice & 0xFFFF);
             dice >>= 16, --left;
-            if (dropped) return;
-            const auto f = static_cast<uint32_t>(h >> shift);
-            features_.push_back(f);
-            sum += weights_[f];
+            return drawn;
         };
-        cell_features(*treelet_, at_, cell, add);
-        lists_[cell] = {begin, static_cast<uint32_t>(features_.size())};
-        return scores_[cell] = sum;
+        lists_[cell] =
+            listed(draw, [&](auto& add) { cell_features(*treelet_, at_, cell, add); });
+        return scores_[cell] = sum_of(lists_[cell]);
+    }
+
+    // The features that `see` hands over and `draw` does not leave out. No branch depends on what
+    // was drawn: it could not be predicted.
+    template <class Draw, class See>
+    List listed(Draw&& draw, See&& see) {
+        const uint32_t begin = used_;
+        if (features_.size() < begin + most_features) features_.resize(2 * (begin + most_features));
+        const int shift = 64 - settings_.bits;
+        const auto drop = static_cast<uint32_t>(settings_.dropout * 65536.0f);
+        uint32_t* const found = features_.data();
+        uint32_t used = begin;
+        auto add = [&](uint64_t h) {
+            found[used] = static_cast<uint32_t>(h >> shift);
+            used += draw(h) >= drop;
+        };
+        see(add);
+        used_ = used;
+        return {begin, used};
+    }
+
+    float sum_of(const List& list) const {
+        float sum = 0;
+        for (uint32_t i = list.begin; i < list.end; ++i) sum += weights_[features_[i]].value;
+        return sum;
     }
 
     // Where the treebank's order is among the best; it is added if it is not.
@@ -149,7 +195,8 @@ class OrderingTrainer {
         for (const int i : gold) sum += i == at_.head() ? 0 : treelet_->priors[i];
         cells_of_order(at_, gold.data(), static_cast<int>(gold.size()),
                        [&](int64_t cell) { sum += score(cell); });
-        orders.push_back({sum, gold});
+        sum += whole(gold.data(), static_cast<int>(gold.size()));
+        orders.push_back({sum, gold, static_cast<uint32_t>(wholes_.size()) - 1});
         return orders.size() - 1;
     }
 
@@ -180,32 +227,47 @@ class OrderingTrainer {
             const float slope = slopes_[cell];
             slopes_[cell] = 0;
             if (std::abs(slope) < negligible) continue;
-            for (uint32_t i = lists_[cell].begin; i < lists_[cell].end; ++i) {
-                if (slope_sums_)
-                    (*slope_sums_)[features_[i]] += slope;
-                else
-                    move(features_[i], slope);
-            }
+            follow(lists_[cell], slope);
+        }
+    }
+
+    void follow(const List& list, float slope) {
+        for (uint32_t i = list.begin; i < list.end; ++i) {
+            if (slope_sums_)
+                (*slope_sums_)[features_[i]] += slope;
+            else
+                move(features_[i], slope);
         }
     }
 
     // Without damping the first step of a feature would have the length of the rate however small
     // its slope, and most features are seen once: their noise would drown the others.
     void move(uint32_t f, float slope) {
-        squares_[f] += slope * slope;
-        weights_[f] -= settings_.rate * slope / std::sqrt(squares_[f] + settings_.damping);
+        Weight& w = weights_[f];
+        w.squares += slope * slope;
+        w.value -= settings_.rate * slope / std::sqrt(w.squares + settings_.damping);
+    }
+
+    std::vector<float> values() const {
+        std::vector<float> found;
+        found.reserve(weights_.size());
+        for (const Weight& w : weights_) found.push_back(w.value);
+        return found;
     }
 
     OrderingSettings settings_;
-    std::vector<float> weights_, squares_;
+    LargeTable<Weight> weights_;
     WeightMean mean_;
     Dice dice_{0};
     OrderSearch search_;
     const Treelet* treelet_ = nullptr;
     CellPlaces at_;
     std::vector<float> scores_, slopes_;
-    std::vector<List> lists_;
+    std::vector<List> lists_;   // of cells
+    std::vector<List> wholes_;  // of orders as they were found
+    uint64_t drawn_ = 0;        // decides what is left out of the latter
     std::vector<uint32_t> features_;
+    uint32_t used_ = 0;  // of them
     std::vector<int64_t> touched_;
     std::vector<double>* slope_sums_ = nullptr;  // where slopes go instead of the weights
 };

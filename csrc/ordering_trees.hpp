@@ -29,8 +29,12 @@ class TreeNodes {
 
     int size() const { return size_; }
     int head(int i) const { return columns_.heads[begin_ + i]; }
-    Symbol word(int i) const { return columns_.words[begin_ + i]; }
-    Symbol ending(int i) const { return columns_.endings[begin_ + i]; }
+    Symbol word(int i) const {
+        return hidden_.empty() || !hidden_[i] ? columns_.words[begin_ + i] : hidden_symbol;
+    }
+    Symbol ending(int i) const {
+        return hidden_.empty() || !hidden_[i] ? columns_.endings[begin_ + i] : hidden_symbol;
+    }
     Symbol shape(int i) const { return columns_.shapes[begin_ + i]; }
     Symbol tag(int i) const { return columns_.tags[begin_ + i]; }
     Symbol fine(int i) const { return columns_.fine[begin_ + i]; }
@@ -38,12 +42,14 @@ class TreeNodes {
     Symbol other(int i) const { return columns_.others[begin_ + i]; }
     const std::vector<int>& daughters(int i) const { return daughters_[i]; }
     const std::vector<int>& beyond(int i) const { return beyond_[i]; }
+    void hide(std::vector<char> words) { hidden_ = std::move(words); }  // one for every node
 
   private:
     int64_t begin_;
     TreeColumns columns_;
     int size_;
     std::vector<std::vector<int>> daughters_, beyond_;
+    std::vector<char> hidden_;
 };
 
 // The relations of all daughters of a node together, whatever their order.
@@ -52,6 +58,9 @@ inline Symbol relations_below(const TreeNodes& tree, int node) {
     for (const int d : tree.daughters(node)) together += mix(77, tree.relation(d));
     return static_cast<Symbol>(together >> 20);
 }
+
+// An item knows this many of its daughters, the first by content.
+constexpr size_t most_below = 8;
 
 // The item of a node whose subtree has been ordered.
 inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phrase) {
@@ -70,7 +79,21 @@ inline Item item_of(const TreeNodes& tree, int node, const std::vector<int>& phr
     item.first_relation = tree.relation(phrase[0]);
     item.last_relation = tree.relation(phrase[n - 1]);
     item.relations = relations_below(tree, node);
+    item.first_fine = tree.fine(phrase[0]), item.last_fine = tree.fine(phrase[n - 1]);
+    for (const int d : tree.daughters(node))
+        if (item.below.size() < most_below)
+            item.below.emplace_back(tree.relation(d), tree.word(d));
     return item;
+}
+
+// Whether there is a question mark in a node's treelet (1) or above it (2): a question has another
+// order, and its mark is far from most of its words.
+inline Symbol question_at(const TreeNodes& tree, int node) {
+    static const Symbol mark = symbol_of("?");
+    for (int n = node; n >= 0; n = tree.head(n))
+        for (const int d : tree.daughters(n))
+            if (tree.word(d) == mark) return n == node ? 1 : 2;
+    return 0;
 }
 
 inline Frame frame_of(const TreeNodes& tree, int node) {
@@ -87,6 +110,7 @@ inline Frame frame_of(const TreeNodes& tree, int node) {
     const std::vector<int>& daughters = tree.daughters(node);
     frame.count = static_cast<Symbol>(std::min<size_t>(daughters.size(), 8));
     frame.relations = relations_below(tree, node);
+    frame.question = question_at(tree, node);
     return frame;
 }
 

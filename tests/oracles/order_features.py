@@ -1,8 +1,9 @@
 """Features of an order as the ordering model sees them, taken from the tree without any search.
 
 Templates are written as the symbols they are made of: `a`, `b` and `c` are items from left to
-right, `h` is the head, `f` the frame of the treelet; `side` tells whether two items are right of
-the head. `x` and `y` are the other relations of `a` and `b`, where there is a doubt.
+right, `h` is the head, `f` the frame of the treelet, `g` a daughter of an item; `side` tells
+whether two items are right of the head. `x` and `y` are the other relations of `a` and `b`, where
+there is a doubt. A `row` is all that stands on one side of the head, `left` and `right` are both.
 """
 
 from __future__ import annotations
@@ -238,6 +239,106 @@ a.relation b.relation c.relation f.relations
 a.word b.relation c.word
 a.last b.word c.first
 a.relation b.relation c.relation h.word
+a.relation b.relation c.relation f.question
+a.tag b.tag c.tag f.question f.relation
+a.last_fine b.fine c.first_fine
+a.last_fine b.relation c.first_fine
+a.last_fine b.first_fine b.last_fine c.first_fine
+"""
+
+SIDE_CONTEXT = """
+a.relation f.question h.tag
+a.word f.question h.tag
+a.first a.relation f.question
+a.relation f.question f.relation f.relations
+a.relation a.first_fine a.last_fine h.tag
+a.relation a.first_fine h.fine
+a.relation a.last_fine f.relation
+"""
+
+SIDE_BELOW = """
+a.relation g.relation h.tag
+a.relation g.word h.tag
+a.relation g.word f.relation
+a.word g.relation g.word
+"""
+
+PAIR_CONTEXT = """
+a.relation b.relation side f.question
+a.relation b.relation side f.question a.tag b.tag
+a.word b.relation side f.question
+a.relation b.word side f.question
+a.relation b.relation side a.first_fine b.first_fine
+a.last_fine b.first_fine side
+a.relation b.relation side a.last_fine b.first_fine
+"""
+
+PAIR_BELOW = """
+a.relation b.relation side g.relation
+a.relation b.relation side g.word
+"""
+
+ACROSS = """
+a.relation b.relation
+a.relation b.relation h.tag
+a.relation b.relation h.tag f.relation
+a.relation b.relation h.word
+a.relation b.relation a.tag b.tag
+a.relation b.relation a.fine b.fine
+a.relation b.relation a.size b.size
+a.word b.word
+a.word b.relation h.tag
+a.relation b.word h.tag
+a.first b.first
+a.first b.last
+a.relation a.last b.relation b.first
+a.relation a.first b.relation b.last
+a.relation b.relation b.first
+a.relation b.relation b.last
+a.relation b.relation a.first
+a.relation b.relation a.last
+a.relation b.relation f.relations
+"""
+
+NEIGHBOUR_CONTEXT = """
+a.relation b.relation side f.question
+a.relation b.relation side f.question a.tag b.tag
+a.word b.relation f.question
+a.relation b.word f.question
+a.last b.first_tag f.question
+a.last_fine b.first_fine
+a.last_fine b.first_fine a.relation b.relation
+a.last_fine b.first_fine h.fine f.relation
+a.last_fine b.first
+a.last b.first_fine
+"""
+
+ROW = """
+row.relations
+row.relations h.tag
+row.relations h.tag f.relation
+row.relations h.word
+row.relations f.question f.relation
+row.tags
+row.tags h.fine
+row.fine
+row.fine h.fine
+row.leaves
+row.leaves h.tag
+row.words
+row.words h.word
+row.count h.tag f.count
+row.count h.fine f.relations
+"""
+
+ROWS = """
+left.relations right.relations
+left.relations right.relations h.tag
+left.relations right.relations f.relation h.tag
+left.tags right.tags
+left.leaves right.leaves
+left.leaves right.relations
+left.relations right.leaves
 """
 
 
@@ -299,8 +400,18 @@ def item(tree: Tree, node: int, phrase: Sequence[int]) -> Item:
         "last_tag": tag[phrase[-1]],
         "first_relation": relation[phrase[0]],
         "last_relation": relation[phrase[-1]],
+        "first_fine": tree.columns["fine"][phrase[0]],
+        "last_fine": tree.columns["fine"][phrase[-1]],
         "relations": relations_below(tree, node),
+        "node": node,
     }
+
+
+def below(tree: Tree, found: Item) -> list[Item]:
+    """The first eight daughters of an item's node: their relations and words."""
+    names = ("relation", "word")
+    daughters = tree.daughters(found["node"])[:8]
+    return [{name: tree.columns[name][d] for name in names} for d in daughters]
 
 
 def relations_below(tree: Tree, node: int) -> int:
@@ -312,7 +423,8 @@ def relations_below(tree: Tree, node: int) -> int:
 def edge() -> Item:
     """What stands before the first item and after the last."""
     words = ("first", "second", "last", "but_last")
-    labels = ("first_tag", "last_tag", "first_relation", "last_relation")
+    labels = ("first_tag", "last_tag", "first_fine", "last_fine")
+    labels += ("first_relation", "last_relation")
     known = dict.fromkeys((*words, *labels, *WORD_SYMBOLS), EDGE)
     return known | {"size": 0, "daughters": 0, "relations": 0, "other": 0}
 
@@ -325,17 +437,42 @@ def frame(tree: Tree, node: int) -> dict[str, int]:
         "relation": relation[node],
         "relations": relations_below(tree, node),
         "count": min(len(tree.daughters(node)), 8),
+        "question": question(tree, node),
     }
+
+
+def question(tree: Tree, node: int) -> int:
+    """1 if a daughter of the node is a question mark, 2 if one of a node above is, else 0."""
+    at, value = node, 1
+    while at >= 0:
+        if any(tree.columns["word"][d] == symbol("?") for d in tree.daughters(at)):
+            return value
+        at, value = tree.heads[at], 2
+    return 0
+
+
+def row_of(items: Sequence[Item], side: int) -> Item:
+    """The hashes of what stands on one side of the head."""
+    found = dict.fromkeys(("relations", "tags", "fine", "leaves", "words"), side + 1)
+    for a in items:
+        leaf = a["word"] if a["size"] == 0 else 0
+        seen = {"relations": ["relation"], "tags": ["relation", "tag"], "fine": ["fine"]}
+        for name, parts in (seen | {"words": ["word"]}).items():
+            for part in parts:
+                found[name] = mix(found[name], a[part])
+        found["leaves"] = mix(mix(found["leaves"], a["relation"]), leaf)
+    return found | {"count": len(items)}
 
 
 def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -> Iterator[int]:
     """The hash of every template's feature."""
-    larger = int(known["a"]["size"] > known.get("b", known["a"])["size"])
-    equal = int(known["a"]["size"] == known.get("b", known["a"])["size"])
-    plain = {"side": side, "larger": larger, "equal": equal}
+    plain = {"side": side}
+    if "b" in known:
+        a, b = known["a"]["size"], known["b"]["size"]
+        plain |= {"larger": int(a > b), "equal": int(a == b)}
     for name, owner in (("x", "a"), ("y", "b")):
-        one = known.get(owner, known["a"])
-        plain[name] = one["other"] or one["relation"]
+        if owner in known:
+            plain[name] = known[owner]["other"] or known[owner]["relation"]
     for number, template in enumerate(templates.split("\n")[1:-1], (family << 16) + 1):
         h = mix(0x1234567, number)
         for name in template.split():
@@ -359,28 +496,68 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
     }
     items = [shared["h"] if i == node else item(tree, i, tree.subtree(i)) for i in members]
     at = members.index(node)
-    row = [edge(), *items, edge()]
-    found: dict[str, list[int]] = {"side": [], "pair": [], "neighbour": [], "triple": []}
-    for i, a in enumerate(items[:at]):
-        found["side"] += hashes(1, SIDE, shared | {"a": a})
-        for c in items[:i] + items[i + 1 : at] + items[at + 1 :]:
-            found["side"] += hashes(2, SISTER, shared | {"a": a, "c": c})
-            found["side"] += doubtful(41, DOUBTFUL_SISTER, shared | {"a": a, "c": c})
-        found["side"] += doubtful(40, DOUBTFUL_SIDE, shared | {"a": a})
-    for side, part in enumerate((items[:at], items[at + 1 :])):
-        for j, b in enumerate(part):
-            for a in part[:j]:
-                known = shared | {"a": a, "b": b}
-                found["pair"] += hashes(3, PAIR, known, side)
-                found["pair"] += doubtful(42, DOUBTFUL_PAIR, known, side)
-                for c in items[:at] + items[at + 1 :]:
-                    if c is not a and c is not b:
-                        found["pair"] += hashes(6, PAIR_SISTER, known | {"c": c}, side)
+    left, right = items[:at], items[at + 1 :]
+    return {
+        "side": [h for a in left for h in side(tree, shared | {"a": a}, left + right)],
+        "pair": [
+            h
+            for right_side, part in enumerate((left, right))
+            for j, b in enumerate(part)
+            for a in part[:j]
+            for h in pair(tree, shared | {"a": a, "b": b}, left + right, right_side)
+        ],
+        **in_a_row(shared, [edge(), *items, edge()], at),
+        "across": [
+            h for a in left for b in right for h in hashes(7, ACROSS, shared | {"a": a, "b": b})
+        ],
+        "order": list(whole(shared, row_of(left, 0), row_of(right, 1))),
+    }
+
+
+def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Iterator[int]:
+    """A daughter before the head."""
+    yield from hashes(1, SIDE, known)
+    yield from hashes(9, SIDE_CONTEXT, known)
+    for g in below(tree, known["a"]):
+        yield from hashes(10, SIDE_BELOW, known | {"g": g})
+    for c in daughters:
+        if c is not known["a"]:
+            yield from hashes(2, SISTER, known | {"c": c})
+            yield from doubtful(41, DOUBTFUL_SISTER, known | {"c": c})
+    yield from doubtful(40, DOUBTFUL_SIDE, known)
+
+
+def pair(
+    tree: Tree, known: dict[str, Item], daughters: Sequence[Item], right: int
+) -> Iterator[int]:
+    """A daughter before another on one side."""
+    yield from hashes(3, PAIR, known, right)
+    yield from hashes(11, PAIR_CONTEXT, known, right)
+    yield from doubtful(42, DOUBTFUL_PAIR, known, right)
+    for family, whose in ((12, "a"), (13, "b")):
+        for g in below(tree, known[whose]):
+            yield from hashes(family, PAIR_BELOW, known | {"g": g}, right)
+    for c in daughters:
+        if c is not known["a"] and c is not known["b"]:
+            yield from hashes(6, PAIR_SISTER, known | {"c": c}, right)
+
+
+def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str, list[int]]:
+    """Two and three items in a row, the edges included; the head is item `at` without them."""
+    found: dict[str, list[int]] = {"neighbour": [], "triple": []}
     for i in range(len(row) - 1):
         known = shared | {"a": row[i], "b": row[i + 1]}
         found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
+        found["neighbour"] += hashes(14, NEIGHBOUR_CONTEXT, known, int(i > at))
         found["neighbour"] += doubtful(43, DOUBTFUL_NEIGHBOUR, known, int(i > at))
         if i:
             known = shared | {"a": row[i - 1], "b": row[i], "c": row[i + 1]}
             found["triple"] += hashes(5, TRIPLE, known)
     return found
+
+
+def whole(shared: dict[str, Item], left: Item, right: Item) -> Iterator[int]:
+    """All items on both sides of the head."""
+    yield from hashes(15, ROW, shared | {"row": left})
+    yield from hashes(16, ROW, shared | {"row": right})
+    yield from hashes(8, ROWS, shared | {"left": left, "right": right})

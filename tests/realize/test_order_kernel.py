@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,7 +19,7 @@ from karat.lm.model import LanguageModel
 from karat.realize.symbols import Columns, shape, symbols
 
 BITS = 10
-WORDS = ("a", "b", "c", "it", "3")
+WORDS = ("a", "b", "c", "it", "3", "?")
 LABELS = ("x", "y", "z")
 NOTHING = np.empty(0, dtype=np.int32)
 
@@ -171,6 +172,31 @@ def test_the_gradient_is_the_slope_of_the_loss(tree: tuple, seed: int) -> None:
     behind, _ = trainer.gradient(columns.kernel, places, 0, w - step * direction)
     difference = (ahead - behind) / (2 * float(step))
     assert difference == pytest.approx(float(slopes @ direction), abs=0.02, rel=0.02)
+
+
+def trained(columns: Columns, hidden: float) -> NDArray[np.float32]:
+    trainer = _kernel.OrderingTrainer(BITS, 32, 3, 0.1, 0.2, 1.0)
+    chances = np.full(columns.nodes, hidden, dtype=np.float32)
+    places = np.arange(columns.nodes, dtype=np.int32)
+    trainer.train(columns.kernel, places, chances, np.zeros(1, dtype=np.int64), 1)
+    return trainer.mean()
+
+
+@given(trees(7))
+def test_hidden_words_teach_nothing(tree: tuple) -> None:
+    columns, words, _ = tree
+    others = symbols([f"{word}-" for word in words])
+    changed = replace(columns, words=others, endings=others)
+    np.testing.assert_array_equal(trained(columns, 1.0), trained(changed, 1.0))
+    assert columns.nodes == 1 or (trained(columns, 0.0) != trained(changed, 0.0)).any()
+
+
+def test_every_node_has_its_chance() -> None:
+    columns = flat_tree(2)
+    trainer = _kernel.OrderingTrainer(BITS, 32, 3, 0.1, 0.2, 1.0)
+    places, chances = np.arange(3, dtype=np.int32), np.zeros(2, dtype=np.float32)
+    with pytest.raises(ValueError, match="one chance a node"):
+        trainer.train(columns.kernel, places, chances, np.zeros(1, dtype=np.int64), 1)
 
 
 def flat_tree(n: int) -> Columns:

@@ -28,7 +28,7 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, Realizer, input_trees
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "realiser", 3
+KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
 """What can be trained."""
 TRAINED_INPUTS = (*INPUTS, "both")

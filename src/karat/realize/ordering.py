@@ -3,8 +3,9 @@
     P(order | treelet) = exp(w · f(order)) / Σ exp(w · f(other)),  over the k best orders
 
 The features f tell which daughters stand before the head (side), which of two daughters on one side
-comes first (pair), which items are neighbours, and which three stand in a row: their words, tags,
-relations, sizes, and the words that their subtrees begin and end with. For these the tree is
+comes first (pair), which items are neighbours, which three stand in a row (triple), which two stand
+on both sides of the head (across), and how all stand (order): their words, tags, relations, sizes,
+and the words that their subtrees begin and end with. For these the tree is
 ordered bottom-up; of each subtree a few orders are kept for the treelet above to choose from. The
 log-probability of an n-gram language model, times a weight, is added (csrc/ordering.hpp).
 
@@ -33,10 +34,11 @@ from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
-KIND, VERSION = "word-order model", 3
-GROUPS = ("side", "pair", "neighbour", "triple")
+KIND, VERSION = "word-order model", 4
+GROUPS = ("side", "pair", "neighbour", "triple", "across", "order")
 """The kinds of features, in the order of the kernel's."""
-BEAM, ALTERNATIVES = 32, 3
+BEAM, ALTERNATIVES = 64, 8
+"""How wide the search is, and how many orders of a subtree are kept; training has less."""
 BLOCK = 64  # weights that share an exponent when they are stored
 RUN = 256  # trees between two reports of progress
 

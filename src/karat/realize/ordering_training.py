@@ -17,16 +17,19 @@ from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.lp_chooser import train_lm
-from karat.realize.ordering import ALTERNATIVES, BEAM, BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering import BLOCK, OrderingModel, check_inputs
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, input_trees
 
 BITS = 24
-EPOCHS = 3
+BEAM, ALTERNATIVES = 32, 3
+EPOCHS = 4
 PARTS = 4  # of an epoch, between two reports of progress
-REMEMBERED = 2  # epochs at whose parts the weights are kept for their mean
-RATE, DROPOUT, DAMPING = 0.05, 0.4, 1.0
+REMEMBERED = 3  # epochs at whose parts the weights are kept for their mean
+RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
+HIDDEN = 1.0
+"""A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
 
 Step = Callable[[str], None]
@@ -103,14 +106,22 @@ def train_weights(
 ) -> NDArray[np.float32]:
     """The weights of the features; trees are seen in an order that the seed decides."""
     trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
-    rng = np.random.default_rng(seed)
+    rng, hidden = np.random.default_rng(seed), _hidden(columns)
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(columns)), PARTS):
             step(f"ordering, epoch {epoch + 1} of {EPOCHS}")
-            trainer.train(columns.kernel, places, part.astype(np.int64), seed * 1000 + epoch)
+            chosen = part.astype(np.int64)
+            trainer.train(columns.kernel, places, hidden, chosen, seed * 1000 + epoch)
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     return trainer.mean()
+
+
+def _hidden(columns: Columns) -> NDArray[np.float32]:
+    """How likely each node's word is hidden: rare words as new texts have unknown ones."""
+    _, which, counts = np.unique(columns.words, return_inverse=True, return_counts=True)
+    chances: NDArray[np.float32] = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
+    return chances
 
 
 def _rounded(labeller: Labeller) -> Labeller:
