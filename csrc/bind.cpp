@@ -496,10 +496,11 @@ Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Off
 }
 
 // How alike responses to one question are where they speak of each nugget: responses x the first of
-// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from nuggets[g].
+// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from nuggets[g];
+// units that more than `most` responses have are left out.
 Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids,
                               Offsets t_offsets, Offsets nuggets, Table relevance, int64_t order,
-                              int64_t first, nb::object check) {
+                              int64_t most, int64_t first, nb::object check) {
     const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
     const size_t count = nuggets.shape(0) - 1, responses = bounds.shape(0) - 1;
     check_starts(nuggets, count, t_offsets.shape(0) - 1);
@@ -515,7 +516,7 @@ Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids 
         nb::gil_scoped_release release;
         const NuggetNearness nearness(sentences, bounds.data(), static_cast<int64_t>(responses),
                                       texts, nuggets.data(), count, relevance.data(),
-                                      static_cast<int>(order));
+                                      static_cast<int>(order), most);
         nearness.measure(some, found.data(), poll);
     }
     return give(std::move(found), {responses, some, count});
@@ -1022,7 +1023,7 @@ NB_MODULE(_kernel, m) {
     m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,
           "t_ids"_a, "t_offsets"_a, "questions"_a, "weights"_a, "together"_a, "check"_a.none());
     m.def("nugget_nearness", &nugget_nearness, "s_ids"_a, "s_offsets"_a, "bounds"_a, "t_ids"_a,
-          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "first"_a, "check"_a.none());
+          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "most"_a, "first"_a, "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

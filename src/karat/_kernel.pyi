@@ -103,6 +103,7 @@ def nugget_nearness(
     nuggets: _Offsets,
     relevance: NDArray[np.float64],
     order: int,
+    most: int,
     first: int,
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...

@@ -8,6 +8,7 @@ sentences that are about it:
     near(g)    = cosine over stems + cosine over character 3-grams, present or not,
                  weighted by `csrc/nugget_nearness.hpp`
 
+3-grams that more than three in four responses have are left out: they weigh little and cost most.
 No judgement has a part in it. The idf is that among the responses to the question.
 """
 
@@ -24,7 +25,7 @@ from karat.nuggets.pool import Floats, Ints, Pool
 from karat.text.recipe import Ragged
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
-_UNITS = {"stems": 1, "letters": 3}  # tokens that make a unit
+_UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in what share at most
 
 
 class Nearness(NamedTuple):
@@ -55,10 +56,11 @@ class Nearness(NamedTuple):
         bounds = self.nuggets[some.start : some.stop + 1]
         relevance = np.ascontiguousarray(self.relevance[:, some])
         found = np.zeros((len(self.bounds) - 1, first, len(bounds) - 1))
-        for units, texts, order in zip(self.sentences, self.texts, _UNITS.values(), strict=True):
+        for units, texts, (order, share) in zip(self.sentences, self.texts, _UNITS, strict=True):
+            most = int(share * len(found))
             mine = _part(texts, int(bounds[0]), int(bounds[-1]))
             found += _kernel.nugget_nearness(
-                *units, self.bounds, *mine, bounds - bounds[0], relevance, order, first, None
+                *units, self.bounds, *mine, bounds - bounds[0], relevance, order, most, first, None
             )
         return found
 

@@ -23,9 +23,10 @@ def sentences(text: str) -> list[str]:
     return [part for part in _END.split(text) if part] or [""]
 
 
-def cut_sentences(texts: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+def cut_sentences(texts: Sequence[str]) -> tuple[list[str], Ints]:
     """The sentences of all texts, and where those of each begin."""
-    return _cut(tuple(texts))
+    parts, bounds = _cut(tuple(texts))
+    return list(parts), bounds
 
 
 @lru_cache(maxsize=2)  # evidence and likeness cut the same texts
