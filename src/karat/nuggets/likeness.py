@@ -223,7 +223,7 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, rows: Ints, fold: In
     """`_regress` with a likeness and a noise for every column of values."""
     M = np.linalg.inv(K[:, rows] + noise.T[:, :, None] * np.eye(len(rows)))
     weighted = M @ values.T[:, :, None]
-    found = (K @ weighted)[:, :, 0].T
+    found: Floats = (K @ weighted)[:, :, 0].T
     for one in np.unique(fold[rows]):
         at = np.flatnonzero(fold[rows] == one)
         off = np.linalg.solve(M[:, at[:, None], at], weighted[:, at])

@@ -100,7 +100,7 @@ def _characters(texts: list[str]) -> Ragged:
 
 def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) -> Floats:
     """The root of the share of a nugget's words in each sentence; of its descriptions the best."""
-    words, column = np.unique(texts.ids, return_inverse=True)
+    words, column = np.unique(texts.ids.astype(np.int64), return_inverse=True)
     have, inside = _present(sentences, words), np.zeros((len(texts.offsets) - 1, len(words)))
     inside[np.repeat(np.arange(len(inside)), texts.lengths), column.ravel()] = 1
     said = _any(have, bounds).sum(axis=0)
