@@ -496,8 +496,8 @@ Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Off
 }
 
 // How alike responses to one question are where they speak of each nugget: responses x the first of
-// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from nuggets[g];
-// units that more than `most` responses have are left out.
+// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from
+// nuggets[g]; units that more than `most` responses have are left out.
 Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids,
                               Offsets t_offsets, Offsets nuggets, Table relevance, int64_t order,
                               int64_t most, int64_t first, nb::object check) {
@@ -1023,7 +1023,8 @@ NB_MODULE(_kernel, m) {
     m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,
           "t_ids"_a, "t_offsets"_a, "questions"_a, "weights"_a, "together"_a, "check"_a.none());
     m.def("nugget_nearness", &nugget_nearness, "s_ids"_a, "s_offsets"_a, "bounds"_a, "t_ids"_a,
-          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "most"_a, "first"_a, "check"_a.none());
+          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "most"_a, "first"_a,
+          "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

@@ -5,9 +5,9 @@
 //     w(u, g) = log((n + 1) / (c(u) + 1/2)) (max(a(u, g) - 1, 0) + 1/20 + 6 [u is in a text of g])
 //     a(u, g) = (sum of r(s, g) over the k sentences s that have u + 2 r(g)) / ((k + 2) r(g))
 //
-// Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no more
-// than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean over
-// all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
+// Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no
+// more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
+// over all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
 // do, and hardly anything elsewhere.
 #pragma once
 #include <algorithm>
