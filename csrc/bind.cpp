@@ -17,6 +17,7 @@
 #include "lines.hpp"
 #include "moments.hpp"
 #include "ngrams.hpp"
+#include "nugget_nearness.hpp"
 #include "nugget_windows.hpp"
 #include "nuggets.hpp"
 #include "porter.hpp"
@@ -492,6 +493,33 @@ Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Off
         [&](NuggetWindows& worker, int64_t i, double* row) {
             worker.measure_sentences(sentences, bounds(i), bounds(i + 1), together, row);
         });
+}
+
+// How alike responses to one question are where they speak of each nugget: responses x the first of
+// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from
+// nuggets[g]; units that more than `most` responses have are left out.
+Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids,
+                              Offsets t_offsets, Offsets nuggets, Table relevance, int64_t order,
+                              int64_t most, int64_t first, nb::object check) {
+    const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
+    const size_t count = nuggets.shape(0) - 1, responses = bounds.shape(0) - 1;
+    check_starts(nuggets, count, t_offsets.shape(0) - 1);
+    check_starts(bounds, responses, s_offsets.shape(0) - 1);
+    if (relevance.shape(0) != s_offsets.shape(0) - 1 || relevance.shape(1) != count)
+        throw nb::value_error("expected a relevance for every sentence and nugget");
+    if (order < 1 || order > 3 || first < 0 || static_cast<size_t>(first) > responses)
+        throw nb::value_error("expected units of 1 to 3 tokens, and at most all responses");
+    const size_t some = static_cast<size_t>(first);
+    std::vector<double> found(responses * some * count);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        const NuggetNearness nearness(sentences, bounds.data(), static_cast<int64_t>(responses),
+                                      texts, nuggets.data(), count, relevance.data(),
+                                      static_cast<int>(order), most);
+        nearness.measure(some, found.data(), poll);
+    }
+    return give(std::move(found), {responses, some, count});
 }
 
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
@@ -994,6 +1022,9 @@ NB_MODULE(_kernel, m) {
           "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
     m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,
           "t_ids"_a, "t_offsets"_a, "questions"_a, "weights"_a, "together"_a, "check"_a.none());
+    m.def("nugget_nearness", &nugget_nearness, "s_ids"_a, "s_offsets"_a, "bounds"_a, "t_ids"_a,
+          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "most"_a, "first"_a,
+          "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

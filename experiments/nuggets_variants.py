@@ -181,16 +181,34 @@ def habits(pool: Pool, X: Floats, labels: Floats) -> None:
         print(f"| {title} | " + " | ".join(f"{rate:.2f}" for rate in rates) + " |", flush=True)
 
 
+def whole_residual(near: Likeness, seen: Floats, guesses: Floats) -> Floats:
+    """The column `residual` over the likeness of whole responses, as it was."""
+    found = []
+    runs = folds(near.pool, "system").astype(np.float64)
+    for q, responses in enumerate(near._questions):
+        labels, guess, fold = (near.pool.table(x, q) for x in (seen, guesses, runs))
+        rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
+        values = (labels[rows] > 0) - guess[rows]
+        K = responses.cosines[:, rows]
+        found.append(likenesses._regress(K, values, rows, fold[:, 0].astype(np.int64)).ravel())
+    return np.concatenate(found)
+
+
 def loso(pool: Pool, X: Floats, labels: Floats) -> None:
     """Runs in five groups; nothing is known of a run from identical responses."""
     fold = folds(pool, "system") % 5
     near = Likeness(pool)
-    variants: dict[str, tuple[int | None, float]] = {
-        "as it is": (None, 10.0),
-        "ridge 100": (None, 100.0),
-        "without standing": (-1, 10.0),
-        "without the rate": (0, 10.0),
-        "without the words": (5, 10.0),
+    last = len(likenesses.NAMES)  # the column of `whole_residual`
+    residual = likenesses.NAMES.index("residual")
+    variants: dict[str, tuple[tuple[int, ...], float]] = {
+        "as it is": ((last,), 10.0),
+        "ridge 100": ((last,), 100.0),
+        "residual over whole responses": ((residual,), 10.0),
+        "residual over both": ((), 10.0),
+        "without the residual": ((residual, last), 10.0),
+        "without standing": ((last - 1, last), 10.0),
+        "without the rate": ((0, last), 10.0),
+        "without the words": ((5, last), 10.0),
     }
     chances = {title: np.zeros(len(labels)) for title in variants}
     limits = {title: np.zeros(len(labels)) for title in variants}
@@ -199,9 +217,9 @@ def loso(pool: Pool, X: Floats, labels: Floats) -> None:
         seen = np.where(train, labels, np.nan)
         guesses = fit_mixed(X[train], labels[train] > 0, pool.cell_nugget[train]).probabilities(X)
         columns = near.columns(seen, guesses, folds(pool, "system"))
+        columns = np.c_[columns, whole_residual(near, seen, guesses)]
         for title, (left, ridge) in variants.items():
-            some = columns if left is None else np.delete(columns, left, axis=1)
-            Z = np.c_[X, some]
+            Z = np.c_[X, np.delete(columns, left, axis=1)]
             p = fit_logistic(Z[train], labels[train] > 0, ridge).probabilities(Z)
             chances[title][test] = p[test]
             limits[title][test] = best_f_threshold(p[train], labels[train] > 0)

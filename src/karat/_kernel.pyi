@@ -94,6 +94,19 @@ def nugget_sentences(
     together: int,
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...
+def nugget_nearness(
+    s_ids: _Ids,
+    s_offsets: _Offsets,
+    bounds: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    nuggets: _Offsets,
+    relevance: NDArray[np.float64],
+    order: int,
+    most: int,
+    first: int,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
 def lcs(
     c_ids: _Ids,
     c_offsets: _Offsets,

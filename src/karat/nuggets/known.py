@@ -61,7 +61,7 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     Here identical responses of other runs do not count. Nor does a run's silence: readers of files
     in which it speaks have put it into rows, and an assessor who is halfway through is silent, too.
     """
-    found = np.full(int(pool.cell_starts[-1]), np.nan)
+    found = [np.nan] * int(pool.cell_starts[-1])
     columns = [
         {nugget.id: j for j, nugget in enumerate(question.nuggets)} for question in pool.questions
     ]
@@ -70,8 +70,9 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
         for question, first in places.get((row.run, row.question, normal(row.response)), ()):
             if row.nugget in columns[question]:
                 cell = first + columns[question][row.nugget]
-                found[cell] = np.fmax(found[cell], row.value)
-    return found
+                if not found[cell] >= row.value:  # NaN is neither more nor less
+                    found[cell] = row.value
+    return np.array(found, dtype=np.float64)
 
 
 def _places(

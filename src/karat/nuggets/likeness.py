@@ -6,7 +6,9 @@ of other folds alone (the last one from no judgement on the question):
 
     rate        logit of (yes + 1/2) / (judged + 1)
     gp          Gaussian process regression of the judgements less the rate
-    residual    the same of the judgements less what the description's evidence gives
+    residual    the same of the judgements less what the description's evidence gives, where
+                responses are alike that say the same of this nugget (`nearness.py`), plus 1 for
+                what holds for all of them
     closest     likeness to the closest response that carries the nugget less that to the closest
                 that does not
     neighbours  mean judgement of the others, weighted by the 6th power of likeness
@@ -29,7 +31,9 @@ import numpy as np
 
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.logistic import logit
+from karat.nuggets.nearness import Nearness, nearness
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.sentences import cut_sentences
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
@@ -37,6 +41,8 @@ NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
 """The columns."""
 
 _NOISE = 0.3  # variance of a judgement beside what likeness explains
+_NEAR_NOISE = 2.0  # the same beside what nearness explains
+_UNKNOWN = 1e6  # and where nothing was judged
 _POWER = 6
 _AWAY = 0.02  # weight of the rate among the neighbours
 _TABLE = 4_000_000  # numbers in a table of responses x words
@@ -68,6 +74,7 @@ class _Responses:
 
     cosines: Floats
     words: _Words
+    near: Nearness
 
 
 class Likeness:
@@ -81,9 +88,15 @@ class Likeness:
     ) -> None:
         rule = (settings or EvidenceSettings()).classifier
         self.pool = pool
-        words = rule.tokens(pool.texts, Vocab())  # once for all: they share most words
+        parts, bounds = cut_sentences(pool.texts)
+        vocab = Vocab()  # once for all: they share most words
+        stems = rule.tokens(parts, vocab)
+        texts = [text for nugget in pool.nuggets for text in nugget.descriptions]
+        near = nearness(pool, parts, bounds, stems, rule.tokens(texts, vocab))
+        words = Ragged(stems.ids, stems.offsets[bounds])
         self._questions = [
-            _compare(words, int(start), int(end), first) for start, end in pairwise(pool.starts)
+            _Responses(*_compare(words, int(start), int(end), first), mine)
+            for (start, end), mine in zip(pairwise(pool.starts), near, strict=True)
         ]
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -102,7 +115,7 @@ class Likeness:
         return np.concatenate(parts)
 
 
-def _compare(words: Ragged, start: int, end: int, first: int | None) -> _Responses:
+def _compare(words: Ragged, start: int, end: int, first: int | None) -> tuple[Floats, _Words]:
     count = end - start
     row = np.repeat(np.arange(count), words.lengths[start:end])
     ids = words.ids[words.offsets[start] : words.offsets[end]].astype(np.int64)
@@ -112,10 +125,8 @@ def _compare(words: Ragged, start: int, end: int, first: int | None) -> _Respons
     keys = np.concatenate([ids, pairs])
     both = _weighed(np.concatenate([row, row[1:][together]]), keys, count)
     useful = _counted(row, ids, count, count - 1)
-    return _Responses(
-        _cosines(both, first),
-        _Words(useful.row, useful.column, np.ones(len(useful.row)), count),
-    )
+    present = _Words(useful.row, useful.column, np.ones(len(useful.row)), count)
+    return _cosines(both, first), present
 
 
 def _weighed(row: Ints, keys: Ints, rows: int) -> _Words:
@@ -160,8 +171,9 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     rate = (apart @ yes + 0.5) / (apart @ judged + 1)
     K = responses.cosines[:, rows]
     near = np.where(apart, K, 0.0)
-    values = np.concatenate([yes, judged, judged * (yes - guesses[rows])], axis=1)
-    carried, all_judged, beyond = np.split(_regress(K, values, rows, fold), 3, axis=1)
+    values = np.concatenate([yes, judged], axis=1)
+    carried, all_judged = np.split(_regress(K, values, rows, fold), 2, axis=1)
+    beyond = _beyond(responses, yes - guesses[rows], judged, rows, fold)
     columns = [
         logit(rate),
         carried - rate * all_judged,
@@ -192,6 +204,30 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
     for one in np.unique(fold[rows]):
         at = np.flatnonzero(fold[rows] == one)
         found[rows[at]] = values[at] - np.linalg.solve(M[np.ix_(at, at)], weighted[at])
+    return found
+
+
+def _beyond(
+    responses: _Responses, values: Floats, judged: Floats, rows: Ints, fold: Ints
+) -> Floats:
+    """Regression over nearness, nugget by nugget."""
+    found = np.empty((len(fold), values.shape[1]))
+    noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
+    for some, K in responses.near.tables(responses.cosines.shape[1], _TABLE):
+        mine = (judged * values)[:, some]
+        found[:, some] = _regress_each(K[:, :, rows] + 1, mine, noise[:, some], rows, fold)
+    return found
+
+
+def _regress_each(K: Floats, values: Floats, noise: Floats, rows: Ints, fold: Ints) -> Floats:
+    """`_regress` with a likeness and a noise for every column of values."""
+    M = np.linalg.inv(K[:, rows] + noise.T[:, :, None] * np.eye(len(rows)))
+    weighted = M @ values.T[:, :, None]
+    found: Floats = (K @ weighted)[:, :, 0].T
+    for one in np.unique(fold[rows]):
+        at = np.flatnonzero(fold[rows] == one)
+        off = np.linalg.solve(M[:, at[:, None], at], weighted[:, at])
+        found[rows[at]] = values[at] - off[:, :, 0].T
     return found
 
 

@@ -28,7 +28,7 @@ from karat import __version__
 from karat.errors import InputError
 from karat.nuggets.decisions import Decided
 from karat.nuggets.keys import Key, Question
-from karat.nuggets.runs import Response, Run
+from karat.nuggets.runs import Response, Run, characters
 
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
@@ -160,7 +160,7 @@ class Official:
 
 def length(responses: Iterable[Response]) -> int:
     """l: the characters of an answer, white space not counted."""
-    return sum(len("".join(response.text.split())) for response in responses)
+    return sum(characters(response.text) for response in responses)
 
 
 def weights(question: Question, kind: str = "vital") -> Floats:

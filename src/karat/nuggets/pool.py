@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.keys import Key, Nugget, Question
-from karat.nuggets.runs import Run, normal
+from karat.nuggets.runs import Run, characters, normal
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -95,8 +95,7 @@ class Pool:
     def lengths(self) -> Floats:
         """Runs x questions: the characters of an answer, white space not counted."""
         found = np.zeros((len(self.runs), len(self.questions)))
-        characters = [len("".join(text.split())) for text in self.texts]
-        np.add.at(found, (self.run, self.question), characters)
+        np.add.at(found, (self.run, self.question), [characters(text) for text in self.texts])
         return found
 
     def take(self, rows: Ints) -> Pool:

@@ -28,6 +28,12 @@ def normal(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
+@lru_cache(maxsize=4096)  # A, F and intervals all ask
+def characters(text: str) -> int:
+    """The length of a response, white space not counted."""
+    return len("".join(text.split()))
+
+
 @dataclass(frozen=True)
 class Run:
     """The responses of one system by question; a question without any is absent or empty."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +25,12 @@ def sentences(text: str) -> list[str]:
 
 def cut_sentences(texts: Sequence[str]) -> tuple[list[str], Ints]:
     """The sentences of all texts, and where those of each begin."""
+    parts, bounds = _cut(tuple(texts))
+    return list(parts), bounds
+
+
+@lru_cache(maxsize=2)  # evidence and likeness cut the same texts
+def _cut(texts: tuple[str, ...]) -> tuple[tuple[str, ...], Ints]:
     parts = [sentences(text) for text in texts]
     bounds = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return [part for some in parts for part in some], bounds
+    return tuple(part for some in parts for part in some), bounds

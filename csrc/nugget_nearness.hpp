@@ -1,0 +1,190 @@
+// How alike two responses to a question are where they speak of a nugget.
+//
+//     near(g, i, j) = sum of w(u, g) over the units u that both have
+//                     / sqrt(the same sum over the units of i, times that over those of j)
+//     w(u, g) = log((n + 1) / (c(u) + 1/2)) (max(a(u, g) - 1, 0) + 1/20 + 6 [u is in a text of g])
+//     a(u, g) = (sum of r(s, g) over the k sentences s that have u + 2 r(g)) / ((k + 2) r(g))
+//
+// Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no
+// more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
+// over all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
+// do, and hardly anything elsewhere.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "numbering.hpp"
+#include "ragged.hpp"
+
+namespace karat {
+
+class NuggetNearness {
+  public:
+    // Response i has the sentences from bounds[i] on; `relevance` has a row for each sentence and
+    // a column for each nugget; nugget g has the texts from nuggets[g] on.
+    NuggetNearness(const Ragged& sentences, const int64_t* bounds, int64_t responses,
+                   const Ragged& texts, const int64_t* nuggets, size_t count,
+                   const double* relevance, int order, int64_t most)
+        : order_(order), count_(count), has_(responses), cells_{0} {
+        numbers_.reset(1 << 12);
+        for (int64_t i = 0; i < responses; ++i)
+            for (int64_t s = bounds[i]; s < bounds[i + 1]; ++s) read(sentences, s, i);
+        keep(most);
+        relate(relevance, static_cast<size_t>(bounds[responses]));
+        own(texts, nuggets);
+    }
+
+    // Responses x the first of them x nuggets.
+    template <class Poll>
+    void measure(size_t first, double* rows, Poll&& poll) const {
+        const auto posted = postings(first);
+        const std::vector<double> norms = lengths();
+        for (size_t i = 0; i < has_.size(); ++i) {
+            double* const row = rows + i * first * count_;
+            add_shared(i, posted, row);
+            for (size_t j = 0; j < std::min(first, i + 1); ++j)
+                divide(row + j * count_, norms.data() + i * count_, norms.data() + j * count_);
+            if (i % 64 == 63) poll();
+        }
+        for (size_t i = 0; i < first; ++i)  // near(i, j) = near(j, i)
+            for (size_t j = 0; j < i; ++j)
+                std::copy_n(rows + (i * first + j) * count_, count_,
+                            rows + (j * first + i) * count_);
+    }
+
+  private:
+    struct Seen {
+        int64_t sentence = -1, response = -1;  // that had it last
+        int64_t responses = 0;                 // that have it
+    };
+
+    uint64_t key(const int32_t* ids) const {
+        uint64_t found = 0;
+        for (int k = 0; k < order_; ++k) found = found << 21 | static_cast<uint32_t>(ids[k]);
+        return found;
+    }
+
+    // Notes the distinct units of a sentence, and which responses have them.
+    void read(const Ragged& sentences, int64_t s, int64_t i) {
+        for (int64_t at = 0; at + order_ <= sentences.length(s); ++at) {
+            const int32_t u = numbers_.add(key(sentences.begin(s) + at)) - 1;
+            if (static_cast<size_t>(u) == seen_.size()) seen_.emplace_back();
+            Seen& unit = seen_[u];
+            if (unit.sentence == s) continue;
+            unit.sentence = s;
+            inside_.push_back(u);
+            if (unit.response == i) continue;
+            unit.response = i;
+            ++unit.responses;
+            has_[i].push_back(u);
+        }
+        cells_.push_back(inside_.size());
+    }
+
+    // New numbers for the units that tell responses apart; -1 for the others.
+    void keep(int64_t most) {
+        const auto n = static_cast<double>(has_.size());
+        kept_.assign(seen_.size(), -1);
+        int32_t next = 0;
+        for (size_t u = 0; u < seen_.size(); ++u)
+            if (seen_[u].responses > 1 && seen_[u].responses <= most) {
+                kept_[u] = next++;
+                idf_.push_back(
+                    std::log((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
+            }
+        weights_.assign(idf_.size() * count_, 0.0);
+        for (auto& units : has_) {
+            for (int32_t& u : units) u = kept_[u];
+            units.erase(std::remove(units.begin(), units.end(), -1), units.end());
+        }
+    }
+
+    // What a unit weighs for the sentences that it stands in.
+    void relate(const double* relevance, size_t sentences) {
+        std::vector<double> mean(count_, 0.0), have(idf_.size(), 0.0);
+        for (size_t s = 0; s < sentences; ++s, relevance += count_) {
+            for (size_t g = 0; g < count_; ++g) mean[g] += relevance[g];
+            for (size_t k = cells_[s]; k < cells_[s + 1]; ++k) {
+                const int32_t u = kept_[inside_[k]];
+                if (u < 0) continue;
+                ++have[u];
+                for (size_t g = 0; g < count_; ++g) weight(u)[g] += relevance[g];
+            }
+        }
+        for (double& one : mean) one /= static_cast<double>(std::max<size_t>(sentences, 1));
+        for (size_t u = 0; u < idf_.size(); ++u)
+            for (size_t g = 0; g < count_; ++g) {
+                double& sum = weight(u)[g];
+                const double about =
+                    mean[g] > 0 ? (sum + 2 * mean[g]) / ((have[u] + 2) * mean[g]) : 1.0;
+                sum = idf_[u] * (std::max(about - 1, 0.0) + 0.05);
+            }
+    }
+
+    // And for standing in a text of the nugget.
+    void own(const Ragged& texts, const int64_t* nuggets) {
+        std::vector<int64_t> last(idf_.size(), -1);
+        for (size_t g = 0; g < count_; ++g)
+            for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t)
+                for (int64_t at = 0; at + order_ <= texts.length(t); ++at) {
+                    const int32_t number = numbers_.find(key(texts.begin(t) + at));
+                    const int32_t u = number ? kept_[number - 1] : -1;
+                    if (u < 0 || last[u] == static_cast<int64_t>(g)) continue;
+                    last[u] = static_cast<int64_t>(g);
+                    weight(u)[g] += 6 * idf_[u];
+                }
+    }
+
+    // The first responses that have each unit, in their order.
+    std::vector<std::vector<int32_t>> postings(size_t first) const {
+        std::vector<std::vector<int32_t>> found(idf_.size());
+        for (size_t j = 0; j < first; ++j)
+            for (const int32_t u : has_[j]) found[u].push_back(static_cast<int32_t>(j));
+        return found;
+    }
+
+    // Responses x nuggets: the root of the sum of weights.
+    std::vector<double> lengths() const {
+        std::vector<double> found(has_.size() * count_, 0.0);
+        for (size_t i = 0; i < has_.size(); ++i)
+            for (const int32_t u : has_[i])
+                for (size_t g = 0; g < count_; ++g) found[i * count_ + g] += weight(u)[g];
+        for (double& one : found) one = std::sqrt(one);
+        return found;
+    }
+
+    // With those up to itself.
+    void add_shared(size_t i, const std::vector<std::vector<int32_t>>& posted, double* row) const {
+        for (const int32_t u : has_[i]) {
+            const double* const mine = weight(u);
+            for (const int32_t j : posted[u]) {
+                if (static_cast<size_t>(j) > i) break;
+                double* const sums = row + static_cast<size_t>(j) * count_;
+                for (size_t g = 0; g < count_; ++g) sums[g] += mine[g];
+            }
+        }
+    }
+
+    void divide(double* sums, const double* a, const double* b) const {
+        for (size_t g = 0; g < count_; ++g)
+            sums[g] = sums[g] > 0 ? sums[g] / (a[g] * b[g]) : 0.0;
+    }
+
+    double* weight(size_t u) { return weights_.data() + u * count_; }
+    const double* weight(size_t u) const { return weights_.data() + u * count_; }
+
+    const int order_;
+    const size_t count_;  // nuggets
+    Numbering numbers_;
+    std::vector<Seen> seen_;
+    std::vector<std::vector<int32_t>> has_;  // the units of each response
+    std::vector<int32_t> inside_;            // those of each sentence, from cells_[s] on
+    std::vector<size_t> cells_;
+    std::vector<int32_t> kept_;
+    std::vector<double> idf_;
+    std::vector<double> weights_;  // units x nuggets
+};
+
+}  // namespace karat

@@ -1,0 +1,139 @@
+"""Likeness where responses speak of a nugget: the kernel against loops, and what it is for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nugget_world import world
+from oracles.nugget_nearness_loops import near
+
+from karat import _kernel
+from karat.nuggets import likeness as likenesses
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.likeness import Likeness
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, make_run
+
+sentence = st.lists(st.integers(0, 4), max_size=5)
+answer = st.lists(sentence, max_size=3)
+
+
+def ragged(some: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ids = np.array([i for row in some for i in row], dtype=np.int32)
+    return ids, starts(some)
+
+
+def starts(groups: list) -> np.ndarray:
+    return np.cumsum([0, *map(len, groups)]).astype(np.int64)
+
+
+@given(
+    st.lists(answer, min_size=1, max_size=5),
+    st.lists(st.lists(sentence, max_size=2), max_size=3),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_nearness(
+    responses: list[list[list[int]]],
+    nuggets: list[list[list[int]]],
+    order: int,
+    data: st.DataObject,
+) -> None:
+    sentences = [one for some in responses for one in some]
+    row = st.tuples(*[st.sampled_from([0.0, 0.5, 1.0]) for _ in nuggets])
+    relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
+    first = data.draw(st.integers(0, len(responses)))
+    most = data.draw(st.integers(0, len(responses)))
+    found = _kernel.nugget_nearness(
+        *ragged(sentences),
+        starts(responses),
+        *ragged([text for texts in nuggets for text in texts]),
+        starts(nuggets),
+        np.array(relevance, dtype=np.float64).reshape(len(sentences), len(nuggets)),
+        order,
+        most,
+        first,
+        None,
+    )
+    assert found.shape == (len(responses), first, len(nuggets))
+    columns = [[r[g] for r in relevance] for g in range(len(nuggets))]
+    wanted = [
+        near(i, j, responses, texts, columns[g], order, most)
+        for i in range(len(responses))
+        for j in range(first)
+        for g, texts in enumerate(nuggets)
+    ]
+    assert found.ravel().tolist() == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "order", "first", "told"),
+    [
+        (np.ones((2, 0)), 1, 0, "relevance for every sentence"),
+        (np.ones((1, 0)), 4, 0, "units of 1 to 3 tokens"),
+        (np.ones((1, 0)), 1, 2, "at most all responses"),
+    ],
+)
+def test_shapes_are_checked(relevance: np.ndarray, order: int, first: int, told: str) -> None:
+    one, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match=told):
+        _kernel.nugget_nearness(
+            *ragged([[1]]), one, *ragged([]), none, relevance, order, 1, first, None
+        )
+
+
+def test_what_is_said_elsewhere_hardly_counts() -> None:
+    """Two answers agree on the lamp, two on the salary: they are near for that nugget alone."""
+    lamp, tower = "She built a turning lamp.", "The lamp never turned for her."
+    pay, unpaid = "Her salary was twelve pounds.", "Nobody ever paid a salary."
+    texts = [f"{lamp} {pay}", f"{lamp} {unpaid}", f"{tower} {pay}", f"{tower} {unpaid}"]
+    nuggets = Nugget("1", ("built a turning lamp",)), Nugget("2", ("salary of twelve pounds",))
+    key = make_key([Question("q", nuggets)])
+    runs = [make_run(f"r{k}", [("q", Response(text))]) for k, text in enumerate(texts)]
+    (question,) = Likeness(make_pool(key, runs))._questions
+    ((_, near_),) = question.near.tables(4, 1000)
+    assert near_[0, 0, 1] > 2 * near_[0, 0, 2]  # the same lamp, the same salary
+    assert near_[1, 0, 2] > 2 * near_[1, 0, 1]
+    assert near_ == pytest.approx(near_.transpose(0, 2, 1))
+    assert near_[:, range(4), range(4)] == pytest.approx(2.0)  # stems and characters
+
+
+def test_some_nuggets_at_a_time_are_the_same() -> None:
+    key, runs, _ = world(questions=2, runs=5)
+    for question in Likeness(make_pool(key, runs))._questions:
+        ((_, whole),) = question.near.tables(5, 10**6)
+        parts = list(question.near.tables(5, 1))
+        assert [some.start for some, _ in parts] == list(range(len(whole)))
+        assert np.concatenate([table for _, table in parts]) == pytest.approx(whole)
+
+
+def test_of_several_descriptions_any_makes_responses_near() -> None:
+    texts = ["The keeper drowned at sea.", "The keeper drowned at sea.", "Rain fell all day."]
+    runs = [make_run(f"r{k}", [("q", Response(text))]) for k, text in enumerate(texts)]
+
+    def relevance(*descriptions: str) -> list[float]:
+        key = make_key([Question("q", (Nugget("1", descriptions), Nugget("2", ("none",))))])
+        (question,) = Likeness(make_pool(key, runs))._questions
+        found: list[float] = question.near.relevance[:, 0].tolist()
+        return found
+
+    assert relevance("the keeper drowned") == pytest.approx([1.0, 1.0, 0.0])
+    assert relevance("a storm", "the keeper drowned") == pytest.approx([1.0, 1.0, 0.0])
+    assert relevance("a storm") == [0.0, 0.0, 0.0]
+
+
+def test_regression_over_nearness_leaves_folds_and_open_cells_out() -> None:
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(3, 8, 20))
+    K = A @ A.transpose(0, 2, 1) / 20
+    rows, fold = np.arange(6), np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    values, judged = rng.normal(size=(6, 3)), rng.random((6, 3)) < 0.7
+    noise = np.where(judged, 0.5, likenesses._UNKNOWN)
+    found = likenesses._regress_each(K[:, :, rows], values * judged, noise, rows, fold)
+    for g in range(3):
+        for i in range(8):
+            used = [j for j in rows if judged[j, g] and fold[j] != fold[i]]
+            M = np.linalg.inv(K[g][np.ix_(used, used)] + 0.5 * np.eye(len(used)))
+            assert found[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
