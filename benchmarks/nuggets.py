@@ -26,7 +26,7 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.classifier import Classifier, Index, _cut, pooled_idf, score
+from karat.nuggets.classifier import Classifier, Index, forget_texts, pooled_idf, score
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.evidence import evidence
 from karat.nuggets.judgements import Judged, Judgements
@@ -143,7 +143,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 def _cpu(function: Callable[[], object], rounds: int) -> float:
     """The best time of the processor, with nothing cut before."""
-    return processor_time(function, rounds, _cut.cache_clear)
+    return processor_time(function, rounds, forget_texts)
 
 
 class _Texts(Sequence[str]):

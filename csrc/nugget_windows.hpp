@@ -69,6 +69,7 @@ class NuggetWindows {
         std::vector<double> weights;  // by slot, `kinds_` each: a slot is a distinct token
         std::vector<double> totals;
         std::vector<int64_t> place;  // of a slot's first token
+        std::vector<int64_t> again;  // by token: where the same stands next; -1 for the last
         size_t slots = 0;
     };
     struct Seen {
@@ -80,10 +81,18 @@ class NuggetWindows {
     };
 
     void add(const Ragged& texts, int64_t t, const double* weights) {
-        Text text{texts.begin(t), texts.length(t), {}, std::vector<double>(kinds_, 0.0), {}, 0};
+        Text text;
+        text.ids = texts.begin(t);
+        text.length = texts.length(t);
+        text.totals.assign(kinds_, 0.0);
+        text.again.assign(text.length, -1);
         for (int64_t i = 0; i < text.length; ++i) {
-            const int32_t* const same = std::find(text.ids, text.ids + i, text.ids[i]);
-            if (same != text.ids + i) continue;
+            int64_t same = i - 1;
+            while (same >= 0 && text.ids[same] != text.ids[i]) --same;
+            if (same >= 0) {
+                text.again[same] = i;
+                continue;
+            }
             const double* const mine = weights + (texts.offsets[t] + i) * kinds_;
             text.weights.insert(text.weights.end(), mine, mine + kinds_);
             for (size_t k = 0; k < kinds_; ++k) text.totals[k] += mine[k];
@@ -115,21 +124,36 @@ class NuggetWindows {
         }
     }
 
-    // Sums are made anew from the slots that are inside whenever one comes in, in the order of the
-    // slots: adding and taking away would leave what rounding leaves.
+    // Sums are made anew from the slots that are inside, in the order of the slots: adding and
+    // taking away would leave what rounding leaves. But they are made only where what adding and
+    // taking away gives is not below the best so far by more than rounding could explain.
     void slide(size_t t, int64_t window, double* best) {
         const Text& text = texts_[t];
         const auto& hits = hits_[t];
         std::fill(best, best + kinds_, 0.0);
         inside_.assign(text.slots, 0);
+        rough_.assign(kinds_, 0.0);
         size_t low = 0;
         for (const Hit& hit : hits) {
             const bool fresh = ++inside_[hit.slot] == 1;
-            for (; window && hits[low].at <= hit.at - window; ++low) --inside_[hits[low].slot];
-            if (fresh) raise(text, best);
+            if (fresh) shift(text, hit.slot, 1.0);
+            for (; window && hits[low].at <= hit.at - window; ++low)
+                if (--inside_[hits[low].slot] == 0) shift(text, hits[low].slot, -1.0);
+            if (fresh && may_raise(text, best)) raise(text, best);
         }
         for (size_t k = 0; k < kinds_; ++k)
             best[k] = text.totals[k] > 0 ? best[k] / text.totals[k] : 1.0;
+    }
+
+    void shift(const Text& text, int32_t slot, double by) {
+        const double* const weights = text.weights.data() + slot * kinds_;
+        for (size_t k = 0; k < kinds_; ++k) rough_[k] += by * weights[k];
+    }
+
+    bool may_raise(const Text& text, const double* best) const {
+        for (size_t k = 0; k < kinds_; ++k)
+            if (rough_[k] > best[k] - kRounding * text.totals[k]) return true;
+        return false;
     }
 
     void raise(const Text& text, double* best) {
@@ -144,8 +168,7 @@ class NuggetWindows {
         const Text& text = texts_[t];
         int64_t longest = 0;
         for (const Hit& hit : hits_[t])
-            for (int64_t i = text.place[hit.slot]; i < text.length; ++i) {
-                if (text.ids[i] != response[hit.at]) continue;
+            for (int64_t i = text.place[hit.slot]; i >= 0; i = text.again[i]) {
                 int64_t run = 1;
                 while (i + run < text.length && hit.at + run < length &&
                        text.ids[i + run] == response[hit.at + run])
@@ -165,6 +188,9 @@ class NuggetWindows {
         return heaviest;
     }
 
+    // Of a total: far more than the rounding of thousands of steps, far less than any weight.
+    static constexpr double kRounding = 1e-9;
+
     const int64_t first_;
     const size_t kinds_;
     const int64_t* const windows_;
@@ -175,7 +201,7 @@ class NuggetWindows {
     std::vector<int64_t> starts_;
     std::vector<std::vector<Hit>> hits_;  // of each text, in the order of the response
     std::vector<int32_t> inside_;         // how often each slot is in the window
-    std::vector<double> sums_, part_;
+    std::vector<double> sums_, rough_, part_;
 };
 
 }  // namespace karat

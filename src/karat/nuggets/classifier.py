@@ -73,18 +73,10 @@ class Classifier:
 
     def tokens(self, texts: Sequence[str], vocab: Vocab) -> Ragged:
         """The words of texts, without punctuation at their ends; what is nothing else is none."""
-        cut, bare = _cut(tuple(texts), self.tok)
-        kept = self._keeps(bare)
-        known = vocab.merge(bare) if self.stem == "none" else stem_words(self.stem, bare, 0, vocab)
-        return select(Ragged(known[cut.ids], cut.offsets), kept[cut.ids])
-
-    def _keeps(self, bare: Vocab) -> NDArray[np.bool_]:
-        """Which words are neither empty nor stop words."""
-        words = bare.words(0, len(bare))
-        if self.stop == "none":
-            return np.array([word != "" for word in words], dtype=np.bool_)
-        stop = stop_words(self.stop)
-        return np.array([word != "" and word not in stop for word in words], dtype=np.bool_)
+        cut, _ = _cut(tuple(texts), self.tok)
+        stems, of_word = _stems(tuple(texts), self.tok, self.stem)
+        kept = _keeps(tuple(texts), self.tok, self.stop)
+        return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), kept[cut.ids])
 
 
 @lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
@@ -94,6 +86,33 @@ def _cut(texts: tuple[str, ...], tok: str) -> tuple[Ragged, Vocab]:
     bare = Vocab()
     ids = bare.add([_bare(word) for word in cut.vocab.words(0, len(cut.vocab))])
     return Ragged(ids[cut.ids], cut.offsets), bare
+
+
+@lru_cache(maxsize=4)
+def _stems(texts: tuple[str, ...], tok: str, stem: str) -> tuple[Vocab, NDArray[np.int32]]:
+    """The stems of the texts' words, and which of them each word has; nobody changes them."""
+    _, bare = _cut(texts, tok)
+    if stem == "none":
+        return bare, np.arange(len(bare), dtype=np.int32)
+    stems = Vocab()
+    return stems, stem_words(stem, bare, 0, stems)
+
+
+@lru_cache(maxsize=8)
+def _keeps(texts: tuple[str, ...], tok: str, stop: str) -> NDArray[np.bool_]:
+    """Which of the texts' words are neither empty nor stop words."""
+    _, bare = _cut(texts, tok)
+    words = bare.words(0, len(bare))
+    if stop == "none":
+        return np.array([word != "" for word in words], dtype=np.bool_)
+    listed = stop_words(stop)
+    return np.array([word != "" and word not in listed for word in words], dtype=np.bool_)
+
+
+def forget_texts() -> None:
+    """Forget texts that were cut, as whoever measures time must."""
+    for cached in (_cut, _stems, _keeps):
+        cached.cache_clear()
 
 
 def bare_words(texts: Sequence[str], tok: str = "intl") -> set[str]:
