@@ -11,12 +11,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import click
 import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat.cli import nuggets_score
 from karat.cli.nuggets import COMMANDS
+from karat.nuggets.classifier import WEIGHTS
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.nuggeteer import CLASSIFIERS
+from karat.nuggets.paper import THRESHOLD_MODELS
 from karat.nuggets.sets import NuggetSet
 
 Called = Callable[..., Any]
@@ -300,6 +305,17 @@ def test_auto_says_who_won_and_by_what(output: Output, folder: Path) -> None:
     assert "From run1 to run2" in output(*diff)
 
 
+def test_options_offer_what_the_library_knows() -> None:
+    choices = {
+        option.name: list(option.type.choices)
+        for option in nuggets_score.command.params
+        if isinstance(option.type, click.Choice)
+    }
+    assert choices["classifier"] == list(CLASSIFIERS)
+    assert choices["threshold_model"] == list(THRESHOLD_MODELS)
+    assert choices["weight"] == list(WEIGHTS)
+
+
 PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
 
 
@@ -308,6 +324,7 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
     [
         (("heron", "-k", "demo-nuggets", "--once"), "--once is for the paper's classifier: add"),
         (("heron", "-k", "demo-nuggets", "--train-on-responses"), "--train-on-responses is for"),
+        (("heron", "-k", "demo-nuggets", "--threshold", "0"), "--threshold is for the paper's"),
         ((*PAPER, "--ngrams", "0"), "n=0: expected n-grams of at least 1 word"),
         ((*PAPER, "--stem", "klingon"), "stem=klingon: expected one of none, porter-nltk, "),
         ((*PAPER, "--stop", "gone.txt"), "stop list gone.txt: No such file"),

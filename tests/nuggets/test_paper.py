@@ -31,6 +31,7 @@ from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
 from karat.nuggets.thresholds import (
+    GIVEN,
     NOISY,
     Model,
     compare_models,
@@ -108,6 +109,7 @@ def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
     scores = score(pool, Classifier())
     found = given_threshold(scores, labels, 4.5)
+    assert found.model == GIVEN
     assert set(found.of(pool).tolist()) == {4.5}
     low, high = found.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
     below = scores <= 4.5

@@ -183,8 +183,13 @@ _CHOICE = (
         help="What an n-gram weighs.",
     ),
 )
+_FORM_NAMES = ("stem", "stop", "normalised", "once", "on_responses")
 _PLAIN = {"threshold_model": "auto", "ngrams": 2, "weight": "idf"}
 """What options are if they are not given; the others are then None or False."""
+
+
+_LONG_NAMES = {"on_responses": "train_on_responses"}
+"""Options with another name than their argument's."""
 
 
 def paper_form(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -192,8 +197,7 @@ def paper_form(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def called(*args: Any, idf: str, idf_language: str, **given: Any) -> Any:
-        names = ("stem", "stop", "normalised", "once", "on_responses")
-        form = {name: given.pop(name) for name in names}
+        form = {name: given.pop(name) for name in _FORM_NAMES}
         source = _source(idf, idf_language)
         return function(*args, paper=_paper(**form), idf=source, **given)
 
@@ -205,8 +209,7 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def called(*args: Any, classifier: str, idf: str, idf_language: str, **given: Any) -> Any:
-        names = ("stem", "stop", "normalised", "once", "on_responses", "threshold", *_PLAIN)
-        form = {name: given.pop(name) for name in names}
+        form = {name: given.pop(name) for name in (*_FORM_NAMES, "threshold", *_PLAIN)}
         if not given["guess"] and classifier != "calibrated":
             raise click.UsageError("--no-guess and --classifier exclude each other: give one")
         return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
@@ -223,9 +226,13 @@ def _with(function: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..
 def _rule(name: str, form: dict[str, Any], idf: str, language: str) -> GuessRule:
     from karat.nuggets.nuggeteer import GuessRule
 
-    changed = [key for key, value in form.items() if value not in (None, False, _PLAIN.get(key))]
+    changed = [
+        key
+        for key, value in form.items()
+        if value is not None and value is not False and value != _PLAIN.get(key)
+    ]
     if name == "calibrated" and changed:
-        option = f"--{changed[0].replace('_', '-')}".replace("on-resp", "train-on-resp")
+        option = "--" + _LONG_NAMES.get(changed[0], changed[0]).replace("_", "-")
         raise click.UsageError(
             f"{option} is for the paper's classifier: add --classifier paper, or auto"
         )

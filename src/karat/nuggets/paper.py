@@ -81,6 +81,20 @@ class Paper:
             model = likeliest_model(compare_models(pool, scores, labels))
         return fit_thresholds(pool, scores, labels, model)
 
+    def leave_out(
+        self, pool: Pool, scores: Floats, labels: Floats, fold: Ints, progress: Progress = silent
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """P(yes | score) and the decision of every cell, by thresholds learned without its fold."""
+        chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
+        kinds = np.unique(fold).tolist()
+        for done, k in enumerate(kinds, 1):
+            mine = fold == k
+            fitted = self.fit(pool, scores, np.where(mine, np.nan, labels))
+            chances[mine] = fitted.chances(pool, scores)[mine]
+            carried[mine] = fitted.carried(pool, scores)[mine]
+            progress(done, len(kinds), "learning thresholds")
+        return chances, carried
+
 
 class PaperGuesses(NamedTuple):
     """What the paper's classifier says of all cells, of judged ones without their fold."""
@@ -111,14 +125,10 @@ def guess(
         )
     scores = how.scores(pool, labels, fold, idf, progress)
     whole = how.fit(pool, scores, labels)
-    chances, carried = whole.chances(pool, scores), whole.carried(pool, scores)
-    kinds = np.unique(fold[judged]).tolist()
-    for done, k in enumerate(kinds if len(kinds) > 1 else (), 1):
-        mine = fold == k
-        fitted = how.fit(pool, scores, np.where(mine, np.nan, labels))
-        chances[mine] = fitted.chances(pool, scores)[mine]
-        carried[mine] = fitted.carried(pool, scores)[mine]
-        progress(done, len(kinds), "learning thresholds")
+    if len(np.unique(fold[judged])) > 1:
+        chances, carried = how.leave_out(pool, scores, labels, fold, progress)
+    else:
+        chances, carried = whole.chances(pool, scores), whole.carried(pool, scores)
     learned = how.threshold is None
     models = tuple(compare_models(pool, scores, labels)) if learned else ()
     return PaperGuesses(chances, carried, whole, models)

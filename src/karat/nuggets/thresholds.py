@@ -47,6 +47,8 @@ NOISY = tuple(name for name in MODELS if name != "coin")
 """Those that have thresholds."""
 BEST_F = "best-f"
 """One threshold, the one with the best F: what most of the paper's results are from."""
+GIVEN = "given"
+"""One threshold that was not learned."""
 
 _MOST = 100  # thresholds of a unit
 _FAR = 35.0  # nats below the peak; what lies lower adds nothing
@@ -143,7 +145,7 @@ class Thresholds:
 
 def units_of(pool: Pool, model: str) -> Ints:
     """Which cells share a threshold."""
-    if model not in MODELS and model != BEST_F:
+    if model not in MODELS and model not in (BEST_F, GIVEN):
         names = ", ".join([*MODELS, BEST_F])
         raise InputError(f"threshold model {model!r}: expected one of {names}")
     if model == "question":
@@ -314,7 +316,7 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
         raise InputError("no cell was judged: thresholds cannot be learned; give judgements")
     units = units_of(pool, model)[judged]
     if model == BEST_F:
-        return _fixed(s, yes, best_f_threshold(s, yes))
+        return _fixed(BEST_F, s, yes, best_f_threshold(s, yes))
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
     elsewhere = _step(everywhere[0], *_rates(everywhere))
     some = tallies(s, yes, units)
@@ -329,12 +331,13 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
 def given_threshold(scores: Floats, labels: Floats, threshold: float) -> Thresholds:
     """One threshold that was not learned; judged cells, if there are any, tell its rates."""
     judged = ~np.isnan(labels)
-    return _fixed(scores[judged], labels[judged] > 0, threshold)
+    return _fixed(GIVEN, scores[judged], labels[judged] > 0, threshold)
 
 
-def _fixed(scores: Floats, yes: Bools, threshold: float) -> Thresholds:
+def _fixed(model: str, scores: Floats, yes: Bools, threshold: float) -> Thresholds:
+    """One threshold for all cells, with the rates that are expected there."""
     step = _own_step(_tally(scores, yes, np.array([threshold])))
-    return Thresholds(BEST_F, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
+    return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
 def _rates(some: dict[int, Tally]) -> tuple[float, float]:

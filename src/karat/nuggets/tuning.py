@@ -166,11 +166,7 @@ def _left_out(
     pool: Pool, labels: Floats, fold: Ints, known: Floats, scores: Floats, how: Paper
 ) -> Agreement:
     told = ~np.isnan(known)
-    chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
-    for k, train in training(labels, fold):
-        fitted, mine = how.fit(pool, scores, np.where(train, labels, np.nan)), fold == k
-        chances[mine] = fitted.chances(pool, scores)[mine]
-        carried[mine] = fitted.carried(pool, scores)[mine]
+    chances, carried = how.leave_out(pool, scores, labels, fold)
     carried = np.where(told, known > 0, carried)
     return agreement(pool, carried, labels, np.where(told, known > 0, chances))
 

@@ -4,9 +4,10 @@ The place of a nugget in its key: keys begin with what matters most, and assesso
 a place is worth is learned from other questions of the same key.
 
 Echoes, for facts in other words (pseudo-relevance feedback). Every other response to the question
-speaks with its best passage, as far as a first model believes it to carry the nugget (p^2). Words
-that stand there more often than elsewhere, and not in the nugget itself, are its other words; the
-echo of a response is the share of them, by weight, in its best passage:
+speaks with its best passage, as far as a first model believes it to carry the nugget (p^2); of more
+than 500 those speak that it believes most. Words that stand there more often than elsewhere, and
+not in the nugget itself, are its other words; the echo of a response is the largest share of them,
+by weight, that any of its passages has:
 
     b(w)     = (passages of the question with w + 1) / (passages + 2)
     rate(w)  = (sum of p^2 over best passages with w + S b(w)) / (sum of p^2 + S),   S = 0.3

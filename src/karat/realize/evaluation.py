@@ -64,7 +64,7 @@ PAPER = (
 def evaluate_model(
     model: RealizerModel, treebank: Treebank, inputs: str = "both", *, progress: Progress = silent
 ) -> Evaluation:
-    """All realisers of a model: from words, with tags and relations, or first one, then both."""
+    """All realisers of a model: from words, with tags and relations, or one, then the other."""
     if inputs != "both":
         model.best(inputs)  # an error if there is none, instead of an empty table
     rows: list[Evaluated] = []

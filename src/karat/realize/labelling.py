@@ -1,9 +1,12 @@
 """Labels for trees that have none: tags and relations guessed from words alone.
 
 Two passes of softmax classifiers (csrc/labelling.hpp): the first sees the words of a node, its
-head, daughters and sisters; the second sees the labels that the first found for them as well.
+head, daughters and sisters, and how they begin and end; the second sees the labels that the first
+found for them as well.
 
     P(label | node) = exp(Σ w[f, label]) / Σ over all labels
+
+Where no relation is as probable as `SURE`, the second most probable is told beside the first.
 
 A model that learns from labels must see the errors that it will meet. So the training set is
 labelled by models that have not seen the labels of its documents (`jackknife`).
@@ -12,7 +15,6 @@ labelled by models that have not seen the labels of its documents (`jackknife`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -21,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.progress import as_threads
+from karat.progress import as_threads, in_order
 from karat.realize.half_bytes_of_weights import from_half_bytes, to_half_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
 
@@ -183,17 +185,17 @@ def jackknife(
     """
     classifiers: dict[int, Classifier] = {}
     splits = list(_splits(folds))
-    with ThreadPoolExecutor(as_threads(threads)) as pool:
-        for n in passes:
-            kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
-            found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
-            train = partial(_train_and_label, columns, gold, n, seed)
-            for split, (one, labels) in zip(splits, pool.map(train, splits), strict=True):
-                step(f"labelling, pass {n + 1}")
-                for kind, symbols_of_kind in labels.items():
-                    found[kind][columns.nodes_of(split.outside)] = symbols_of_kind
-                classifiers[n] = one
-            columns = columns.labelled(found)
+    kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+    for n in passes:
+        found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
+        train = partial(_train_and_label, columns, gold, n, seed)
+        trained = in_order(train, splits, as_threads(threads))
+        for split, (one, labels) in zip(splits, trained, strict=True):
+            step(f"labelling, pass {n + 1}")
+            for kind, symbols_of_kind in labels.items():
+                found[kind][columns.nodes_of(split.outside)] = symbols_of_kind
+            classifiers[n] = one  # the last split's stays: it was trained on all trees
+        columns = columns.labelled(found)
     return Labeller(classifiers), columns
 
 

@@ -71,7 +71,7 @@ class RealizerModel:
         return found[-1]
 
     def the_fergus(self) -> Fergus:
-        """The paper's realiser, which explanations and the grammar need."""
+        """The paper's realiser, or an error: its grammar and modules can be asked alone."""
         if self.fergus is None:
             raise InputError("the model has no supertags: train it with --model fergus or all")
         return self.fergus
