@@ -318,6 +318,7 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a number"),
         ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
+        ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
         (("new.run", "-k", "key.txt", "--classifier", "paper"), "the paper's classifier learns"),
         (("empty.run", "-k", "key.txt"), "empty.run: no response in it, expected a run of"),
         (("new.run", "empty.run", "-k", "key.txt"), "empty.run: no response in it, expected"),

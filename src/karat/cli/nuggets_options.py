@@ -209,6 +209,8 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
         form = {name: given.pop(name) for name in names}
         if not given["guess"] and classifier != "calibrated":
             raise click.UsageError("--no-guess and --classifier exclude each other: give one")
+        if not given["guess"] and idf != "pooled":
+            raise click.UsageError("--no-guess and --idf exclude each other: give one")
         return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
 
     return _with(called, (*_CHOICE, *_FORM, *_IDF))
