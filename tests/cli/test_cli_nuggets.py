@@ -355,6 +355,10 @@ def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: C
     done = called(*tune, "--institution", "(")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: institution '(': no regular expression (")
+    for command in ("tune", "evaluate"):
+        done = called("nuggets", command, "demo-nuggets", "--institution", "x")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("karat: --institution is for --leave-out institution: add")
 
 
 def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path) -> None:
