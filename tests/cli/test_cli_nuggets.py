@@ -335,6 +335,7 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a number"),
         ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
+        ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
         (("new.run", "-k", "key.txt", "--classifier", "paper"), "the paper's classifier learns"),
         (("empty.run", "-k", "key.txt"), "empty.run: no response in it, expected a run of"),
         (("new.run", "empty.run", "-k", "key.txt"), "empty.run: no response in it, expected"),
@@ -371,6 +372,10 @@ def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: C
     done = called(*tune, "--institution", "(")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: institution '(': no regular expression (")
+    for command in ("tune", "evaluate"):
+        done = called("nuggets", command, "demo-nuggets", "--institution", "x")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("karat: --institution is for --leave-out institution: add")
 
 
 def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path) -> None:

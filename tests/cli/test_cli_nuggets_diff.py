@@ -136,3 +136,21 @@ def test_what_nobody_judged_is_guessed(output: Output, files: Path) -> None:
     sources = {row[side] for row in found["rows"] for side in ("old_by", "new_by")}
     assert "guess" in sources
     assert sources <= {"guess", "no response"}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "Guesses: the built-in classifier"),
+        (("--classifier", "paper"), "Guesses: the paper's classifier, n=2 weight=idf"),
+    ],
+)
+def test_the_classifier_that_guessed_is_named(
+    output: Output, folder: Path, options: tuple[str, ...], told: str
+) -> None:
+    args = ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets", "-f", "json")
+    notes = json.loads(output(*args, *options))["notes"]
+    assert [note.startswith(told) for note in notes].count(True) == 1
+    assert not any("intervals" in note for note in notes)
+    bare = json.loads(output(*args, "--no-guess"))["notes"]
+    assert not any(note.startswith("Guesses") for note in bare)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -134,6 +135,22 @@ def test_the_language_model_has_the_order_asked_for(place: Path, order: int) -> 
     output("train", place / "bank.conllu", "-o", model, *given)
     assert open_realizer(model).the_fergus().lm.order == order
     assert len(output("generate", model, place / "bank.conllu").splitlines()) == 182
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--model", "ordering", "--lm-order", 4), "--lm-order is for the LP Chooser, which"),
+        (("--model", "fergus", "--inputs", "both"), "--inputs is for the ordering model, which"),
+    ],
+)
+def test_options_of_a_model_that_is_not_trained_are_refused(
+    place: Path, options: tuple[object, ...], sentence: str
+) -> None:
+    done = run("train", place / "bank.conllu", "-o", place / "never.npz", *options)
+    assert isinstance(done.exception, click.UsageError)
+    assert done.exception.message.startswith(sentence)
+    assert not (place / "never.npz").exists()
 
 
 def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:

@@ -147,3 +147,12 @@ def test_panels_hold_every_column_once_behind_the_first() -> None:
     assert panels([4, 10, 10, 10], 30) == [[0, 1, 2], [0, 3]]
     assert panels([40, 40, 40], 30) == [[0, 1], [0, 2]]
     assert panels([5], 30) == [[0]]
+
+
+def test_titles_above_numbers_are_not_cut_to_fit_another_column() -> None:
+    columns = (Column("run", "Run"), Column("p", "Precision", 3), Column("a", "A strict", 3))
+    table = Table("rows", "T", columns, ({"run": "wren", "p": 0.5, "a": 0.25},))
+    output = render_text(one_table(table), width=24)
+    assert "Precision" in output
+    assert "A strict" in output
+    assert "…" not in output

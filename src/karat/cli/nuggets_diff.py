@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from karat.nuggets.decisions import Decided
-    from karat.nuggets.nuggeteer import GuessRule
+    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
@@ -59,9 +59,11 @@ def command(
     karat nuggets diff heron kestrel --key demo-nuggets
     """
     from karat.nuggets.changes import changes
+    from karat.nuggets.nuggeteer import nuggeteer
     from karat.nuggets.official import Official
     from karat.nuggets.sets import remarks
     from karat.report.nugget_changes import changes_document
+    from karat.report.nugget_classifiers import about_guesses
 
     check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
     how = Official(beta, weights, strict)
@@ -74,22 +76,23 @@ def command(
             names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
             runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
         versions = replace(both[0], runs={run.tag: run for run in runs})
-        before, after = _decided(versions, rule if guess else None, progress)
+        guesses = nuggeteer(versions, progress, rule=rule) if guess else None
+        before, after = _decided(versions, guesses, progress)
         result = changes(both[0].key, how, before, after)
     told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
+    if guesses is not None:
+        told |= dict.fromkeys(about_guesses(guesses, rule))
     line = options.command_line()
     report = changes_document(result, how, line, everything=everything, remarks=[*told])
     show(report, format, output)
 
 
 def _decided(
-    nuggets: NuggetSet, rule: GuessRule | None, progress: Progress
+    nuggets: NuggetSet, found: Nuggeteer | None, progress: Progress
 ) -> list[tuple[Run, Mapping[str, Decided]]]:
     """What each run carries, by judgements and, where nobody judged, by guesses."""
     from karat.nuggets.decisions import decide_run
-    from karat.nuggets.nuggeteer import nuggeteer
 
-    found = nuggeteer(nuggets, progress, rule=rule) if rule else None
     decided = []
     for run in nuggets.runs.values():
         how = found.guess(run.tag) if found else None

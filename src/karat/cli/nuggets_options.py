@@ -100,14 +100,23 @@ def guessing(function: F) -> F:
     )(function)
 
 
-def left_out(function: F) -> F:
+def left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--leave-out` and `--institution`: what is left out in cross-validation."""
-    function = click.option(
+
+    @wraps(function)
+    def called(*args: Any, by: str, institution: str | None, **given: Any) -> Any:
+        if institution is not None and by != "institution":
+            raise click.UsageError(
+                "--institution is for --leave-out institution: add that, or leave it out"
+            )
+        return function(*args, by=by, institution=institution, **given)
+
+    called = click.option(
         "--institution",
         metavar="PATTERN",
         help="A regular expression for what in a run's tag tells its institution (default: what "
         "stands before the first digit or sign), for runs whose file does not say it.",
-    )(function)
+    )(called)
     return click.option(
         "--leave-out",
         "by",
@@ -115,7 +124,7 @@ def left_out(function: F) -> F:
         default="system",
         show_default=True,
         help="What is left out in cross-validation.",
-    )(function)
+    )(called)
 
 
 def files_of(idf: IdfSource) -> tuple[str, ...]:
@@ -212,6 +221,8 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
         form = {name: given.pop(name) for name in (*_FORM_NAMES, "threshold", *_PLAIN)}
         if not given["guess"] and classifier != "calibrated":
             raise click.UsageError("--no-guess and --classifier exclude each other: give one")
+        if not given["guess"] and idf != "pooled":
+            raise click.UsageError("--no-guess and --idf exclude each other: give one")
         return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
 
     return _with(called, (*_CHOICE, *_FORM, *_IDF))

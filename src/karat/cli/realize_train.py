@@ -10,6 +10,8 @@ import click
 from karat.cli.bar import Bar
 from karat.cli.show import check_output
 
+LM_ORDER = 3  # the paper's trigrams
+
 
 @click.command(name="train")
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
@@ -31,7 +33,7 @@ from karat.cli.show import check_output
 @click.option(
     "--lm-order",
     type=click.IntRange(min=1, max=6),
-    default=3,
+    default=LM_ORDER,
     show_default=True,
     help="The longest n-grams of the LP Chooser's language model; the paper's is of trigrams.",
 )
@@ -50,6 +52,16 @@ def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) 
     from karat.realize.model import train_realizer
     from karat.realize.treebank import read_treebank
 
+    if model == "ordering" and lm_order != LM_ORDER:
+        raise click.UsageError(
+            "--lm-order is for the LP Chooser, which --model ordering does not train: leave out "
+            "one of them"
+        )
+    if model == "fergus" and inputs != "words":
+        raise click.UsageError(
+            "--inputs is for the ordering model, which --model fergus does not train: leave out "
+            "one of them (the paper's models serve all kinds of input)"
+        )
     check_output(output, [treebank])
     begin = time.process_time()
     with Bar() as progress:

@@ -35,7 +35,8 @@ class NuggetSet:
         if tag not in self.runs:
             from karat.metrics.settings import nearest
 
-            known = nearest(tag, self.runs) or f" (there are {', '.join(self.runs) or 'none'})"
+            some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
+            known = nearest(tag, self.runs) or f" (there are {some or 'none'})"
             raise InputError(f"{self.name} has no run {tag!r}{known}")
         return self.runs[tag]
 

@@ -59,9 +59,11 @@ def with_classifiers(
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
     certain = any(one.intervals for one in scored)
-    notes = (*document.notes, *_about(found, rule, certain))
-    first, *others = document.blocks
-    return replace(document, blocks=(first, *tables, *others), notes=notes)
+    guesses, *others = about_guesses(found, rule)
+    told = (f"{guesses} {_intervals(found, certain)}", *others)
+    notes = (*document.notes, *told)
+    first, *rest = document.blocks
+    return replace(document, blocks=(first, *tables, *rest), notes=notes)
 
 
 def _agreement(found: Nuggeteer) -> list[Table]:
@@ -90,9 +92,9 @@ def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def _about(found: Nuggeteer, rule: GuessRule, certain: bool) -> list[str]:
-    """What the guesses rest on; `certain`: whether there are intervals."""
-    told = [_paper(found, rule, certain) if found.classifier == "paper" else _calibrated(found)]
+def about_guesses(found: Nuggeteer, rule: GuessRule) -> list[str]:
+    """What the guesses rest on: the classifier, then who won and where idf is from."""
+    told = [_paper(found, rule) if found.classifier == "paper" else _calibrated(found)]
     if rule.classifier == "auto":
         told.append(_contest(found))
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
@@ -100,26 +102,27 @@ def _about(found: Nuggeteer, rule: GuessRule, certain: bool) -> list[str]:
     return told
 
 
-_ENDS = "Low and high: 95% intervals of A and of F macro on these questions"
+def _intervals(found: Nuggeteer, certain: bool) -> str:
+    """What the ends of intervals are; `certain`: whether there are any."""
+    if found.classifier == "paper" and not certain:
+        return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
+    ends = "Low and high: 95% intervals of A and of F macro on these questions"
+    if found.classifier == "paper" or found.learned:
+        return f"{ends}, from its errors on judged runs it had not seen."
+    return f"{ends}."
 
 
 def _calibrated(found: Nuggeteer) -> str:
     if found.learned:
-        return (
-            f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs. "
-            f"{_ENDS}, from its errors on judged runs it had not seen."
-        )
+        return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
     return (
         "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        f"judged pairs, 20 of them carried and 20 not). {_ENDS}."
+        "judged pairs, 20 of them carried and 20 not)."
     )
 
 
-def _paper(found: Nuggeteer, rule: GuessRule, certain: bool) -> str:
-    ends = f"{_ENDS}, from its errors on judged runs it had not seen."
-    if not certain:
-        ends = "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
-    return f"Guesses: the paper's classifier, {rule.paper}; {_thresholds(found, rule)}. {ends}"
+def _paper(found: Nuggeteer, rule: GuessRule) -> str:
+    return f"Guesses: the paper's classifier, {rule.paper}; {_thresholds(found, rule)}."
 
 
 def _thresholds(found: Nuggeteer, rule: GuessRule) -> str:

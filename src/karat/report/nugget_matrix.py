@@ -25,8 +25,9 @@ Block: TypeAlias = Table | Figure
 SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
 _WORDS = {1.0: "carries", 0.5: "carries in part", 0.0: "does not carry"}
 LEGEND = (
-    "● carried, ◐ in part, · not; in brackets: guessed by a classifier. A sign leads to the "
-    "response, where the words that speak for the nugget are marked."
+    "● carried, ◐ in part, · not, – no response, ? undecided; in brackets: guessed by a "
+    "classifier. A sign leads to the response, where the words that speak for the nugget are "
+    "marked."
 )
 MOST_WORDS = 2_000
 """Words of a response that the page shows; longer ones are cut."""

@@ -15,6 +15,7 @@ from karat.report.terminal import pad, truncate, widest, wrap
 from karat.report.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
+TITLE = 16  # the same of the title above numbers, which nothing else explains
 INDENT = "  "
 
 
@@ -80,7 +81,8 @@ def _natural(table: Table, column: Column) -> int:
 def _floor(table: Table, column: Column) -> int:
     """The least width of a column: whole numbers, and the start of strings and of the title."""
     numbers = [row for row in table.rows if not isinstance(row.get(column.key), str)]
-    return max(min(_natural(table, column), SHORTEST), widest(_texts(column, numbers)))
+    start = TITLE if numbers and len(numbers) == len(table.rows) else SHORTEST
+    return max(min(_natural(table, column), start), widest(_texts(column, numbers)))
 
 
 def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
