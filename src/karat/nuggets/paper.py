@@ -121,7 +121,8 @@ def guess(
     if not judged.any() and how.threshold is None:
         raise InputError(
             "the paper's classifier learns its thresholds from judgements, and there are none: "
-            "give some, or a threshold, or use the calibrated classifier"
+            "give some (--judgements), or a threshold (--threshold), or use the calibrated "
+            "classifier"
         )
     scores = how.scores(pool, labels, fold, idf, progress)
     whole = how.fit(pool, scores, labels)

@@ -115,9 +115,11 @@ def _intervals(found: Nuggeteer, certain: bool) -> str:
 def _calibrated(found: Nuggeteer) -> str:
     if found.learned:
         return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
+    judged, yes = int((found.labels >= 0).sum()), int((found.labels > 0).sum())
     return (
         "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
-        "judged pairs, 20 of them carried and 20 not)."
+        f"judged pairs, 20 of them carried and 20 not; there are {judged}, {yes} and "
+        f"{judged - yes})."
     )
 
 
