@@ -149,7 +149,7 @@ def stored_fergus(store: Store) -> Fergus:
     return Fergus(chooser, lm, tuple(left_right), weights)
 
 
-def _stored_weights(said: dict[str, float]) -> Weights:
+def _stored_weights(said: dict[str, Any]) -> Weights:
     """The weights that a store tells; a TypeError or ValueError if they are none."""
     found = Weights(**said)
     if not all(math.isfinite(value) for value in said.values()):
