@@ -163,4 +163,6 @@ def _stored_baseline(
     store: Store, chooser: TreeChooser, lm: LanguageModel, i: int, name: str
 ) -> LeftRight:
     keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
+    if len(keys) != len(counts):
+        raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
     return LeftRight(name, chooser.grammar, lm, keys, counts)
