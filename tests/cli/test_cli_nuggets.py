@@ -326,6 +326,10 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         (("heron", "-k", "demo-nuggets", "--train-on-responses"), "--train-on-responses is for"),
         (("heron", "-k", "demo-nuggets", "--threshold", "0"), "--threshold is for the paper's"),
         ((*PAPER, "--ngrams", "0"), "n=0: expected n-grams of at least 1 word"),
+        (
+            (*PAPER, "--ngrams", "9000000000"),
+            "n=9000000000: expected n-grams of at least 1 word, at",
+        ),
         ((*PAPER, "--stem", "klingon"), "stem=klingon: expected one of none, porter-nltk, "),
         ((*PAPER, "--stop", "gone.txt"), "stop list gone.txt: No such file"),
         ((*PAPER, "--idf", "gone.txt"), "gone.txt: No such file"),

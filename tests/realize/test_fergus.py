@@ -129,6 +129,39 @@ def test_models_whose_numbers_point_outside_are_called_damaged(
     write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
     with pytest.raises(kt.InputError, match=r"damaged .*out of range"):
         open_realizer(tmp_path / "b.npz")
+    slots = np.array(store.arrays["fergus.words_slots"])
+    slots[0] = np.iinfo(np.int32).max
+    write_store(
+        tmp_path / "b.npz", KIND, VERSION, about, {**store.arrays, "fergus.words_slots": slots}
+    )
+    with pytest.raises(kt.InputError, match=r"damaged .*points outside"):
+        open_realizer(tmp_path / "b.npz")
+
+
+def test_baselines_whose_counts_are_cut_short_are_called_damaged(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    short = store.arrays["fergus.lr_1_counts"][:-1]
+    arrays = {**store.arrays, "fergus.lr_1_counts": short}
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
+    with pytest.raises(kt.InputError, match=r"damaged .*keys and"):
+        open_realizer(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("odd", [{"lm": float("nan")}, {"width": 0}, {"beam": 10**12}, {"lm": "x"}])
+def test_models_whose_weights_are_none_are_called_damaged(
+    model: RealizerModel, tmp_path: Path, odd: dict[str, object]
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    about["parts"]["fergus"]["weights"] |= odd
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, store.arrays)
+    with pytest.raises(kt.InputError, match="damaged"):
+        open_realizer(tmp_path / "b.npz")
 
 
 def star(n: int) -> str:

@@ -181,6 +181,17 @@ def test_what_is_no_model_is_refused(model: OrderingModel, tmp_path: Path) -> No
         OrderingModel.open(path)
 
 
+def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "model.npz")
+    store = read_store(tmp_path / "model.npz", KIND, VERSION)
+    nameless = [{**said, "names": [1] * len(said["names"])} for said in store.about["labels"]]
+    for change in ({"lm_weight": float("nan")}, {"labels": nameless}):
+        about = {**store.about, **change}
+        write_store(tmp_path / "bad.npz", KIND, VERSION, about, store.arrays)
+        with pytest.raises(InputError, match="damaged"):
+            OrderingModel.open(tmp_path / "bad.npz")
+
+
 def test_a_model_with_weights_missing_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model.npz")
     store = read_store(tmp_path / "model.npz", KIND, VERSION)

@@ -41,6 +41,8 @@ Idf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 WEIGHTS = {"idf": "the sum of its words' idf", "count": "1"}
 """What an n-gram weighs."""
 
+LONGEST = 1_000_000
+"""Words that an n-gram may have: more than any text of a key."""
 _BATCH = 4096  # responses at a time: memory does not grow with a run
 
 
@@ -59,8 +61,10 @@ class Classifier:
     """Count an n-gram once in a response, however often it stands there."""
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise InputError(f"n={self.n}: expected n-grams of at least 1 word")
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(
+                f"n={self.n}: expected n-grams of at least 1 word, at most {LONGEST:,}"
+            )
         if self.weight not in WEIGHTS:
             raise InputError(f"weight={self.weight}: expected one of {', '.join(WEIGHTS)}")
         if self.stem not in stemmers():

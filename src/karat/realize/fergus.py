@@ -6,6 +6,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ from karat.store import Store, damaged, with_prefix, without_prefix
 DEFAULT = Weights()
 RUN = 256
 """Trees realised between two looks at the clock and the keyboard."""
+WIDEST = 1_000_000
+"""States and hypotheses that a stored model may ask for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +139,7 @@ def stored_fergus(store: Store) -> Fergus:
             grammar, store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
         )
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
-        weights = Weights(**store.about["weights"])
+        weights = _stored_weights(store.about["weights"])
         names = [str(name) for name in store.about["left_right"]]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error
@@ -146,8 +149,20 @@ def stored_fergus(store: Store) -> Fergus:
     return Fergus(chooser, lm, tuple(left_right), weights)
 
 
+def _stored_weights(said: dict[str, Any]) -> Weights:
+    """The weights that a store tells; a TypeError or ValueError if they are none."""
+    found = Weights(**said)
+    if not all(math.isfinite(value) for value in said.values()):
+        raise ValueError("weights that are no numbers")
+    if not (1 <= found.width <= WIDEST and 0 <= found.beam <= WIDEST):
+        raise ValueError(f"a search of width {found.width} and beam {found.beam}")
+    return found
+
+
 def _stored_baseline(
     store: Store, chooser: TreeChooser, lm: LanguageModel, i: int, name: str
 ) -> LeftRight:
     keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
+    if len(keys) != len(counts):
+        raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
     return LeftRight(name, chooser.grammar, lm, keys, counts)

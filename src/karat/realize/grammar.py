@@ -160,15 +160,24 @@ def stored_grammar(store: Store) -> Grammar:
     try:
         about = store.about["grammar"]
         frames = [tuple((str(r), int(side)) for r, side in frame) for frame in about["frames"]]
-        return Grammar(
+        found = Grammar(
             tuple(about["tags"]),
             tuple(about["relations"]),
             tuple(frames),
             tuple(tuple(row) for row in about["tag_frames"]),
             {name: store.array(name, kind) for name, kind in kinds.items()},
         )
+        _check_words(found)
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, f"its grammar: {error}") from error
+    return found
+
+
+def _check_words(grammar: Grammar) -> None:
+    """A ValueError where there are not as many words as lists of labels."""
+    words, lists = len(grammar.words), len(grammar.arrays["label_offsets"]) - 1
+    if words != lists:
+        raise ValueError(f"{words} words and the labels of {lists}")
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:

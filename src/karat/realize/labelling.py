@@ -110,7 +110,7 @@ class Classifier:
     ) -> Classifier:
         """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
         known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
-        if len(known) & (len(known) - 1):
+        if len(known) < 2 or len(known) & (len(known) - 1):
             raise ValueError(f"{len(known)} features, expected a power of two")
         rows, weights = int(known.sum()), {}
         for kind, some in names.items():
@@ -159,7 +159,10 @@ class Labeller:
         """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
         for said in about:
-            names.setdefault(int(said["pass"]), {})[str(said["kind"])] = tuple(said["names"])
+            some = tuple(said["names"])
+            if not some or not all(isinstance(name, str) for name in some):
+                raise ValueError("labels without names")
+            names.setdefault(int(said["pass"]), {})[str(said["kind"])] = some
         return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
 
 

@@ -162,7 +162,7 @@ def open_realizer(path: Path) -> RealizerModel:
     if not isinstance(parts, dict) or not parts or not isinstance(same, dict):
         raise damaged(store.name, "it has no parts")
     for name, other in same.items():
-        if other in store.arrays:
+        if isinstance(other, str) and other in store.arrays:
             store.arrays[name] = store.arrays[other]
     ordering = {
         name.removeprefix("ordering-"): _stored_ordering(_part(store, name))

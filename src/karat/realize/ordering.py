@@ -14,6 +14,7 @@ Given words alone, the model first guesses tags and relations (`karat.realize.la
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -125,6 +126,8 @@ class OrderingModel:
             labeller = Labeller.stored(said["labels"], arrays)
             model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])
+            if not math.isfinite(weight):
+                raise ValueError(f"the language model has weight {weight}")
         except InputError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
