@@ -1,5 +1,6 @@
 // The Python face of the ordering model.
 #include "bind_lm.hpp"
+#include "half_bytes.hpp"
 #include "labelling.hpp"
 #include "ordering.hpp"
 #include "ordering_training.hpp"
@@ -8,6 +9,7 @@ namespace karat {
 namespace {
 
 using Symbols = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using HalfBytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Columns that keep their arrays alive, checked once: what follows may trust them.
@@ -43,6 +45,20 @@ struct PyColumns {
     }
     int64_t trees() const { return static_cast<int64_t>(offsets.shape(0)) - 1; }
 };
+
+// Not a vector, which would write zeros first.
+Array<float> py_half_bytes(HalfBytes found, Weights scales, size_t width) {
+    const size_t rows = scales.shape(0);
+    if (width > (size_t{1} << 20) || found.shape(0) != (rows * width + 1) / 2)
+        throw nb::value_error("half bytes and scales differ in number");
+    float* const weights = new float[rows * width];
+    nb::capsule owner(weights, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+    {
+        nb::gil_scoped_release release;
+        from_half_bytes(found.data(), scales.data(), rows, width, weights);
+    }
+    return Array<float>(weights, {rows * width}, owner);
+}
 
 Array<uint32_t> symbols_of(const PyViews& views) {
     std::vector<uint32_t> out;
@@ -314,6 +330,7 @@ void bind_ordering(nb::module_& m) {
             const size_t n = mean.size() / all;
             return give(std::move(mean), {n, all});
         });
+    m.def("from_half_bytes", &py_half_bytes, "found"_a, "scales"_a, "width"_a);
     m.def("label_trees", &label_trees, "tables"_a, "labels"_a, "known"_a, "columns"_a, "affixes"_a,
           "chosen"_a, "second"_a, "sure"_a);
     m.def("count_labelling", &count_labelling, "columns"_a, "affixes"_a, "chosen"_a, "bits"_a,

@@ -169,6 +169,8 @@ class NuggetWindows {
         int64_t longest = 0;
         for (const Hit& hit : hits_[t])
             for (int64_t i = text.place[hit.slot]; i >= 0; i = text.again[i]) {
+                if (i > 0 && hit.at > 0 && text.ids[i - 1] == response[hit.at - 1])
+                    continue;  // a part of a longer run
                 int64_t run = 1;
                 while (i + run < text.length && hit.at + run < length &&
                        text.ids[i + run] == response[hit.at + run])

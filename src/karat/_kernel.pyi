@@ -297,6 +297,9 @@ def order_trees(
 def explain_order(
     weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
 ) -> tuple[_Ids, NDArray[np.float64]]: ...
+def from_half_bytes(
+    found: NDArray[np.uint8], scales: NDArray[np.float32], width: int
+) -> NDArray[np.float32]: ...
 def label_trees(
     tables: list[_Weights],
     labels: list[int],

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karat import _kernel
 from karat.realize.half_bytes_of_weights import from_half_bytes, to_half_bytes
 
 
@@ -23,6 +24,17 @@ def test_two_weights_share_a_byte() -> None:
     found, exponents = to_half_bytes(np.arange(-7, 8, dtype=np.float32), 15)
     assert (len(found), exponents.tolist()) == (8, [0])
     np.testing.assert_array_equal(from_half_bytes(found, exponents, 15), np.arange(-7, 8))
+
+
+@given(st.integers(0, 6), st.integers(1, 5), st.data())
+def test_the_kernel_reads_what_is_written_here(rows: int, width: int, data: st.DataObject) -> None:
+    levels = data.draw(st.lists(st.integers(0, 15), min_size=rows * width, max_size=rows * width))
+    scales = data.draw(st.lists(st.floats(0, 9, width=32), min_size=rows, max_size=rows))
+    even = [*levels, 0] if len(levels) % 2 else levels
+    found = np.array([a + 16 * b for a, b in zip(even[::2], even[1::2], strict=True)], np.uint8)
+    got = _kernel.from_half_bytes(found, np.array(scales, np.float32), width)
+    expected = [np.float32(level - 7) * scales[i // width] for i, level in enumerate(levels)]
+    np.testing.assert_array_equal(got, np.array(expected, np.float32))
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -273,6 +273,10 @@ def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Int
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
     small, size = _renumber(ids.astype(np.int64))
+    if size**4 < 1 << 31:  # few letters: a 4-gram is a number of as many digits
+        digits = small.astype(np.int32)
+        two = digits[:-1] * np.int32(size) + digits[1:]
+        return two[at] * np.int32(size * size) + two[at + 2], bounds
     pairs, many = _renumber(small[:-1] * size + small[1:])
     grams, _ = _renumber(pairs[at] * many + pairs[at + 2] if len(at) else at)
     return grams.astype(np.int32), bounds

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _kernel
+
 Weights = NDArray[np.float32]
 
 LEVELS = 7
@@ -18,8 +20,6 @@ LARGEST = np.float32(7.01)
 """In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
 whatever division rounds to, and below 5 · √2, so that one of 5 does."""
 HALF = np.float32(2.0**0.5)
-BOTH = np.array([complex(b % 16 - LEVELS, b // 16 - LEVELS) for b in range(256)], np.complex64)
-"""The two levels in every byte, as one number, for such are fetched fast."""
 
 
 def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
@@ -39,10 +39,7 @@ def from_half_bytes(found: NDArray[np.uint8], exponents: NDArray[np.int8], width
     count = len(exponents) * width
     if len(found) != (count + 1) // 2:
         raise ValueError(f"{len(found)} bytes for {count} weights")
-    levels: Weights = BOTH[found].view(np.float32)[:count]
-    table = levels.reshape(len(exponents), width)
-    table *= _scales(exponents)
-    return table.reshape(-1)
+    return _kernel.from_half_bytes(found, _scales(exponents).ravel(), width)
 
 
 def _exponents(largest: Weights) -> NDArray[np.int8]:
