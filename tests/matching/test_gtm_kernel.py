@@ -261,3 +261,16 @@ def test_bad_exponents_and_offsets_are_refused() -> None:
         _kernel.gtm_runs(one, one, ends, 0.5, False, 1)
     with pytest.raises(ValueError, match="offsets"):
         _kernel.gtm_runs(one, one, np.array([0, 2], np.int64), 2.0, False, 1)
+
+
+@pytest.mark.parametrize("e", [1, 1.7, 2, 3])
+@given(
+    candidate=st.lists(st.sampled_from("abcdefgh"), max_size=70),
+    references=st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=70), min_size=1, max_size=3),
+)
+def test_a_size_without_its_runs_is_that_of_the_runs(
+    e: float, candidate: list[str], references: list[list[str]]
+) -> None:
+    metric, texts = kt.GTM(e=e), [" ".join(reference) for reference in references]
+    ((size, *_),) = metric.stats([" ".join(candidate)], [texts])
+    assert size == metric.explain(" ".join(candidate), texts).size
