@@ -696,7 +696,8 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
             row[2] = search.mean_length;
             row[3] = found.bound == found.sum ? row[0] : search.power().root(found.bound);
             row[4] = found.proven ? 1.0 : 0.0;
-            const int64_t tokens = references.offsets[starts(i + 1)] - references.offsets[starts(i)];
+            const int64_t* const at = references.offsets;
+            const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
             work += exact ? 1 << 18 : 256 + length * tokens / 8;
             if (work > 1 << 24) work = 0, poll();
         }

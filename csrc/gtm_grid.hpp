@@ -200,9 +200,9 @@ inline void sort_runs(std::vector<Run>& runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return after(b, a); });
 }
 
-// The sum of length^e over runs that come sorted, of which no more than `cap` hits count: the longest
-// runs are kept, the last one as much of it as is left, which is the best choice because length^e is
-// convex.
+// The sum of length^e over runs that come sorted, of which no more than `cap` hits count: the
+// longest runs are kept, the last one as much of it as is left, which is the best choice because
+// length^e is convex.
 class Weight {
   public:
     Weight(const Power& power, double cap) : power_(power), left_(cap) {}

@@ -1,9 +1,9 @@
 // The greedy matching of gtm_greedy.hpp on a grid of at most 64 rows, which most sentences have: a
 // column is then one machine word, its hits are bits, and all of them are dealt with at once.
 //
-// The first row or column is the highest bit, so that of several the last one is the lowest bit, and
-// going down a diagonal is going to the next column and one bit to the right. Which rows and columns
-// are free is held in bits too: the cells of a run are compared with them all at once.
+// The first row or column is the highest bit, so that of several the last one is the lowest bit,
+// and going down a diagonal is going to the next column and one bit to the right. Which rows and
+// columns are free is held in bits too: the cells of a run are compared with them all at once.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -312,7 +312,8 @@ void split_intl(std::string_view s, Sink& sink) {
 
 // -------------------------------------------------------------------------------- none, char
 
-// Which of 64 bytes are ASCII white space, and which may begin other white space (U+0085 to U+3000).
+// Which of 64 bytes are ASCII white space, and which may begin other white space (U+0085 to
+// U+3000).
 struct Stops {
     uint64_t spaces = 0, leads = 0;
 };

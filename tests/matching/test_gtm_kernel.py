@@ -274,3 +274,25 @@ def test_a_size_without_its_runs_is_that_of_the_runs(
     metric, texts = kt.GTM(e=e), [" ".join(reference) for reference in references]
     ((size, *_),) = metric.stats([" ".join(candidate)], [texts])
     assert size == metric.explain(" ".join(candidate), texts).size
+
+
+class Stopped(Exception):
+    """What the check raises."""
+
+
+def stop() -> None:
+    """A request to stop."""
+    raise Stopped
+
+
+@pytest.mark.parametrize(("exact", "segments", "words"), [(True, 100, 3), (False, 1, 12_000)])
+def test_work_on_many_or_long_segments_can_be_stopped(
+    exact: bool, segments: int, words: int
+) -> None:
+    ids = np.tile(np.arange(words, dtype=np.int32), segments)
+    offsets = np.arange(0, len(ids) + 1, words, dtype=np.int64)
+    starts = np.arange(segments + 1, dtype=np.int64)
+    sides = (ids, offsets, ids, offsets, starts)
+    assert len(_kernel.gtm_sizes(*sides, 2.0, exact, ENOUGH, None)) == segments
+    with pytest.raises(Stopped):
+        _kernel.gtm_sizes(*sides, 2.0, exact, ENOUGH, stop)
