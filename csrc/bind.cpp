@@ -58,37 +58,57 @@ std::string_view view_of(PyObject* str, Views& views) {
     return {begin, bytes};
 }
 
-// The views own a list of their own, so that nobody can take the strings away.
-PyViews* from_strings(nb::list strings, size_t start, size_t stop) {
-    if (start > stop || stop > strings.size()) throw nb::index_error("no such segments");
-    PyObject* const own = PyList_GetSlice(strings.ptr(), static_cast<Py_ssize_t>(start),
-                                          static_cast<Py_ssize_t>(stop));
-    if (!own) throw nb::python_error();
+// The items of a list or tuple.
+struct Items {
+    PyObject** begin;
+    size_t size;
+
+    explicit Items(nb::handle items)
+        : begin(PySequence_Fast_ITEMS(items.ptr())),
+          size(static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr()))) {}
+};
+
+nb::object checked(nb::handle items) {
+    if (!nb::isinstance<nb::list>(items) && !nb::isinstance<nb::tuple>(items))
+        throw nb::type_error("expected a list or tuple of str");
+    return nb::borrow(items);
+}
+
+// The views hold on to a tuple, which nobody can change, or to a list of their own, so that nobody
+// can take the strings away.
+PyViews* from_strings(nb::object strings, size_t start, size_t stop) {
+    const Items items(checked(strings));
+    if (start > stop || stop > items.size) throw nb::index_error("no such segments");
+    nb::object own = strings;
+    if (!nb::isinstance<nb::tuple>(strings)) {
+        own = nb::steal(PyList_GetSlice(strings.ptr(), static_cast<Py_ssize_t>(start),
+                                        static_cast<Py_ssize_t>(stop)));
+        if (!own) throw nb::python_error();
+    }
     auto views = std::make_unique<PyViews>();
-    views->owners.push_back(nb::steal(own));
+    views->owners.push_back(own);
     views->items.reserve(stop - start);
-    for (size_t i = 0; i < stop - start; ++i) {
-        PyObject* const item = PyList_GET_ITEM(own, static_cast<Py_ssize_t>(i));
-        if (!PyUnicode_Check(item)) throw nb::type_error("every segment must be a str");
-        views->items.push_back(view_of(item, *views));
+    for (size_t i = start; i < stop; ++i) {
+        if (!PyUnicode_Check(items.begin[i])) throw nb::type_error("every segment must be a str");
+        views->items.push_back(view_of(items.begin[i], *views));
     }
     return views.release();
 }
 
 // The index of the first item that is no str, or -1.
-int64_t first_not_str(nb::list items) {
-    for (size_t i = 0; i < items.size(); ++i)
-        if (!PyUnicode_Check(PyList_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))))
-            return static_cast<int64_t>(i);
+int64_t first_not_str(nb::object strings) {
+    const Items items(checked(strings));
+    for (size_t i = 0; i < items.size; ++i)
+        if (!PyUnicode_Check(items.begin[i])) return static_cast<int64_t>(i);
     return -1;
 }
 
 // The number of characters in each run of `stride` strings.
-Array<int64_t> string_sizes(nb::list strings, size_t stride) {
-    std::vector<int64_t> sizes((strings.size() + stride - 1) / stride, 0);
-    for (size_t i = 0; i < strings.size(); ++i)
-        sizes[i / stride] +=
-            PyUnicode_GET_LENGTH(PyList_GET_ITEM(strings.ptr(), static_cast<Py_ssize_t>(i)));
+Array<int64_t> string_sizes(nb::object strings, size_t stride) {
+    const Items items(checked(strings));
+    std::vector<int64_t> sizes((items.size + stride - 1) / stride, 0);
+    for (size_t i = 0; i < items.size; ++i)
+        sizes[i / stride] += PyUnicode_GET_LENGTH(items.begin[i]);
     const size_t n = sizes.size();
     return give(std::move(sizes), {n});
 }
@@ -338,6 +358,18 @@ nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Of
                           give(std::move(clipped), {segments, order}));
 }
 
+// The sum of all rows, which are added in their order.
+template <class T>
+Array<T> sum_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> rows) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    const int64_t down = rows.stride(0), across = rows.stride(1);
+    std::vector<T> sums(columns, T{0});
+    const T* row = rows.data();
+    for (size_t i = 0; i < n; ++i, row += down)
+        for (size_t j = 0; j < columns; ++j) sums[j] += row[static_cast<int64_t>(j) * across];
+    return give(std::move(sums), {columns});
+}
+
 // Lets Ctrl-C and a stop request in while a long pair is worked on.
 struct Poll {
     nb::object check;
@@ -574,19 +606,22 @@ class GtmSearch {
     // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
     gtm::Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
                            int64_t first, int64_t last, std::vector<gtm::Run>& taken) {
-        const int64_t tokens = references.offsets[last] - references.offsets[first];
-        const int64_t columns = tokens + last - first;  // with barriers
-        mean_length = gtm::mean(tokens, last - first);
-        cap = gtm::cap(length, mean_length);
-        if (!is_exact_ && may_be_narrow && gtm::Narrow::fits(length, columns)) {
-            narrow_.match(candidate, length, references, first, last, taken);
-        } else {
-            grid_.set(candidate, length, references, first, last);
-            if (is_exact_) return exact_.match(grid_, taken);
-            greedy.match(grid_, taken);
-        }
-        const double sum = gtm::weigh(taken, cap, power_);
-        return {sum, sum, power_.exponent() == 1};
+        if (!narrow(length, references, first, last))
+            return wide(candidate, length, references, first, last, taken);
+        taken.clear();
+        gtm::List list{taken};
+        narrow_.match(candidate, length, references, first, last, list);
+        return greedy_answer(gtm::weigh(taken, cap, power_));
+    }
+
+    // The same without the runs.
+    gtm::Answer weigh(const int32_t* candidate, int64_t length, const Ragged& references,
+                      int64_t first, int64_t last) {
+        if (!narrow(length, references, first, last))
+            return wide(candidate, length, references, first, last, taken_);
+        gtm::Weight weight(power_, cap);
+        narrow_.match(candidate, length, references, first, last, weight);
+        return greedy_answer(weight.sum());
     }
     const gtm::Power& power() const { return power_; }
 
@@ -595,11 +630,31 @@ class GtmSearch {
     bool may_be_narrow = true;
 
   private:
+    // Sets the lengths of a segment; gives whether it is one for the narrow search.
+    bool narrow(int64_t length, const Ragged& references, int64_t first, int64_t last) {
+        const int64_t tokens = references.offsets[last] - references.offsets[first];
+        mean_length = gtm::mean(tokens, last - first);
+        cap = gtm::cap(length, mean_length);
+        const int64_t columns = tokens + last - first;  // with barriers
+        return !is_exact_ && may_be_narrow && gtm::Narrow::fits(length, columns);
+    }
+
+    gtm::Answer wide(const int32_t* candidate, int64_t length, const Ragged& references,
+                     int64_t first, int64_t last, std::vector<gtm::Run>& taken) {
+        grid_.set(candidate, length, references, first, last);
+        if (is_exact_) return exact_.match(grid_, taken);
+        greedy.match(grid_, taken);
+        return greedy_answer(gtm::weigh(taken, cap, power_));
+    }
+
+    gtm::Answer greedy_answer(double sum) const { return {sum, sum, power_.exponent() == 1}; }
+
     gtm::Power power_;
     gtm::Exact exact_;
     bool is_exact_;
     gtm::Narrow narrow_;
     gtm::Grid grid_;
+    std::vector<gtm::Run> taken_;
 };
 
 // Refuses what GTM cannot do; gives a number above all ids.
@@ -625,21 +680,26 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
     const size_t segments = c_offsets.shape(0) - 1;
     check_starts(starts, segments, r_offsets.shape(0) - 1);
     const uint32_t ids = check_grid(c_ids, r_ids, r_offsets, e);
-    std::vector<double> rows;
+    std::vector<double> rows(segments * 5);
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        rows.reserve(segments * 5);
         GtmSearch search(e, exact, budget, ids);
-        std::vector<gtm::Run> taken;
-        for (size_t i = 0; i < segments; ++i) {
-            if (i % 64 == 63) poll();
+        double* row = rows.data();
+        int64_t work = 0;  // about nanoseconds; an exact search may take half a second
+        for (size_t i = 0; i < segments; ++i, row += 5) {
             const int64_t length = candidates.length(i);
-            const gtm::Answer found = search(candidates.begin(i), length, references, starts(i),
-                                             starts(i + 1), taken);
-            rows.insert(rows.end(), {search.power().root(found.sum), static_cast<double>(length),
-                                     search.mean_length, search.power().root(found.bound),
-                                     found.proven ? 1.0 : 0.0});
+            const gtm::Answer found = search.weigh(candidates.begin(i), length, references,
+                                                   starts(i), starts(i + 1));
+            row[0] = search.power().root(found.sum);
+            row[1] = static_cast<double>(length);
+            row[2] = search.mean_length;
+            row[3] = found.bound == found.sum ? row[0] : search.power().root(found.bound);
+            row[4] = found.proven ? 1.0 : 0.0;
+            const int64_t* const at = references.offsets;
+            const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
+            work += exact ? 1 << 18 : 256 + length * tokens / 8;
+            if (work > 1 << 24) work = 0, poll();
         }
     }
     return give(std::move(rows), {segments, 5});
@@ -724,7 +784,24 @@ Array<int64_t> tree_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Ids heads, Of
         });
 }
 
-// The result's positions for the nodes of a tree by distance, -1 for those it lacks.
+// The result's positions for the nodes of one tree, those that `tree_edits` counts by; -1 for nodes
+// that it lacks.
+Array<int64_t> tree_places(Ids result, Ids words, Ids heads, nb::object check) {
+    if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
+    Poll poll{std::move(check)};
+    std::vector<int64_t> places;
+    {
+        nb::gil_scoped_release release;
+        Treelets treelets;
+        treelets.count(result.data(), static_cast<int64_t>(result.shape(0)),
+                       {words.data(), heads.data(), static_cast<int64_t>(words.shape(0))}, poll);
+        places = treelets.places();
+    }
+    const size_t n = places.size();
+    return give(std::move(places), {n});
+}
+
+// The same by distance alone, which is where the search for the fewest errors begins.
 Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
     if (heads.shape(0) != words.shape(0)) throw nb::value_error("the heads do not fit the words");
     Tying tying;
@@ -1011,6 +1088,8 @@ NB_MODULE(_kernel, m) {
     m.def("tokenize", &tokenize, "views"_a, "vocab"_a, "tokenizer"_a);
     m.def("codepoints", &py_codepoints, "views"_a, "keep_space"_a);
     m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
+    m.def("sum_rows", &sum_rows<double>, "rows"_a.noconvert());
+    m.def("sum_rows", &sum_rows<int64_t>, "rows"_a.noconvert());
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "order"_a);
     m.def("nugget_scores", &nugget_scores, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
@@ -1048,6 +1127,7 @@ NB_MODULE(_kernel, m) {
     m.def("ter_script", &ter_script, "c_ids"_a, "r_ids"_a, "check"_a.none());
     m.def("tree_edits", &tree_edits, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "heads"_a, "r_offsets"_a,
           "starts"_a, "check"_a.none());
+    m.def("tree_places", &tree_places, "result"_a, "words"_a, "heads"_a, "check"_a.none());
     m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);
     m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
     m.def("tally", &py_tally, "draws"_a, "items"_a);

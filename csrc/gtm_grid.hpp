@@ -170,7 +170,9 @@ class Grid {
 // machine; other exponents are as good as the machine's pow.
 class Power {
   public:
-    explicit Power(double e) : e_(e), whole_(e == std::floor(e) && e <= 16) {}
+    explicit Power(double e) : e_(e), whole_(e == std::floor(e) && e <= 16) {
+        for (int length = 0; length < few; ++length) of_few_[length] = (*this)(length);
+    }
 
     double operator()(double length) const {
         if (!whole_) return std::pow(length, e_);
@@ -178,6 +180,8 @@ class Power {
         for (int k = 1; k < static_cast<int>(e_); ++k) product *= length;
         return product;
     }
+    // The same of a whole run.
+    double of(int32_t length) const { return length < few ? of_few_[length] : (*this)(length); }
     double root(double sum) const {
         if (e_ == 1) return sum;
         return e_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / e_);
@@ -186,28 +190,62 @@ class Power {
     double exponent() const { return e_; }
 
   private:
+    static constexpr int few = 65;
     double e_;
     bool whole_;
+    double of_few_[few];
 };
 
 inline void sort_runs(std::vector<Run>& runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return after(b, a); });
 }
 
-// The sum of length^e over sorted runs, of which no more than `cap` hits count: the longest runs
-// are kept, the last one as much of it as is left, which is the best choice because length^e is
-// convex.
-// The part of each that counts goes to `kept`.
+// The sum of length^e over runs that come sorted, of which no more than `cap` hits count: the
+// longest runs are kept, the last one as much of it as is left, which is the best choice because
+// length^e is convex.
+class Weight {
+  public:
+    Weight(const Power& power, double cap) : power_(power), left_(cap) {}
+
+    void run(const Run& run) { add(run.length); }
+    void singles(const Run*, size_t count) {
+        for (size_t k = 0; k < count; ++k) add(1);
+    }
+    double sum() const { return sum_; }
+
+    // Gives how much of the run counts.
+    double add(int32_t length) {
+        const auto all = static_cast<double>(length);
+        const double kept = std::min(all, std::max(left_, 0.0));
+        if (kept == all)
+            sum_ += power_.of(length);
+        else if (kept > 0)
+            sum_ += power_(kept);
+        left_ -= kept;
+        return kept;
+    }
+
+  private:
+    const Power& power_;
+    double left_, sum_ = 0;
+};
+
+// The same of a list; the part of each that counts goes to `kept`.
 inline double weigh(const std::vector<Run>& runs, double cap, const Power& power,
                     std::vector<double>* kept = nullptr) {
-    double left = cap, sum = 0;
+    Weight weight(power, cap);
     for (const Run& run : runs) {
-        const double length = std::min(static_cast<double>(run.length), std::max(left, 0.0));
-        if (kept) kept->push_back(length);
-        if (length > 0) sum += power(length);
-        left -= length;
+        const double counts = weight.add(run.length);
+        if (kept) kept->push_back(counts);
     }
-    return sum;
+    return weight.sum();
 }
+
+// Runs as they are taken.
+struct List {
+    std::vector<Run>& runs;
+    void run(const Run& run) { runs.push_back(run); }
+    void singles(const Run* found, size_t count) { runs.insert(runs.end(), found, found + count); }
+};
 
 }  // namespace karat::gtm

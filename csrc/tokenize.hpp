@@ -312,28 +312,46 @@ void split_intl(std::string_view s, Sink& sink) {
 
 // -------------------------------------------------------------------------------- none, char
 
-// Which of up to 64 bytes are ASCII white space, or may begin other white space (U+0085 to U+3000).
-inline uint64_t may_part(const char* p, size_t count) {
-    uint64_t found = 0;
+// Which of 64 bytes are ASCII white space, and which may begin other white space (U+0085 to
+// U+3000).
+struct Stops {
+    uint64_t spaces = 0, leads = 0;
+};
+
+inline Stops stops(const char* p) {
+    Stops found;
 #if defined(__SSE2__)
-    char padded[64] = {};
-    if (count < 64) p = static_cast<const char*>(std::memcpy(padded, p, count));
     for (int k = 0; k < 4; ++k) {
         const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p) + k);
         const __m128i spaces = _mm_or_si128(ascii::within(x, 9, 5), ascii::within(x, 28, 5));
         const __m128i leads = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\xC2')),
                                            ascii::within(x, '\xE1', 3));
-        const auto stops = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(spaces, leads)));
-        found |= static_cast<uint64_t>(stops) << 16 * k;
+        const auto bits = [](__m128i x) { return static_cast<uint64_t>(_mm_movemask_epi8(x)); };
+        found.spaces |= bits(spaces) << 16 * k;
+        found.leads |= bits(leads) << 16 * k;
     }
 #else
-    for (size_t k = 0; k < count; ++k) {
+    for (int k = 0; k < 64; ++k) {
         const auto c = static_cast<unsigned char>(p[k]);
-        const bool may = ascii::of(p + k) == ascii::space || c == 0xC2 || (c >= 0xE1 && c <= 0xE3);
-        found |= static_cast<uint64_t>(may) << k;
+        const bool leads = c == 0xC2 || (c >= 0xE1 && c <= 0xE3);
+        found.spaces |= static_cast<uint64_t>(ascii::of(p + k) == ascii::space) << k;
+        found.leads |= static_cast<uint64_t>(leads) << k;
     }
 #endif
     return found;
+}
+
+// The same of the up to 64 bytes from `p` to the end of a text, of which no more is read.
+inline Stops stops(const char* p, std::string_view text) {
+    const auto count = static_cast<size_t>(text.data() + text.size() - p);
+    if (count >= 64) return stops(p);
+    if (text.size() >= 64) {
+        const Stops found = stops(text.data() + text.size() - 64);
+        return {found.spaces >> (64 - count), found.leads >> (64 - count)};
+    }
+    char padded[64] = {};
+    std::memcpy(padded, p, count);
+    return stops(padded);
 }
 
 template <class Sink>
@@ -341,11 +359,14 @@ void split_none(std::string_view s, Sink& sink) {
     const char* const end = s.data() + s.size();
     const char* start = s.data();  // of the current token
     for (const char* p = start; p < end; p += 64) {
-        const auto count = static_cast<size_t>(end - p);
-        for (uint64_t stops = may_part(p, count < 64 ? count : 64); stops; stops &= stops - 1) {
-            const char* const at = p + lowest(stops);
+        const Stops found = stops(p, s);
+        for (uint64_t all = found.spaces | found.leads; all; all &= all - 1) {
+            const char* const at = p + lowest(all);
             const char* next = at;
-            if (!is_space(decode(next))) continue;
+            if (!found.leads)
+                ++next;
+            else if (!is_space(decode(next)))
+                continue;
             if (start < at) sink(start, at, end);
             start = next;
         }

@@ -36,6 +36,9 @@ class Treelets {
         return total;
     }
 
+    // The result's position for each node of the last tree, or -1.
+    const std::vector<int64_t>& places() const { return tying_.place; }
+
   private:
     static constexpr double most_ways = 1000;
     static constexpr int64_t most_exchanges = 100000;

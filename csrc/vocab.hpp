@@ -33,8 +33,8 @@ class Vocab {
         if (length <= 16 && limit - p >= 16) {
             std::memcpy(&k.head, p, 8);
             std::memcpy(&k.tail, p + 8, 8);
-            k.head &= low_bytes[length < 8 ? length : 8];
-            k.tail &= low_bytes[length < 8 ? 0 : length - 8];
+            k.head &= low_bytes(length);
+            k.tail &= low_bytes(length, 8);
         } else {
             k.head = load_short(p, length < 8 ? length : 8);
             if (length > 8) k.tail = load_short(p + 8, length < 16 ? length - 8 : 8);
@@ -97,10 +97,16 @@ class Vocab {
         int32_t id = -1;
     };
 
-    static constexpr uint64_t low_bytes[9] = {
-        0x0,          0xFF,           0xFFFF,           0xFFFFFF,          0xFFFFFFFF,
-        0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF,
-    };
+    // The bytes of a word of this length, at most 16, among the eight from `from` on.
+    static uint64_t low_bytes(size_t length, size_t from = 0) {
+        static constexpr unsigned char ones[32] = {
+            0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+            0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        };
+        uint64_t found;
+        std::memcpy(&found, ones + 16 - length + from, 8);
+        return found;
+    }
 
     // `p` is looked at only beyond the first sixteen bytes, which are `head` and `tail`.
     static uint64_t hash(uint64_t head, uint64_t tail, const char* p, size_t length) {

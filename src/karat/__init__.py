@@ -62,6 +62,8 @@ _EXPORTS = {
     "TER": "karat.metrics.ter",
     "Tokens": "karat.text.tokens",
     "Tree": "karat.text.trees",
+    "TreeExplanation": "karat.metrics.treelets",
+    "Treelet": "karat.metrics.treelets",
     "Trees": "karat.text.trees",
     "UnderstandabilityAccuracy": "karat.metrics.tree",
     "Vocab": "karat.text.tokens",
@@ -129,6 +131,7 @@ if TYPE_CHECKING:
         SimpleTreeAccuracy,
         UnderstandabilityAccuracy,
     )
+    from karat.metrics.treelets import TreeExplanation, Treelet
     from karat.nuggets.loading import load_nuggets
     from karat.nuggets.official import Official
     from karat.nuggets.pourpre import Pourpre
@@ -197,6 +200,8 @@ __all__ = [
     "SimpleTreeAccuracy",
     "Tokens",
     "Tree",
+    "TreeExplanation",
+    "Treelet",
     "Trees",
     "UnderstandabilityAccuracy",
     "Vocab",

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric, Score
+from karat.metrics.base import Metric, Score, sum_of_rows
 from karat.metrics.names import metric
 from karat.metrics.run import run
 from karat.progress import Progress, silent
@@ -175,7 +175,7 @@ def collect(
 
     def reduce(m: Metric, rows: NDArray[Any]) -> Collected:
         values = m.measure(rows)["value"] if want.values else None
-        return Collected(rows.sum(axis=0), rows if want.rows else None, values)
+        return Collected(sum_of_rows(rows), rows if want.rows else None, values)
 
     parts = run(
         metrics, list(systems.values()), references, reduce, threads=threads, progress=progress

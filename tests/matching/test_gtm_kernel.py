@@ -261,3 +261,38 @@ def test_bad_exponents_and_offsets_are_refused() -> None:
         _kernel.gtm_runs(one, one, ends, 0.5, False, 1)
     with pytest.raises(ValueError, match="offsets"):
         _kernel.gtm_runs(one, one, np.array([0, 2], np.int64), 2.0, False, 1)
+
+
+@pytest.mark.parametrize("e", [1, 1.7, 2, 3])
+@given(
+    candidate=st.lists(st.sampled_from("abcdefgh"), max_size=70),
+    references=st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=70), min_size=1, max_size=3),
+)
+def test_a_size_without_its_runs_is_that_of_the_runs(
+    e: float, candidate: list[str], references: list[list[str]]
+) -> None:
+    metric, texts = kt.GTM(e=e), [" ".join(reference) for reference in references]
+    ((size, *_),) = metric.stats([" ".join(candidate)], [texts])
+    assert size == metric.explain(" ".join(candidate), texts).size
+
+
+class Stopped(Exception):
+    """What the check raises."""
+
+
+def stop() -> None:
+    """A request to stop."""
+    raise Stopped
+
+
+@pytest.mark.parametrize(("exact", "segments", "words"), [(True, 100, 3), (False, 1, 12_000)])
+def test_work_on_many_or_long_segments_can_be_stopped(
+    exact: bool, segments: int, words: int
+) -> None:
+    ids = np.tile(np.arange(words, dtype=np.int32), segments)
+    offsets = np.arange(0, len(ids) + 1, words, dtype=np.int64)
+    starts = np.arange(segments + 1, dtype=np.int64)
+    sides = (ids, offsets, ids, offsets, starts)
+    assert len(_kernel.gtm_sizes(*sides, 2.0, exact, ENOUGH, None)) == segments
+    with pytest.raises(Stopped):
+        _kernel.gtm_sizes(*sides, 2.0, exact, ENOUGH, stop)

@@ -245,3 +245,17 @@ def test_a_long_lcs_can_be_stopped() -> None:
     one = np.array([0, 1], dtype=np.int64)
     with pytest.raises(Stopped):
         _kernel.lcs(row, offsets, row[::-1].copy(), offsets, one, ANY, stop)
+
+
+@given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=5, max_size=5), max_size=40))
+def test_rows_are_added_in_their_order(rows: list[list[float]]) -> None:
+    expected = [0.0] * 5
+    for row in rows:
+        expected = [a + b for a, b in zip(expected, row, strict=True)]
+    table = np.array(rows).reshape(-1, 5)
+    assert _kernel.sum_rows(table).tolist() == expected
+    assert _kernel.sum_rows(table[:, 1:3]).tolist() == expected[1:3]
+    assert _kernel.sum_rows(table[:, ::-2]).tolist() == expected[::-2]
+    whole = table.astype(np.int64)
+    assert _kernel.sum_rows(whole).tolist() == whole.sum(axis=0).tolist()
+    assert _kernel.sum_rows(whole).dtype == np.int64

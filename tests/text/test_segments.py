@@ -187,12 +187,22 @@ def test_views_hold_on_to_their_strings() -> None:
     def texts() -> list[str]:
         return [f"word {i}" + " é" * (i % 2) for i in range(600)]
 
-    given_ = texts()
+    given_, fixed = texts(), tuple(texts())
     views = _kernel.Views.from_strings(given_, 256, 512)
+    more = _kernel.Views.from_strings(fixed, 256, 512)
     given_.clear()
+    del fixed
     others = [f"else {i}" for i in range(600)]  # would take their place
-    assert views.strings() == texts()[256:512]
+    assert views.strings() == more.strings() == texts()[256:512]
     assert len(others) == 600
+
+
+def test_views_are_of_lists_and_tuples_of_strings() -> None:
+    for wrong in ({"a"}, iter("a"), "a"):
+        with pytest.raises(TypeError, match="expected a list or tuple of str"):
+            _kernel.Views.from_strings(wrong, 0, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="every segment must be a str"):
+        _kernel.Views.from_strings((1,), 0, 1)  # type: ignore[arg-type]
 
 
 @given(texts=st.lists(st.text(st.characters(exclude_categories=())), max_size=5))

@@ -9,12 +9,12 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import open_inputs, split_name
+from karat.cli.places import check_choice_of_segments, chosen_places
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.metrics.matching import GTM
-    from karat.progress import Progress
     from karat.report.grids import Shown
     from karat.text.references import References
     from karat.text.segments import Lines
@@ -59,17 +59,13 @@ def command(
     from karat.report.grids import grid_document
 
     metric = _matching(name)
-    if segments and worst:
-        raise InputError("--segment and --worst both choose segments: leave one out")
+    check_choice_of_segments(segments, worst)
     paths = [split_name(candidate)[1], *references]
     check_output(output, paths)
     with Bar() as progress:
         systems, refs = open_inputs([candidate], references, optional_references, progress)
         ((system, lines),) = systems.items()
-        if worst:
-            places = _worst(metric, lines, refs, worst, progress)
-        else:
-            places = _numbered(segments or (1,), lines)
+        places = chosen_places(metric, lines, refs, segments, worst, progress)
         shown = _explained(metric, lines, refs, places)
     show(grid_document(shown, system, str(metric), options.command_line()), format, output)
 
@@ -83,23 +79,6 @@ def _matching(name: str) -> GTM:
     if not isinstance(found, GTM):
         raise InputError(f"-m {name}: only gtm matches words in a grid; write for example gtm:e=2")
     return found
-
-
-def _numbered(segments: tuple[int, ...], lines: Lines) -> list[int]:
-    for number in segments:
-        if number > len(lines):
-            raise InputError(
-                f"--segment {number}: the last segment of {lines.name} is {len(lines):,}"
-            )
-    return [number - 1 for number in dict.fromkeys(segments)]
-
-
-def _worst(
-    metric: GTM, lines: Lines, refs: References, count: int, progress: Progress
-) -> list[int]:
-    """The segments with the lowest scores, the lowest first, of equals the first."""
-    values = metric.segments(lines, refs, progress=progress)
-    return [int(place) for place in values.argsort(kind="stable")[:count]]
 
 
 def _explained(metric: GTM, lines: Lines, refs: References, places: list[int]) -> list[Shown]:

@@ -17,6 +17,7 @@ COMMANDS = {
     "score": ("karat.cli.score", "Score candidates against references."),
     "compare": ("karat.cli.compare", "Compare systems: intervals, paired tests, examples."),
     "grid": ("karat.cli.grid", "Draw what a segment shares with its references."),
+    "explain": ("karat.cli.explain", "Show the errors of a segment, treelet by treelet."),
     "meta": ("karat.cli.meta", "Rank metrics by their agreement with human scores."),
     "plane": ("karat.cli.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.data", "Check, convert and list evaluation sets."),

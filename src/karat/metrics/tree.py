@@ -27,8 +27,13 @@ from karat.metrics.accuracy import Accuracy, error_rate
 from karat.metrics.pairs import Pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from karat.metrics.treelets import TreeExplanation
+    from karat.text.trees import Tree
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -38,7 +43,7 @@ MOST_CELLS = 10**9
 
 
 @dataclass(frozen=True)
-class _TreeAccuracy(Accuracy):
+class TreeAccuracy(Accuracy):
     """The candidate against the treelets of the reference's tree."""
 
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
@@ -63,16 +68,22 @@ class _TreeAccuracy(Accuracy):
 
         return pairs.once(("treelets", self.recipe), count), lengths
 
+    def explain(self, candidate: str, references: Tree | Sequence[Tree]) -> TreeExplanation:
+        """The errors treelet by treelet, and the words lacking and besides, by the best tree."""
+        from karat.metrics.treelets import explain
+
+        return explain(self, candidate, references)
+
 
 @dataclass(frozen=True)
-class SimpleTreeAccuracy(_TreeAccuracy):
+class SimpleTreeAccuracy(TreeAccuracy):
     """Insertions, deletions and substitutions within treelets: 1 - (I + D + S) / R."""
 
     name: ClassVar[str] = "simple_tree_accuracy"
 
 
 @dataclass(frozen=True)
-class GenerationTreeAccuracy(_TreeAccuracy):
+class GenerationTreeAccuracy(TreeAccuracy):
     """The same with moves within treelets: 1 - (M + I' + D' + S) / R."""
 
     name: ClassVar[str] = "generation_tree_accuracy"
@@ -80,7 +91,7 @@ class GenerationTreeAccuracy(_TreeAccuracy):
 
 
 @dataclass(frozen=True)
-class _Regression(_TreeAccuracy):
+class _Regression(TreeAccuracy):
     """A mean over segments: a row is [value, STA, S, 1]."""
 
     slope: ClassVar[float]

@@ -149,9 +149,10 @@ class Passage:
 
     def tokens(self, recipe: Recipe) -> Ragged:
         """The tokens of every segment."""
-        if recipe not in self._tokens:
-            self._tokens[recipe] = self._follow(recipe)
-        return self._tokens[recipe]
+        found = self._tokens.get(recipe)
+        if found is None:
+            found = self._tokens[recipe] = self._follow(recipe)
+        return found
 
     def _follow(self, recipe: Recipe) -> Ragged:
         if recipe.stop != "none":

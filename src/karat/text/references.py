@@ -201,7 +201,7 @@ def _is_plain(references: object) -> bool:
     """One reference a segment: a file, `Segments`, or strings only."""
     if isinstance(references, str | bytes | Segments | os.PathLike):
         return True
-    return isinstance(references, list | tuple) and _kernel.first_not_str([*references]) < 0
+    return isinstance(references, list | tuple) and _kernel.first_not_str(references) < 0
 
 
 def _are_paths(references: object) -> bool:

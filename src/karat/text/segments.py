@@ -71,7 +71,7 @@ class Strings(Segments):
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
             # A copy of the list (not of the strings): nobody can change it while it is read.
-            self._strings = list(strings)
+            self._strings = tuple(strings)
         except TypeError as error:
             found = type(strings).__name__
             raise InputError(f"{name} is {found}, expected a list of strings") from error

@@ -1,0 +1,118 @@
+"""Tree accuracies that explain themselves: the parts are the score, and treelets the paper's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.treelet_walks import errors
+
+import karat as kt
+from karat.errors import InputError
+
+REFERENCE = "There was no cost estimate for the second phase"
+RESULT = "There was estimate for phase the second no cost"
+TREE = kt.Tree(tuple(REFERENCE.split()), (5, 5, 5, 5, 0, 5, 9, 9, 6))
+NAMES = ("simple_tree_accuracy", "generation_tree_accuracy")
+KINDS = ("substitutions", "insertions", "deletions", "moves")
+
+
+@st.composite
+def trees(draw: st.DrawFn, letters: str = "abcdeF") -> kt.Tree:
+    """Any tree of up to nine words, some of them repeated."""
+    n = draw(st.integers(1, 9))
+    words = draw(st.lists(st.sampled_from(letters), min_size=n, max_size=n))
+    order = draw(st.permutations(range(n)))
+    heads = [0] * n
+    for k in range(1, n):
+        heads[order[k]] = order[draw(st.integers(0, k - 1))] + 1
+    return kt.Tree(tuple(words), tuple(heads))
+
+
+results = st.lists(st.sampled_from("abcdeFx"), max_size=10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(result=results, references=st.lists(trees(), min_size=1, max_size=3))
+def test_the_parts_are_the_score(name: str, result: list[str], references: list[kt.Tree]) -> None:
+    metric = kt.metric(f"{name}:case=lower")
+    found = metric.explain(" ".join(result), references)
+    score = metric.corpus([" ".join(result)], [references])
+    assert (found.value, found.signature) == (score.value, score.signature)
+    assert len(found.tree) == score.parts["tokens"]
+    assert found.counts == {kind: score.parts.get(kind, 0) for kind in KINDS}
+    parts = [treelet.errors for treelet in found.treelets]
+    parts += [len(found.lacking), len(found.besides)]
+    assert sum(parts) == found.errors
+    left = 1 - Fraction(sum(parts), len(found.tree))
+    assert found.value == found.accuracy == pytest.approx(float(left), abs=1e-15)
+
+
+@given(result=results, tree=trees())
+def test_every_word_is_in_one_place(result: list[str], tree: kt.Tree) -> None:
+    found = kt.GenerationTreeAccuracy().explain(" ".join(result), tree)
+    places = [place for place in found.places if place is not None]
+    assert sorted([*places, *found.besides]) == list(range(len(result)))
+    for node, place in enumerate(found.places):
+        assert place is None or result[place] == tree.words[node]
+    for treelet in found.treelets:
+        members = {treelet.head, *(n for n, h in enumerate(tree.heads) if h == treelet.head + 1)}
+        assert set(treelet.nodes) == members - set(found.lacking)
+        assert treelet.places == tuple(found.places[node] for node in treelet.nodes)
+        assert treelet.alignment.reference == tuple(tree.words[n] for n in treelet.nodes)
+        order = sorted(treelet.places)
+        assert treelet.alignment.candidate == tuple(result[place] for place in order)
+
+
+@given(result=results, tree=trees())
+def test_a_walk_over_the_tree_counts_the_same(result: list[str], tree: kt.Tree) -> None:
+    found = kt.GenerationTreeAccuracy().explain(" ".join(result), tree)
+    places = {node: place for node, place in enumerate(found.places) if place is not None}
+    s, i, d, m = errors(tree.words, tree.heads, result, places)
+    assert found.counts == dict(zip(KINDS, (s, i - m, d - m, m), strict=True))
+
+
+def test_the_papers_example() -> None:
+    found = kt.metric("generation_tree_accuracy").explain(RESULT, TREE)
+    parts = {TREE.words[t.head]: (t.moves, t.errors) for t in found.treelets}
+    assert parts == {"estimate": (2, 2), "for": (0, 0), "phase": (1, 1)}
+    top = next(t for t in found.treelets if t.errors == 2)
+    assert " ".join(top.alignment.reference) == "There was no cost estimate for"
+    assert " ".join(top.alignment.candidate) == "There was estimate for no cost"
+    assert found.counts == dict(zip(KINDS, (0, 0, 0, 3), strict=True))
+    assert [found.share(t.errors) for t in found.treelets] == [2 / 9, 0, 1 / 9]
+    simple = kt.metric("simple_tree_accuracy").explain(RESULT, TREE)
+    assert simple.counts == dict(zip(KINDS, (0, 3, 3, 0), strict=True))
+    assert simple.errors == 6
+
+
+def test_words_that_are_lacking_and_besides() -> None:
+    found = kt.metric("generation_tree_accuracy").explain("was there a cost estimate", TREE)
+    assert [TREE.words[node] for node in found.lacking] == [
+        *("There", "no", "for", "the", "second", "phase")
+    ]
+    assert [found.candidate[place] for place in found.besides] == ["there", "a"]
+    assert found.counts == dict(zip(KINDS, (0, 2, 6, 0), strict=True))
+
+
+def test_the_first_of_equally_good_trees_is_explained() -> None:
+    good, other = kt.Tree(("a", "b"), (0, 1)), kt.Tree(("a", "c"), (0, 1))
+    found = kt.metric("simple_tree_accuracy").explain("a b", [other, good, good])
+    assert (found.reference, found.tree, found.value) == (1, good, 1.0)
+
+
+def test_the_regressions_have_the_same_treelets() -> None:
+    found = kt.metric("quality_accuracy").explain(RESULT, TREE)
+    assert found.value == kt.metric("quality_accuracy").corpus([RESULT], [TREE]).value
+    assert found.treelets == kt.metric("simple_tree_accuracy").explain(RESULT, TREE).treelets
+
+
+def test_what_cannot_be_explained() -> None:
+    metric = kt.metric("generation_tree_accuracy")
+    with pytest.raises(InputError, match="no reference was given"):
+        metric.explain("a", [])
+    for references in ("a b", ["a b"], [TREE, None], 3):
+        with pytest.raises(InputError, match="give a Tree or a list of them"):
+            metric.explain("a", references)  # type: ignore[arg-type]
