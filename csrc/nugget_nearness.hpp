@@ -22,6 +22,15 @@ namespace karat {
 
 class NuggetNearness {
   public:
+    static constexpr int kBits = 21, kLongest = 64 / kBits;
+
+    // Whether units of so many tokens have keys of their own.
+    static bool fit(const int32_t* ids, size_t count, int64_t order) {
+        return order == 1 || std::all_of(ids, ids + count, [](int32_t id) {
+                   return static_cast<uint32_t>(id) >> kBits == 0;
+               });
+    }
+
     // Response i has the sentences from bounds[i] on; `relevance` has a row for each sentence and
     // a column for each nugget; nugget g has the texts from nuggets[g] on.
     NuggetNearness(const Ragged& sentences, const int64_t* bounds, int64_t responses,
@@ -60,9 +69,11 @@ class NuggetNearness {
         int64_t responses = 0;                 // that have it
     };
 
+    // Three tokens of 21 bits fill a key: characters have no more, and whoever calls sees to it
+    // that tokens `fit`. A token that stands alone may have all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
         uint64_t found = 0;
-        for (int k = 0; k < order_; ++k) found = found << 21 | static_cast<uint32_t>(ids[k]);
+        for (int k = 0; k < order_; ++k) found = found << kBits | static_cast<uint32_t>(ids[k]);
         return found;
     }
 

@@ -62,6 +62,29 @@ def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
     assert "no vital nuggets, so no F and no V: question q2" in found["notes"]
 
 
+def test_a_signature_is_that_of_the_scores(output: Output, files: Path) -> None:
+    for more in ((), ("--classifier", "paper", "--stem", "porter"), ("--no-guess", "--as-judged")):
+        both = ("heron", "kestrel", "-k", "demo-nuggets", "-f", "json", *more)
+        diff, score = (json.loads(output("nuggets", name, *both)) for name in ("diff", "score"))
+        assert diff["signature"] == score["signature"]
+        assert list(diff["signature"]) == ["nugget-f"]
+        page = output("nuggets", "diff", *both[: -len(more) or None], *more, "-f", "html")
+        assert diff["signature"]["nugget-f"] in page
+
+
+def test_of_both_versions_own_judgements_may_stand(output: Output, files: Path) -> None:
+    """The words of the old version were judged to carry the lens in another run alone."""
+    (files / "judged.txt").write_text(
+        "q1 x 1 d A lens.\nq1 mine 1 d A lens.\nq1 mine 2 d Bees, a lens.\n"
+        "q1 x 1 1\nq1 mine 1 1=0\nq1 mine 2 1\n"
+    )
+    rows = [
+        {(r["question"], r["nugget"]): r["change"] for r in json.loads(output(*args))["rows"]}
+        for args in ((*ARGS, "--all", "-f", "json"), (*ARGS, "--all", "-f", "json", "--as-judged"))
+    ]
+    assert (rows[0]["q1", "1"], rows[1]["q1", "1"]) == ("kept", "gained")
+
+
 def test_kept_and_missed_ones_on_request(output: Output, files: Path) -> None:
     found = json.loads(output(*ARGS, "-f", "json"))
     assert [row["change"] for row in found["rows"]] == ["gained", "lost"]

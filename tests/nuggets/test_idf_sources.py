@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.nuggets.classifier import Classifier, pooled_idf
+from karat.nuggets.classifier import Classifier, smoothed_idf
 from karat.nuggets.idf_sources import Corpus, IdfSource
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.pool import Pool, make_pool
@@ -26,7 +26,7 @@ def pool() -> Pool:
 def test_pooled_is_that_of_the_responses() -> None:
     one, rule = pool(), Classifier()
     found = IdfSource().of_classifier(one, rule)
-    assert list(found(WORDS)) == list(pooled_idf(one.texts, rule)(WORDS))
+    assert list(found(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
 
 
 @pytest.mark.parametrize("stem", ["none", "english"])
@@ -35,7 +35,7 @@ def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str
     (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
     rule = Classifier(stem=stem)
     found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
-    assert list(found(WORDS)) == list(pooled_idf(lines, rule)(WORDS))
+    assert list(found(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
     reactors = 2 if stem == "english" else 1
     assert found(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
 

@@ -10,14 +10,11 @@ import pytest
 from browser import CHROMIUM, ask, faults
 from report.test_report_browser import CONTRAST, DARK
 
-from karat.cli.nuggets_score import score_runs
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.nuggeteer import GuessRule
-from karat.nuggets.official import Official
 from karat.nuggets.runs import Response, make_run
+from karat.nuggets.scoring import score_nuggets
 from karat.nuggets.sets import NuggetSet
-from karat.progress import silent
 from karat.report.nugget_matrix import score_page
 from karat.report.nuggets import score_document
 from karat.report.render import render
@@ -56,9 +53,9 @@ CLICK = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
-    scored = score_runs(nuggets, how := Official(), GuessRule(), silent).scored
-    document = score_document(nuggets, scored, how, True, "karat")
-    whole = score_page(document, nuggets, scored, strict=False)
+    done = score_nuggets(nuggets)
+    document = score_document(nuggets, done, True, "karat")
+    whole = score_page(document, nuggets, done.scored, strict=False)
     path = tmp_path_factory.mktemp("page") / "nuggets.html"
     path.write_text(render(whole, "html"), "utf-8")
     return path

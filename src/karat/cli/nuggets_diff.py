@@ -14,7 +14,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from karat.nuggets.decisions import Decided
     from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @nuggets_options.key
 @nuggets_options.judgements
 @nuggets_options.scoring
+@nuggets_options.corrected(True)
 @nuggets_options.guessing
 @nuggets_options.classifier
 @click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
@@ -42,6 +43,7 @@ def command(
     beta: float,
     weights: str,
     strict: bool,
+    corrected: bool,
     guess: bool,
     rule: GuessRule,
     everything: bool,
@@ -62,6 +64,7 @@ def command(
     from karat.nuggets.nuggeteer import nuggeteer
     from karat.nuggets.official import Official
     from karat.nuggets.sets import remarks
+    from karat.nuggets.signature import signature
     from karat.report.nugget_changes import changes_document
     from karat.report.nugget_classifiers import about_guesses
 
@@ -72,31 +75,41 @@ def command(
         if not guess:
             need_judgements(both[0], key)
         runs = [run for found in both for run in found.runs.values()]
+        judged_as = [None if corrected else run.tag for run in runs]
         if runs[0].tag == runs[1].tag:  # two versions of one system
             names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
             runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
         versions = replace(both[0], runs={run.tag: run for run in runs})
         guesses = nuggeteer(versions, progress, rule=rule) if guess else None
-        before, after = _decided(versions, guesses, progress)
+        before, after = _decided(versions, guesses, judged_as, progress)
         result = changes(both[0].key, how, before, after)
-    told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
+    told = dict.fromkeys(
+        sentence for found in both for sentence in remarks(found, corrected=corrected)
+    )
     if guesses is not None:
         told |= dict.fromkeys(about_guesses(guesses, rule))
     line = options.command_line()
-    report = changes_document(result, how, line, everything=everything, remarks=[*told])
+    signed = signature(how, guesses, corrected=corrected)
+    report = changes_document(result, signed, line, everything=everything, remarks=[*told])
     show(report, format, output)
 
 
 def _decided(
-    nuggets: NuggetSet, found: Nuggeteer | None, progress: Progress
+    nuggets: NuggetSet,
+    found: Nuggeteer | None,
+    judged_as: Sequence[str | None],
+    progress: Progress,
 ) -> list[tuple[Run, Mapping[str, Decided]]]:
-    """What each run carries, by judgements and, where nobody judged, by guesses."""
+    """What each run carries, by judgements and, where nobody judged, by guesses.
+
+    `judged_as`: the tags under which their own judgements stand as they are, if they do.
+    """
     from karat.nuggets.decisions import decide_run
 
     decided = []
-    for run in nuggets.runs.values():
+    for run, own in zip(nuggets.runs.values(), judged_as, strict=True):
         how = found.guess(run.tag) if found else None
-        told = decide_run(run, nuggets.key, nuggets.judgements, how, progress)
+        told = decide_run(run, nuggets.key, nuggets.judgements, how, progress, own=own)
         decided.append((run, told))
     return decided
 

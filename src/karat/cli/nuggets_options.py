@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from karat.nuggets.paper import Paper
 
 
+def _not_empty(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An empty name is a slip (a variable of the shell that is not set), and not the default."""
+    if value == "":
+        raise click.UsageError(f"{param.opts[0]} is empty: give a {param.metavar}, or leave it out")
+    return value
+
+
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """The names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
@@ -90,6 +97,21 @@ def scoring(function: F) -> F:
     )(function)
 
 
+def corrected(default: bool) -> Callable[[F], F]:
+    """`--corrected`: whether a judgement speaks for identical responses of all runs."""
+
+    def add(function: F) -> F:
+        return click.option(
+            "--corrected/--as-judged",
+            default=default,
+            show_default=True,
+            help="A response carries a nugget if an identical one, of any run, was judged to; or "
+            "what was judged in a run stands as it is.",
+        )(function)
+
+    return add
+
+
 def guessing(function: F) -> F:
     """`--guess`: whether a classifier decides what nobody has judged."""
     return click.option(
@@ -114,6 +136,7 @@ def left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     called = click.option(
         "--institution",
         metavar="PATTERN",
+        callback=_not_empty,
         help="A regular expression for what in a run's tag tells its institution (default: what "
         "stands before the first digit or sign), for runs whose file does not say it.",
     )(called)
@@ -137,9 +160,17 @@ def files_of(idf: IdfSource) -> tuple[str, ...]:
 # ------------------------------------------------------------------------ the paper's classifier
 
 _FORM = (
-    click.option("--stem", metavar="NAME", help="A stemmer, such as english or porter."),
     click.option(
-        "--stop", metavar="LIST", help="Stop words to leave out: en, iso-LANGUAGE or a file."
+        "--stem",
+        metavar="NAME",
+        callback=_not_empty,
+        help="A stemmer, such as english or porter.",
+    ),
+    click.option(
+        "--stop",
+        metavar="LIST",
+        callback=_not_empty,
+        help="Stop words to leave out: en, iso-LANGUAGE or a file.",
     ),
     click.option("--normalised", is_flag=True, help="Divide by what a description would score."),
     click.option("--once", is_flag=True, help="Count an n-gram once in a response."),
@@ -157,6 +188,7 @@ _IDF = (
         default="pooled",
         show_default=True,
         metavar="SOURCE",
+        callback=_not_empty,
         help="Where idf comes from: pooled (the responses), wordfreq, or a file, a text a line.",
     ),
     click.option(
@@ -164,6 +196,7 @@ _IDF = (
         default="en",
         show_default=True,
         metavar="LANGUAGE",
+        callback=_not_empty,
         help="The language that wordfreq is asked for.",
     ),
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @nuggets_options.places
 @nuggets_options.left_out
+@nuggets_options.corrected(False)
 @nuggets_options.paper_form
 @options.output
 def command(
@@ -28,6 +29,7 @@ def command(
     skip_unknown: bool,
     by: str,
     institution: str | None,
+    corrected: bool,
     paper: Paper,
     idf: IdfSource,
     format: str,
@@ -44,6 +46,7 @@ def command(
     """
     from karat.nuggets.evaluation import judged_pool
     from karat.nuggets.folds import with_institutions
+    from karat.nuggets.known import corrected_values
     from karat.nuggets.loading import load_nuggets
     from karat.nuggets.tuning import tune_all
     from karat.report.nugget_evaluation import tune_document
@@ -52,5 +55,6 @@ def command(
     with Bar() as progress:
         found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
         pool, labels = judged_pool(with_institutions(found, institution))
-        tuned = tune_all(pool, labels, by, paper, idf, progress)
-    show(tune_document(found.name, tuned, options.command_line()), format, output)
+        official = corrected_values(pool, found.judgements) if corrected else None
+        tuned = tune_all(pool, labels, by, paper, idf, progress, official)
+    show(tune_document(found.name, tuned, options.command_line(), corrected), format, output)

@@ -2,7 +2,8 @@
 
 The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
 Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
-and the mean share of nuggets, A, for all others.
+and the mean share of nuggets, A, for all others; from judgements as they are, or corrected, as in
+the paper: a response carries a nugget if an identical one, of any system, was judged to carry it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import with_institutions
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Interval, intervals_of_runs
-from karat.nuggets.known import own_values
+from karat.nuggets.known import corrected_values, own_values
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper
@@ -83,6 +84,8 @@ class Evaluation:
     intervals: dict[str, Interval | None]
     """Of what it expects, from its errors on the other runs."""
     idf: IdfSource
+    corrected: bool = False
+    """Whether official judgements are the corrected ones."""
 
     @property
     def best(self) -> Trial:
@@ -131,21 +134,26 @@ def evaluate(
     *,
     paper: Paper | None = None,
     idf: IdfSource | None = None,
+    corrected: bool = False,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
     `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
+    Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
+    tell what the run that is left out was judged.
     """
     paper, source = paper or Paper(), idf or IdfSource()
     pool, labels = judged_pool(nuggets)
+    judged = corrected_values(pool, nuggets.judgements) if corrected else labels
     fold = tuning_folds(pool, by, paper.on_responses)
     asked = settings(paper.classifier)
-    trials = tune(pool, labels, by, asked, source, progress, on_responses=paper.on_responses)
+    teach = paper.on_responses
+    trials = tune(pool, labels, by, asked, source, progress, on_responses=teach, official=judged)
     near = None if by == "question" else Likeness(pool)
     weigh = source.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
     X = evidence(pool, idf=weigh)
-    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress)
-    official = pool.run_scores(np.where(labels > 0, 1.0, 0.0))
+    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress, official=judged)
+    official = pool.run_scores(np.where(judged > 0, 1.0, 0.0))
 
     def scored(classifier: Classifier) -> Floats:
         return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
@@ -155,13 +163,14 @@ def evaluate(
         by,
         tuple(trials),
         calibrated,
-        tuple(_baselines(nuggets, pool, official, beta, source)),
-        tuple(try_models(pool, labels, by, how, source, progress)),
+        tuple(_baselines(nuggets, pool, official, source, beta, corrected)),
+        tuple(try_models(pool, labels, by, how, source, progress, judged)),
         tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
         dict(zip(pool.runs, official.tolist(), strict=True)),
         dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
-        _intervals(pool, calibrated, labels),
+        _intervals(pool, calibrated, judged),
         source,
+        corrected,
     )
 
 
@@ -187,10 +196,14 @@ def _curve(pool: Pool, rule: Classifier, scores: Floats, official: Floats) -> Th
 
 
 def _baselines(
-    nuggets: NuggetSet, pool: Pool, official: Floats, beta: float, source: IdfSource
+    nuggets: NuggetSet,
+    pool: Pool,
+    official: Floats,
+    source: IdfSource,
+    beta: float,
+    corrected: bool,
 ) -> Sequence[Baseline]:
-    how = Official(beta)
-    classic = _classic(nuggets, pool, how)
+    classic = _classic(nuggets, pool, Official(beta), corrected)
     found = []
     idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
@@ -207,10 +220,13 @@ def _baselines(
     return found
 
 
-def _classic(nuggets: NuggetSet, pool: Pool, how: Official) -> dict[str, NDArray[np.float64]]:
+def _classic(
+    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
+) -> dict[str, NDArray[np.float64]]:
     """F(beta) of every run from its judgements."""
     rows = []
     for tag in pool.runs:
-        run = nuggets.runs[tag]
-        rows.append(how.score(run, nuggets.key, decide_run(run, nuggets.key, nuggets.judgements)))
+        run, own = nuggets.runs[tag], None if corrected else tag
+        decided = decide_run(run, nuggets.key, nuggets.judgements, own=own)
+        rows.append(how.score(run, nuggets.key, decided))
     return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}

@@ -75,6 +75,19 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     return np.array(found, dtype=np.float64)
 
 
+def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
+    """What was judged of every cell in any run: the paper's corrected judgements.
+
+    A response carries a nugget if an identical one, of any system, was judged to carry it.
+    """
+    names = [question.id for question in pool.questions]
+    found: list[float] = []
+    for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
+        said = judgements.about(names[q], normal(text))
+        found += [said.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    return np.array(found, dtype=np.float64)
+
+
 def _places(
     pool: Pool, judged: set[tuple[str, str]]
 ) -> dict[tuple[str, str, str], list[tuple[int, int]]]:

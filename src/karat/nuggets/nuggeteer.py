@@ -101,6 +101,8 @@ class Nuggeteer:
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
+    rule: GuessRule = field(default_factory=GuessRule)
+    """What was asked for."""
     _errors: dict[Official, AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official) -> AllErrors:
@@ -274,6 +276,7 @@ def nuggeteer(
     idf = rule.idf.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
     asked = Asked(pool, labels, idf)
     calibrated = _calibrated(asked, measured, progress)
+    calibrated = replace(calibrated, rule=rule)
     if rule.classifier == CALIBRATED:
         return calibrated
     if rule.classifier == AUTO and calibrated.measured is None:
@@ -310,9 +313,8 @@ def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
         cells = pool.cells(rows)
         told = _measured(pool.take(rows), labels[cells], fold[cells], found, cells)
     learned = int(judged.sum())
-    return Nuggeteer(
-        pool, found.probabilities, found.carried, labels, learned, told, PAPER, paper=found
-    )
+    guesses = found.probabilities, found.carried
+    return Nuggeteer(pool, *guesses, labels, learned, told, PAPER, found, rule=rule)
 
 
 def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells: Ints) -> Measured:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import __version__
 from karat.errors import InputError
+from karat.metrics.settings import to_text
 from karat.nuggets.idf import Weigh, count_weights
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.official import (
@@ -38,6 +39,7 @@ from karat.nuggets.official import (
 from karat.nuggets.runs import Response, Run
 from karat.nuggets.words import Words, cut
 from karat.progress import Progress, silent
+from karat.text.stopwords import stop_digest
 
 Floats = NDArray[np.float64]
 
@@ -62,14 +64,13 @@ class Pourpre:
 
     @property
     def signature(self) -> str:
-        """Every setting but where idf comes from, and Karat's version."""
-        kind = "count" if self.weigh is count_weights else "idf"
-        partial = "yes" if self.partial_allowance else "no"
-        return (
-            f"pourpre:beta={self.beta:g},weigh={kind},stem={self.stem},stop={self.stop},"
-            f"threshold={self.threshold:g},partial_allowance={partial},weights={self.weights}"
-            f"|karat={__version__}"
-        )
+        """Every setting, and Karat's version; a function of one's own says its name alone."""
+        settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
+        settings["weigh"] = "count" if self.weigh is count_weights else _name(self.weigh)
+        if self.stop != "none":
+            settings["stop"] += f"@{stop_digest(self.stop)}"
+        shown = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"pourpre:{shown}|karat={__version__}"
 
     def match(self, question: Question, responses: Sequence[Response]) -> Floats:
         """The best match of each nugget; 0 for all without a response."""
@@ -125,6 +126,11 @@ class Pourpre:
             judged=0,
             undecided=0,
         )
+
+
+def _name(weigh: Weigh) -> str:
+    told = getattr(weigh, "signature", None) or getattr(weigh, "__name__", None)
+    return str(told or type(weigh).__name__)
 
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:

@@ -9,7 +9,7 @@ from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.changes import Change, Changes, Significance
-    from karat.nuggets.official import Official, RunScore
+    from karat.nuggets.official import RunScore
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -55,7 +55,7 @@ _TEST = (
 
 def changes_document(
     found: Changes,
-    how: Official,
+    signature: str,
     command: str,
     *,
     everything: bool = False,
@@ -63,6 +63,7 @@ def changes_document(
 ) -> Document:
     """Gained and lost nuggets first; kept and missed ones on request."""
     from karat.nuggets.changes import GAINED, KINDS, LOST
+    from karat.nuggets.official import NAME
 
     shown = KINDS if everything else (GAINED, LOST)
     rows = [_row(row) for kind in shown for row in found.rows if row.kind == kind]
@@ -77,7 +78,7 @@ def changes_document(
             Table("test", "Test", _TEST, [_test(test)], readers="programs"),
         ),
         command=command,
-        signatures={"nugget-f": how.signature},
+        signatures={NAME: signature},
         notes=(_sentence(test), *_open(found), *_skipped(found), *remarks),
     )
 

@@ -12,7 +12,7 @@ from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
-    from karat.report.nuggets import Scored
+    from karat.nuggets.scoring import Scored, Scoring
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
 _NAMES = _TITLES | {"calibrated": "the calibrated"}
@@ -43,17 +43,14 @@ _BOTH = (
 )
 
 
-def with_classifiers(
-    document: Document,
-    scored: Sequence[Scored],
-    found: Nuggeteer,
-    beside: Sequence[Scored] | None,
-    rule: GuessRule,
-) -> Document:
-    """The report of scores, with what is to be said about guesses."""
+def with_classifiers(document: Document, scoring: Scoring, rule: GuessRule) -> Document:
+    """The report of scores, with what is to be said about guesses, if there are any."""
+    if (found := scoring.guesses) is None:
+        return document
     tables: list[Table] = []
-    if found.beside is not None and beside is not None:
-        both = ((found, scored), (found.beside, beside))
+    scored = scoring.scored
+    if found.beside is not None and scoring.beside is not None:
+        both = ((found, scored), (found.beside, scoring.beside))
         tables = [*_agreement(found), _side_by_side(both)]
     paper = found.paper or (found.beside.paper if found.beside else None)
     if paper is not None and paper.models:

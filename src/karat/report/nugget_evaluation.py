@@ -94,7 +94,7 @@ def _models(
     return Table("models", "Thresholds, by marginal likelihood", columns, rows, emphasis=marked)
 
 
-def tune_document(name: str, found: Tuning, command: str) -> Document:
+def tune_document(name: str, found: Tuning, command: str, corrected: bool = False) -> Document:
     """The 24 settings and the threshold models."""
     table = settings_table(found.trials)
     rows = Table("rows", table.title, table.columns, table.rows, emphasis=table.emphasis)
@@ -105,11 +105,16 @@ def tune_document(name: str, found: Tuning, command: str) -> Document:
         "Settings: one threshold, with the best F on the other folds, and runs' scores from "
         f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
         f"{_NO_OWN if found.by == 'question' else ''}.",
+        *[_CORRECTED] * corrected,
         about_idf(found.idf),
     )
     return Document(f"Tuning on {name}", (rows, models), command, {}, notes=notes)
 
 
+_CORRECTED = (
+    "Official judgements are corrected: a response carries a nugget if an identical one, of any "
+    "run, was judged to."
+)
 _NO_OWN = "; nuggets of a question that is left out have only the global threshold"
 
 
@@ -156,6 +161,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
             f"Cross-validated: {_BY[found.by]}.",
             f"Chosen by F in this cross-validation: {_chosen(found)}.",
             "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+            *[_CORRECTED] * found.corrected,
             about_idf(found.idf),
         ),
     )

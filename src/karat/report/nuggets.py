@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
-    from karat.nuggets.decisions import Decided
     from karat.nuggets.judgements import Contradiction
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.nuggeteer import RunIntervals
-    from karat.nuggets.official import Official, RunScore
-    from karat.nuggets.runs import Response, Run
+    from karat.nuggets.runs import Response
+    from karat.nuggets.scoring import Scored, Scoring
     from karat.nuggets.sets import NuggetSet
 
 _INTERVAL = "± is 1.96 standard errors."
@@ -210,21 +209,11 @@ _NUGGETS = (
 )
 
 
-class Scored(NamedTuple):
-    """A run with all that was found out about it."""
-
-    run: Run
-    decided: dict[str, Decided]
-    official: RunScore
-    shares: tuple[Shares, ...]
-    intervals: RunIntervals | None = None
-    """Where a classifier guessed what nobody judged."""
-
-
-def score_document(
-    nuggets: NuggetSet, scored: Sequence[Scored], how: Official, details: bool, command: str
-) -> Document:
+def score_document(nuggets: NuggetSet, found: Scoring, details: bool, command: str) -> Document:
     """Runs, their answers and, with `details`, every nugget."""
+    from karat.nuggets.official import NAME
+
+    scored = found.scored
     tables = [
         Table("rows", "Runs", _RUNS, [run_row(one) for one in scored]),
         Table(
@@ -236,14 +225,14 @@ def score_document(
         ),
     ]
     if details:
-        rows = [row for one in scored for row in _nuggets(nuggets, one, how.strict)]
+        rows = [row for one in scored for row in _nuggets(nuggets, one, found.how.strict)]
         tables.append(Table("nuggets", "Nuggets", _NUGGETS, rows, group="heading"))
     return Document(
         f"Nuggets of {nuggets.name}",
         tuple(tables),
         command,
-        {f"F({how.beta:g})": how.signature},
-        notes=_notes(nuggets, scored),
+        {NAME: found.signature},
+        notes=_notes(nuggets, found),
     )
 
 
@@ -324,10 +313,10 @@ def _evidence(responses: Sequence[Response], credit: int | None, nugget: Nugget)
     return None if credit is None else quoted(spoken(responses[credit].text, nugget))
 
 
-def _notes(nuggets: NuggetSet, scored: Sequence[Scored]) -> tuple[str, ...]:
+def _notes(nuggets: NuggetSet, scoring: Scoring) -> tuple[str, ...]:
     from karat.nuggets.sets import remarks
 
-    found = remarks(nuggets)
+    scored, found = scoring.scored, remarks(nuggets, corrected=scoring.corrected)
     skipped = list(dict.fromkeys(q for one in scored for q in one.official.skipped))
     if skipped:
         found.append(

@@ -1,0 +1,85 @@
+"""Runs with all that is found out about them: decisions, official and today's scores, intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karat.nuggets.decisions import Decided, decide_run
+from karat.nuggets.modern import Shares, score_shares
+from karat.nuggets.nuggeteer import GuessRule, Nuggeteer, RunIntervals, nuggeteer
+from karat.nuggets.official import Official, RunScore
+from karat.nuggets.runs import Run
+from karat.nuggets.sets import NuggetSet
+from karat.nuggets.signature import signature
+from karat.progress import Progress, silent
+
+
+class Scored(NamedTuple):
+    """A run with all that was found out about it."""
+
+    run: Run
+    decided: dict[str, Decided]
+    official: RunScore
+    shares: tuple[Shares, ...]
+    """A, V and W of every question."""
+    intervals: RunIntervals | None = None
+    """Where a classifier guessed what nobody judged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Runs as they were scored, and as they would be with the guesses of the other classifier."""
+
+    how: Official
+    corrected: bool
+    scored: tuple[Scored, ...]
+    guesses: Nuggeteer | None = None
+    """What guessed, if anything did."""
+    beside: tuple[Scored, ...] | None = None
+
+    @property
+    def signature(self) -> str:
+        """All that changes the numbers, but the texts themselves."""
+        return signature(self.how, self.guesses, corrected=self.corrected)
+
+
+def score_nuggets(
+    nuggets: NuggetSet,
+    how: Official | None = None,
+    *,
+    guess: bool = True,
+    rule: GuessRule | None = None,
+    corrected: bool = True,
+    progress: Progress = silent,
+) -> Scoring:
+    """Score all runs of a set from its judgements and, where there are none, from guesses.
+
+    `rule` says which classifier guesses (the calibrated one); without `guess` what nobody judged
+    gets no credit. Not `corrected`: what was judged in a run stands as it is, whatever was said of
+    the same words elsewhere; else the most favourable counts.
+    """
+    how = how or Official()
+
+    def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
+        runs = nuggets.runs.values()
+        return tuple(_scored(nuggets, run, how, found, corrected, progress) for run in runs)
+
+    found = nuggeteer(nuggets, progress, rule=rule) if guess else None
+    other = found.beside if found else None
+    return Scoring(how, corrected, scored(found), found, scored(other) if other else None)
+
+
+def _scored(
+    nuggets: NuggetSet,
+    run: Run,
+    how: Official,
+    found: Nuggeteer | None,
+    corrected: bool,
+    progress: Progress,
+) -> Scored:
+    given = nuggets.key, nuggets.judgements, found.guess(run.tag) if found else None
+    decided = dict(decide_run(run, *given, progress, own=None if corrected else run.tag))
+    ends = found.intervals(run, decided, how) if found else None
+    shares = score_shares(run, nuggets.key, decided)
+    return Scored(run, decided, how.score(run, nuggets.key, decided), shares, ends)
