@@ -293,7 +293,7 @@ def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     ("make", "sentence"),
     [
         (lambda: Paper(thresholds="coin"), "threshold model 'coin': expected one of auto, global"),
-        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a number"),
+        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a finite number"),
         (lambda: GuessRule("best"), "classifier 'best': expected one of calibrated, paper, auto"),
         (lambda: Classifier(stem="klingon"), "stem=klingon: expected one of none, porter-nltk"),
         (lambda: Classifier(stop="nowhere.txt"), "stop list nowhere.txt: No such file"),

@@ -97,12 +97,12 @@ class Nuggeteer:
     measured: Measured | None = None
     """What tells how wrong it is, if anything does."""
     classifier: str = CALIBRATED
+    rule: GuessRule = field(default_factory=GuessRule)
+    """What was asked for."""
     paper: PaperGuesses | None = None
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
-    rule: GuessRule = field(default_factory=GuessRule)
-    """What was asked for."""
     _errors: dict[Official, AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official) -> AllErrors:
@@ -314,7 +314,7 @@ def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
         told = _measured(pool.take(rows), labels[cells], fold[cells], found, cells)
     learned = int(judged.sum())
     guesses = found.probabilities, found.carried
-    return Nuggeteer(pool, *guesses, labels, learned, told, PAPER, found, rule=rule)
+    return Nuggeteer(pool, *guesses, labels, learned, told, PAPER, rule, found)
 
 
 def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells: Ints) -> Measured:
