@@ -21,6 +21,7 @@ from karat.cli import nuggets_score
 from karat.cli.nuggets import COMMANDS
 from karat.nuggets.classifier import WEIGHTS
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.idf import pooled_idf
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.modern import mean_shares
 from karat.nuggets.nuggeteer import CLASSIFIERS
@@ -169,6 +170,27 @@ def test_official_judgements_may_be_corrected(output: Output, folder: Path, comm
     assert corrected["rows"][0]["f"] > plain["rows"][0]["f"]
     told = [any("are corrected" in note for note in one["notes"]) for one in (plain, corrected)]
     assert told == [False, True]
+
+
+def test_pourpre_scores_beside(output: Output) -> None:
+    demo = kt.load_nuggets("demo-nuggets")
+    args = ("plover", "wren", "-k", "demo-nuggets", "--beta", "5")
+    plain, found = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
+    assert "pourpre" not in plain
+    assert found["rows"] == plain["rows"]
+    both = demo.select("plover", "wren")
+    idf = pooled_idf(both.runs.values(), "porter")
+    ways = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
+    for row in found["pourpre"]:
+        for name, how in ways.items():
+            wanted = how.score(demo.run(row["run"]), demo.key)
+            assert row[f"{name}_micro"] == wanted.micro.f
+            assert row[f"{name}_macro"] == wanted.macro.f
+    assert found["signature"] == {
+        **plain["signature"],
+        "pourpre-count": ways["count"].signature,
+        "pourpre-idf": ways["idf"].signature,
+    }
 
 
 def test_beta_and_strictness_matter(output: Output) -> None:
@@ -381,6 +403,8 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--stem", ""), "--stem is empty: give a NAME, or leave it out"),
         ((*PAPER, "--stop", ""), "--stop is empty: give a LIST, or leave it out"),
         ((*PAPER, "--idf", ""), "--idf is empty: give a SOURCE, or leave it out"),
+        (("heron", "-k", ""), "--key is empty: give a KEY\n"),
+        (("heron", "-k", "demo-nuggets", "-j", ""), "--judgements is empty: give a FILE, or"),
         ((*PAPER, "--idf", "wordfreq", "--idf-language", ""), "--idf-language is empty: give"),
         ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
@@ -476,7 +500,19 @@ def test_evaluate_sets_classifiers_beside_baselines(output: Output, by: str) -> 
     assert names[0] == "calibrated classifier"
     assert sum(name.startswith("Pourpre") for name in names) == 4
     assert sum(name.startswith("ROUGE") for name in names) == 2
-    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"])
+    alone = [row for row in found["rows"] if "guesses alone" in row["what"]]
+    assert len(alone) == (2 if by == "system" else 0)
+    assert all(row["tau_b"] is None and 0 < row["f"] <= 1 for row in alone)
+    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"] if row not in alone)
+
+
+@pytest.mark.parametrize("command", ["tune", "evaluate"])
+def test_partial_support_may_be_none(output: Output, command: str) -> None:
+    args = ("nuggets", command, "demo-nuggets", "-f", "json")
+    plain, strict = (json.loads(output(*args, *more)) for more in ((), ("--strict",)))
+    assert plain["rows"] != strict["rows"]
+    told = "Partial support is none (strict)."
+    assert [told in one["notes"] for one in (plain, strict)] == [False, True]
 
 
 def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -57,6 +59,22 @@ def test_a_stem_is_as_frequent_as_its_words_together() -> None:
     (stem,) = source.of_classifier(one, Classifier(stem="english"))(["reactor"])
     both = sum(wordfreq.word_frequency(word, "en") for word in ("reactor", "reactors"))
     assert stem == pytest.approx(-math.log(both))
+
+
+def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("the reactors\nthe\n")
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=("the reactors\nthe\n",))
+    writer.start()
+    found = []
+    for name in ("c.txt", "pipe"):
+        source = IdfSource(str(tmp_path / name))
+        source.check()
+        of_stems = source.of_classifier(pool(), Classifier(stem="english"))(["reactor"])
+        of_words = source.of_words([RUN], "porter")(["reactor"])
+        found.append((list(of_stems), list(of_words), source.signature.rpartition("@")[2]))
+    writer.join()
+    assert found[0] == found[1]
 
 
 def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:

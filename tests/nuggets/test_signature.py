@@ -24,6 +24,7 @@ SET = NuggetSet(
     "s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED.without(["run5"])
 )
 FINAL = f"|karat={kt.__version__}"
+END = f"idf=pooled|interval=these{FINAL}"
 
 
 def signed(rule: GuessRule | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
@@ -37,14 +38,14 @@ def by_paper(**changed: object) -> GuessRule:
 
 def test_what_is_in_it() -> None:
     plain = "nugget-f:beta=3,weights=vital,strict=no,judgements=corrected"
-    assert signed() == f"{plain}|guess=calibrated:learned=160,responses=48|idf=pooled{FINAL}"
+    assert signed() == f"{plain}|guess=calibrated:learned=160,responses=48|{END}"
     assert signed(guess=False) == f"{plain}|guess=none{FINAL}"
     assert signed(nuggets=replace(SET, judgements=kt.NuggetSet("e", KEY).judgements)) == (
-        f"{plain}|guess=calibrated:learned=nothing,responses=48|idf=pooled{FINAL}"
+        f"{plain}|guess=calibrated:learned=nothing,responses=48|{END}"
     )
     assert signed(by_paper(thresholds="global", stop="en")) == (
         f"{plain}|guess=paper:n=2,weight=idf,stem=none,stop=en@4fade683,tok=intl,normalised=no,"
-        f"once=no,on_responses=no,thresholds=global,learned=160,responses=48|idf=pooled{FINAL}"
+        f"once=no,on_responses=no,thresholds=global,learned=160,responses=48|{END}"
     )
 
 
@@ -64,7 +65,7 @@ def test_no_two_ways_have_the_same() -> None:
     ]
     found = [signed(rule) for rule in rules]
     found += [signed(how=how) for how in (Official(5), Official(3.0000001), Official(strict=True))]
-    found += [signed(corrected=False), signed(guess=False)]
+    found += [signed(corrected=False), signed(guess=False), signed(general=True)]
     found += [signed(nuggets=SET.select("run5", "run4")), signed(by_paper(n=1), SET.select("run5"))]
     assert all(one != other for one, other in combinations(found[:-2], 2))
     # Runs whose judgements quote all they said are known either way: the same number.
@@ -88,7 +89,7 @@ def test_a_contest_leaves_no_trace_but_the_winner() -> None:
 
 def test_counts_need_no_idf() -> None:
     rule = GuessRule("paper", Paper(Classifier(weight="count")), IdfSource("wordfreq"))
-    assert f"|idf=none{FINAL}" in signed(rule)
+    assert f"|idf=none|interval=these{FINAL}" in signed(rule)
 
 
 def test_a_corpus_is_known_by_what_is_in_it(tmp_path: Path) -> None:

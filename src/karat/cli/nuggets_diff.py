@@ -14,11 +14,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from karat.nuggets.decisions import Decided
-    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
-    from karat.nuggets.runs import Run
+    from karat.nuggets.nuggeteer import GuessRule
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 
@@ -45,6 +41,7 @@ def command(
     strict: bool,
     corrected: bool,
     guess: bool,
+    general: bool,
     rule: GuessRule,
     everything: bool,
     skip_unknown: bool,
@@ -63,6 +60,7 @@ def command(
     from karat.nuggets.changes import changes
     from karat.nuggets.nuggeteer import nuggeteer
     from karat.nuggets.official import Official
+    from karat.nuggets.scoring import score_run
     from karat.nuggets.sets import remarks
     from karat.nuggets.signature import signature
     from karat.report.nugget_changes import changes_document
@@ -81,37 +79,22 @@ def command(
             runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
         versions = replace(both[0], runs={run.tag: run for run in runs})
         guesses = nuggeteer(versions, progress, rule=rule) if guess else None
-        before, after = _decided(versions, guesses, judged_as, progress)
+        scored = [
+            score_run(versions, run, how, guesses, own, general, progress)
+            for run, own in zip(runs, judged_as, strict=True)
+        ]
+        before, after = ((one.run, one.decided) for one in scored)
         result = changes(both[0].key, how, before, after)
     told = dict.fromkeys(
         sentence for found in both for sentence in remarks(found, corrected=corrected)
     )
     if guesses is not None:
-        told |= dict.fromkeys(about_guesses(guesses, rule))
+        certain = any(one.intervals for one in scored)
+        told |= dict.fromkeys(about_guesses(guesses, rule, certain=certain, general=general))
+    signed = signature(how, guesses, corrected=corrected, general=general)
     line = options.command_line()
-    signed = signature(how, guesses, corrected=corrected)
-    report = changes_document(result, signed, line, everything=everything, remarks=[*told])
+    report = changes_document(result, scored, signed, line, everything=everything, remarks=[*told])
     show(report, format, output)
-
-
-def _decided(
-    nuggets: NuggetSet,
-    found: Nuggeteer | None,
-    judged_as: Sequence[str | None],
-    progress: Progress,
-) -> list[tuple[Run, Mapping[str, Decided]]]:
-    """What each run carries, by judgements and, where nobody judged, by guesses.
-
-    `judged_as`: the tags under which their own judgements stand as they are, if they do.
-    """
-    from karat.nuggets.decisions import decide_run
-
-    decided = []
-    for run, own in zip(nuggets.runs.values(), judged_as, strict=True):
-        how = found.guess(run.tag) if found else None
-        told = decide_run(run, nuggets.key, nuggets.judgements, how, progress, own=own)
-        decided.append((run, told))
-    return decided
 
 
 def _open(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @nuggets_options.guessing
 @nuggets_options.classifier
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
+@click.option("--pourpre", is_flag=True, help="Also score by words of descriptions, unjudged.")
 @click.option(
     "--report",
     type=click.Path(),
@@ -44,8 +45,10 @@ def command(
     strict: bool,
     corrected: bool,
     guess: bool,
+    general: bool,
     rule: GuessRule,
     details: bool,
+    pourpre: bool,
     report: str | None,
     skip_unknown: bool,
     format: str,
@@ -61,9 +64,10 @@ def command(
     karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
     """
     from karat.nuggets.official import Official
+    from karat.nuggets.pourpre import score_pourpre
     from karat.nuggets.scoring import score_nuggets
     from karat.report.nugget_classifiers import with_classifiers
-    from karat.report.nuggets import score_document
+    from karat.report.nuggets import score_document, with_pourpre
 
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     check_output(output, read)
@@ -79,12 +83,11 @@ def command(
         found = open_runs(runs, key, judgements, skip_unknown, progress)
         if not guess:
             need_judgements(found, key)
-        done = score_nuggets(
-            found, how, guess=guess, rule=rule, corrected=corrected, progress=progress
-        )
-    document = with_classifiers(
-        score_document(found, done, details, options.command_line()), done, rule
-    )
+        asked = {"guess": guess, "corrected": corrected, "general": general}
+        done = score_nuggets(found, how, rule=rule, progress=progress, **asked)
+        by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
+    document = score_document(found, done, details, options.command_line())
+    document = with_pourpre(with_classifiers(document, done, rule), by_words)
     if report is not None:
         from karat.report.nugget_matrix import score_page
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.calibrated import Validated, cross_validate
 from karat.nuggets.classifier import Classifier
 from karat.nuggets.decisions import decide_run
@@ -23,7 +24,8 @@ from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import with_institutions
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Interval, intervals_of_runs
-from karat.nuggets.known import corrected_values, own_values
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.known import corrected_values, own_values, strictly
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper
@@ -86,6 +88,13 @@ class Evaluation:
     idf: IdfSource
     corrected: bool = False
     """Whether official judgements are the corrected ones."""
+    strict: bool = False
+    """Whether support in part is none."""
+    known: float = 0.0
+    """The share of judged pairs that are known from identical responses in other folds."""
+    alone: tuple[Agreement, Agreement] | None = None
+    """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
+    about runs. None where nothing is known."""
 
     @property
     def best(self) -> Trial:
@@ -106,10 +115,11 @@ class Evaluation:
         return "calibrated" if self.calibrated.agreement.f > paper else "paper"
 
 
-def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
+def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
     """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
 
-    A run whose file does not say its institution has the one that its tag tells.
+    If `strict`, support in part is none. A run whose file does not say its institution has the one
+    that its tag tells.
     """
     nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.rows:
@@ -118,6 +128,7 @@ def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
     runs = [run for tag, run in nuggets.runs.items() if tag in judged]
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
     labels = own_values(pool, nuggets.judgements)
+    labels = strictly(labels) if strict else labels
     known = ~np.isnan(labels)
     if not (labels[known] > 0).any() or not (labels[known] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
@@ -135,16 +146,17 @@ def evaluate(
     paper: Paper | None = None,
     idf: IdfSource | None = None,
     corrected: bool = False,
+    strict: bool = False,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
     `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
     Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
-    tell what the run that is left out was judged.
+    tell what the run that is left out was judged. If `strict`, support in part is none.
     """
     paper, source = paper or Paper(), idf or IdfSource()
-    pool, labels = judged_pool(nuggets)
-    judged = corrected_values(pool, nuggets.judgements) if corrected else labels
+    pool, labels = judged_pool(nuggets, strict=strict)
+    judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     fold = tuning_folds(pool, by, paper.on_responses)
     asked = settings(paper.classifier)
     teach = paper.on_responses
@@ -163,7 +175,9 @@ def evaluate(
         by,
         tuple(trials),
         calibrated,
-        tuple(_baselines(nuggets, pool, official, source, beta, corrected)),
+        tuple(
+            _baselines(nuggets, pool, official, source, Official(beta, strict=strict), corrected)
+        ),
         tuple(try_models(pool, labels, by, how, source, progress, judged)),
         tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
         dict(zip(pool.runs, official.tolist(), strict=True)),
@@ -171,7 +185,31 @@ def evaluate(
         _intervals(pool, calibrated, judged),
         source,
         corrected,
+        strict,
+        *_guesses_alone(pool, judged, calibrated, best(trials)),
     )
+
+
+def official_labels(
+    pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
+) -> Floats:
+    """What classifiers are compared with: the labels that they learn from, or corrected ones."""
+    found = corrected_values(pool, judgements) if corrected else labels
+    return strictly(found) if strict else found
+
+
+def _guesses_alone(
+    pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
+) -> tuple[float, tuple[Agreement, Agreement] | None]:
+    """The share of pairs that are known, and the agreement on those that are not."""
+    share = float(calibrated.known[~np.isnan(judged)].mean())
+    if not share:
+        return share, None
+    one, other = (
+        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        for found in (calibrated, paper)
+    )
+    return share, (one, other)
 
 
 def _like(best: Classifier) -> list[Classifier]:
@@ -200,14 +238,14 @@ def _baselines(
     pool: Pool,
     official: Floats,
     source: IdfSource,
-    beta: float,
+    how: Official,
     corrected: bool,
 ) -> Sequence[Baseline]:
-    classic = _classic(nuggets, pool, Official(beta), corrected)
+    classic = _classic(nuggets, pool, how, corrected)
     found = []
     idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
-        pourpre = Pourpre(beta=beta, weigh=weigh)
+        pourpre = Pourpre(beta=how.beta, weigh=weigh)
         rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
         for kind in ("macro", "micro"):
             mine = np.array([getattr(row, kind).f for row in rows])

@@ -63,7 +63,7 @@ def corpus_idf(
     path: str | os.PathLike[str], stem: str = "none", progress: Progress = silent
 ) -> Idf:
     """From a file of texts, one a line."""
-    return _count(Lines(Path(path), progress), stem, progress)
+    return texts_idf(Lines(Path(path), progress), stem, progress)
 
 
 def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = silent) -> Idf:
@@ -77,11 +77,11 @@ def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = sil
             texts.update(dict.fromkeys(response.text for response in responses))
     if not texts:
         raise InputError("there are no responses to take idf from: name a corpus, or use wordfreq")
-    return _count(Strings(texts.keys(), "responses"), stem, progress)
+    return texts_idf(Strings(texts.keys(), "responses"), stem, progress)
 
 
-def _count(texts: Segments, stem: str, progress: Progress) -> Idf:
-    """Text frequencies, in runs of bounded size."""
+def texts_idf(texts: Segments, stem: str = "none", progress: Progress = silent) -> Idf:
+    """From any texts; they are counted in runs of bounded size."""
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
     for start, stop in runs([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()

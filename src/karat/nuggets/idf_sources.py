@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from karat.nuggets.classifier import Classifier, Idf, bare_words, smoothed_idf
-from karat.nuggets.idf import RAREST, Weigh, corpus_idf, pooled_idf, wordfreq_idf
+from karat.nuggets.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
 from karat.nuggets.pool import Pool
 from karat.nuggets.runs import Run
 from karat.nuggets.words import stems_of
@@ -35,19 +35,15 @@ class Corpus:
     """The texts of a file, one a line; some at a time are read, where they are asked for."""
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
-        self._lines = Lines(path, progress)
+        self.lines = Lines(path, progress)
 
     def __len__(self) -> int:
-        return len(self._lines)
-
-    def digest(self) -> str:
-        """Eight characters that change when the file does."""
-        return self._lines.digest()
+        return len(self.lines)
 
     def __getitem__(self, at: slice) -> list[str]:
         start, stop, step = at.indices(len(self))
         first = start - start % STRIDE
-        found = self._lines.views(first, max(stop, first)).strings()
+        found = self.lines.views(first, max(stop, first)).strings()
         return found[start - first : max(stop, start) - first : step]
 
 
@@ -70,7 +66,7 @@ class IdfSource:
         """What it is, with what tells that a file or package is still the same."""
         if self.name == WORDFREQ:
             return wordfreq_idf(self.language).signature
-        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.digest()}"
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
 
     def check(self) -> None:
         """Fail now rather than later if there is no such thing."""
@@ -101,8 +97,7 @@ class IdfSource:
             return wordfreq_idf(self.language)
         if self.name == POOLED:
             return pooled_idf(runs, stem, self.progress)
-        self.check()
-        return corpus_idf(self.name, stem, self.progress)
+        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
 
 
 def _of_stems(pool: Pool, rule: Classifier, weigh: Weigh) -> Idf:

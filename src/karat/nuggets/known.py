@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.nuggets.judgements import Judgements
+from karat.nuggets.judgements import SUPPORT, Judgements
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import normal
 
@@ -86,6 +86,11 @@ def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
         said = judgements.about(names[q], normal(text))
         found += [said.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
     return np.array(found, dtype=np.float64)
+
+
+def strictly(values: Floats) -> Floats:
+    """The same where support in part is none."""
+    return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 
 def _places(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from karat import __version__
 from karat.errors import InputError
 from karat.metrics.settings import to_text
 from karat.nuggets.idf import Weigh, count_weights
+from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.official import (
     ALLOWANCE,
@@ -37,6 +38,7 @@ from karat.nuggets.official import (
     weights,
 )
 from karat.nuggets.runs import Response, Run
+from karat.nuggets.sets import NuggetSet
 from karat.nuggets.words import Words, cut
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_digest
@@ -126,6 +128,16 @@ class Pourpre:
             judged=0,
             undecided=0,
         )
+
+
+def score_pourpre(
+    nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
+) -> list[tuple[Pourpre, list[RunScore]]]:
+    """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
+    plain = Pourpre(beta=how.beta, weights=how.weights)
+    rare = replace(plain, weigh=idf.of_words(nuggets.runs.values(), plain.stem))
+    runs = nuggets.runs.values()
+    return [(one, [one.score(run, nuggets.key, progress) for run in runs]) for one in (plain, rare)]
 
 
 def _name(weigh: Weigh) -> str:

@@ -33,6 +33,7 @@ class Scoring:
 
     how: Official
     corrected: bool
+    general: bool
     scored: tuple[Scored, ...]
     guesses: Nuggeteer | None = None
     """What guessed, if anything did."""
@@ -41,7 +42,7 @@ class Scoring:
     @property
     def signature(self) -> str:
         """All that changes the numbers, but the texts themselves."""
-        return signature(self.how, self.guesses, corrected=self.corrected)
+        return signature(self.how, self.guesses, corrected=self.corrected, general=self.general)
 
 
 def score_nuggets(
@@ -51,35 +52,41 @@ def score_nuggets(
     guess: bool = True,
     rule: GuessRule | None = None,
     corrected: bool = True,
+    general: bool = False,
     progress: Progress = silent,
 ) -> Scoring:
     """Score all runs of a set from its judgements and, where there are none, from guesses.
 
     `rule` says which classifier guesses (the calibrated one); without `guess` what nobody judged
     gets no credit. Not `corrected`: what was judged in a run stands as it is, whatever was said of
-    the same words elsewhere; else the most favourable counts.
+    the same words elsewhere; else the most favourable counts. Intervals are about these questions;
+    if `general`, about questions like these, too.
     """
     how = how or Official()
 
     def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
-        runs = nuggets.runs.values()
-        return tuple(_scored(nuggets, run, how, found, corrected, progress) for run in runs)
+        return tuple(
+            score_run(nuggets, run, how, found, None if corrected else run.tag, general, progress)
+            for run in nuggets.runs.values()
+        )
 
     found = nuggeteer(nuggets, progress, rule=rule) if guess else None
-    other = found.beside if found else None
-    return Scoring(how, corrected, scored(found), found, scored(other) if other else None)
+    beside = scored(found.beside) if found and found.beside else None
+    return Scoring(how, corrected, general, scored(found), found, beside)
 
 
-def _scored(
+def score_run(
     nuggets: NuggetSet,
     run: Run,
     how: Official,
-    found: Nuggeteer | None,
-    corrected: bool,
-    progress: Progress,
+    found: Nuggeteer | None = None,
+    own: str | None = None,
+    general: bool = False,
+    progress: Progress = silent,
 ) -> Scored:
+    """Score one run; `found` guesses, `own` is as in `decide_run`, `general` as above."""
     given = nuggets.key, nuggets.judgements, found.guess(run.tag) if found else None
-    decided = dict(decide_run(run, *given, progress, own=None if corrected else run.tag))
-    ends = found.intervals(run, decided, how) if found else None
+    decided = dict(decide_run(run, *given, progress, own=own))
+    ends = found.intervals(run, decided, how, general=general) if found else None
     shares = score_shares(run, nuggets.key, decided)
     return Scored(run, decided, how.score(run, nuggets.key, decided), shares, ends)

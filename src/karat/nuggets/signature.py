@@ -1,10 +1,11 @@
 """The signature of a nugget score: all that changes the number, but the texts themselves.
 
     nugget-f:beta=3,weights=vital,strict=no,judgements=corrected|guess=calibrated:learned=13158,
-    responses=927|idf=pooled|karat=0.1.0
+    responses=927|idf=pooled|interval=these|karat=0.1.0
 
 `learned` counts the judged pairs that the classifier learned from; `responses` those that it looked
-at together, which is what pooled idf and likeness depend on.
+at together, which is what pooled idf and likeness depend on. Intervals are about the score on these
+questions, or about questions in general.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 """Judgements speak for identical responses of all runs; or a run's own stand as they are."""
 
 
-def signature(how: Official, found: Nuggeteer | None = None, *, corrected: bool = True) -> str:
-    """How a run was scored; `found` is what guessed, if anything did."""
+def signature(
+    how: Official,
+    found: Nuggeteer | None = None,
+    *,
+    corrected: bool = True,
+    general: bool = False,
+) -> str:
+    """How a run was scored; `found` is what guessed, if anything did, and has intervals then."""
     judged = CORRECTED if corrected else AS_JUDGED
-    return "|".join([f"{how},judgements={judged}", *_guesses(found), f"karat={__version__}"])
+    parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
+    return "|".join(parts)
 
 
-def _guesses(found: Nuggeteer | None) -> list[str]:
+def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:
     if found is None:
         return ["guess=none"]
     by_paper = found.classifier == PAPER
@@ -40,7 +48,8 @@ def _guesses(found: Nuggeteer | None) -> list[str]:
     shown = ",".join(f"{name}={value}" for name, value in settings.items())
     unused = by_paper and found.rule.paper.classifier.weight != "idf"
     idf = "none" if unused else found.rule.idf.signature
-    return [f"guess={found.classifier}:{shown}", f"idf={idf}"]
+    questions = "general" if general else "these"
+    return [f"guess={found.classifier}:{shown}", f"idf={idf}", f"interval={questions}"]
 
 
 def _paper(found: Nuggeteer, paper: Paper) -> dict[str, str]:

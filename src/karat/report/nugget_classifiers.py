@@ -56,8 +56,7 @@ def with_classifiers(document: Document, scoring: Scoring, rule: GuessRule) -> D
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
     certain = any(one.intervals for one in scored)
-    guesses, *others = about_guesses(found, rule)
-    told = (f"{guesses} {_intervals(found, certain)}", *others)
+    told = about_guesses(found, rule, certain=certain, general=scoring.general)
     notes = (*document.notes, *told)
     first, *rest = document.blocks
     return replace(document, blocks=(first, *tables, *rest), notes=notes)
@@ -89,9 +88,15 @@ def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def about_guesses(found: Nuggeteer, rule: GuessRule) -> list[str]:
-    """What the guesses rest on: the classifier, then who won and where idf is from."""
-    told = [_paper(found, rule) if found.classifier == "paper" else _calibrated(found)]
+def about_guesses(
+    found: Nuggeteer, rule: GuessRule, *, certain: bool, general: bool = False
+) -> list[str]:
+    """What the guesses rest on: the classifier and its intervals, who won, where idf is from.
+
+    `certain`: whether there are any intervals; `general`: whether they are about other questions.
+    """
+    guesses = _paper(found, rule) if found.classifier == "paper" else _calibrated(found)
+    told = [f"{guesses} {_intervals(found, certain, general)}"]
     if rule.classifier == "auto":
         told.append(_contest(found))
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
@@ -99,11 +104,12 @@ def about_guesses(found: Nuggeteer, rule: GuessRule) -> list[str]:
     return told
 
 
-def _intervals(found: Nuggeteer, certain: bool) -> str:
+def _intervals(found: Nuggeteer, certain: bool, general: bool) -> str:
     """What the ends of intervals are; `certain`: whether there are any."""
     if found.classifier == "paper" and not certain:
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
-    ends = "Low and high: 95% intervals of A and of F macro on these questions"
+    which = "questions like these" if general else "these questions"
+    ends = f"Low and high: 95% intervals of A and of F macro on {which}"
     if found.classifier == "paper" or found.learned:
         return f"{ends}, from its errors on judged runs it had not seen."
     return f"{ends}."

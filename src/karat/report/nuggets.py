@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Figure, Row, Table
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.nuggeteer import RunIntervals
+    from karat.nuggets.official import RunScore
+    from karat.nuggets.pourpre import Pourpre
     from karat.nuggets.runs import Response
     from karat.nuggets.scoring import Scored, Scoring
     from karat.nuggets.sets import NuggetSet
@@ -215,7 +218,7 @@ def score_document(nuggets: NuggetSet, found: Scoring, details: bool, command: s
 
     scored = found.scored
     tables = [
-        Table("rows", "Runs", _RUNS, [run_row(one) for one in scored]),
+        Table("rows", "Runs", without_ends(_RUNS, scored), [run_row(one) for one in scored]),
         Table(
             "questions",
             "Questions",
@@ -234,6 +237,46 @@ def score_document(nuggets: NuggetSet, found: Scoring, details: bool, command: s
         {NAME: found.signature},
         notes=_notes(nuggets, found),
     )
+
+
+_POURPRE = (
+    Column("run", "Run"),
+    Column("count_micro", "Count micro", 3, align="right", help="Every word weighs 1."),
+    Column("count_macro", "Count macro", 3, align="right", help="Every word weighs 1."),
+    Column("idf_micro", "idf micro", 3, align="right", help="Words weigh their idf."),
+    Column("idf_macro", "idf macro", 3, align="right", help="Words weigh their idf."),
+)
+
+
+def with_pourpre(
+    document: Document, found: Sequence[tuple[Pourpre, Sequence[RunScore]]]
+) -> Document:
+    """The report of scores with those of Pourpre, by counts and by idf, if there are any."""
+    if not found:
+        return document
+    names = ("count", "idf")
+    rows: list[Row] = []
+    for pair in zip(*(scores for _, scores in found), strict=True):
+        row: dict[str, Cell] = {"run": pair[0].run}
+        for name, one in zip(names, pair, strict=True):
+            row |= {f"{name}_micro": one.micro.f, f"{name}_macro": one.macro.f}
+        rows.append(row)
+    table = Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, rows)
+    signed = {f"pourpre-{name}": how.signature for name, (how, _) in zip(names, found, strict=True)}
+    first, *rest = document.blocks
+    return replace(
+        document, blocks=(first, table, *rest), signatures={**document.signatures, **signed}
+    )
+
+
+_ENDS = frozenset({"f_low", "f_high", "low", "high"})
+
+
+def without_ends(columns: Sequence[Column], scored: Sequence[Scored]) -> tuple[Column, ...]:
+    """The same columns; people are not shown the ends of intervals if there is none."""
+    if any(one.intervals for one in scored):
+        return tuple(columns)
+    return tuple(replace(c, readers="programs") if c.key in _ENDS else c for c in columns)
 
 
 def run_row(one: Scored) -> Row:
