@@ -15,6 +15,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.nuggets.nuggeteer import GuessRule
+    from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 
@@ -58,11 +59,9 @@ def command(
     karat nuggets diff heron kestrel --key demo-nuggets
     """
     from karat.nuggets.changes import changes
-    from karat.nuggets.nuggeteer import nuggeteer
     from karat.nuggets.official import Official
-    from karat.nuggets.scoring import score_run
+    from karat.nuggets.scoring import score_nuggets
     from karat.nuggets.sets import remarks
-    from karat.nuggets.signature import signature
     from karat.report.nugget_changes import changes_document
     from karat.report.nugget_classifiers import about_guesses
 
@@ -72,29 +71,34 @@ def command(
         both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
         if not guess:
             need_judgements(both[0], key)
-        runs = [run for found in both for run in found.runs.values()]
-        judged_as = [None if corrected else run.tag for run in runs]
-        if runs[0].tag == runs[1].tag:  # two versions of one system
-            names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
-            runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
+        given = [run for found in both for run in found.runs.values()]
+        runs = _told_apart(given, old, new)
+        judged_as = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
         versions = replace(both[0], runs={run.tag: run for run in runs})
-        guesses = nuggeteer(versions, progress, rule=rule) if guess else None
-        scored = [
-            score_run(versions, run, how, guesses, own, general, progress)
-            for run, own in zip(runs, judged_as, strict=True)
-        ]
-        before, after = ((one.run, one.decided) for one in scored)
-        result = changes(both[0].key, how, before, after)
-    told = dict.fromkeys(
-        sentence for found in both for sentence in remarks(found, corrected=corrected)
-    )
-    if guesses is not None:
-        certain = any(one.intervals for one in scored)
-        told |= dict.fromkeys(about_guesses(guesses, rule, certain=certain, general=general))
-    signed = signature(how, guesses, corrected=corrected, general=general)
+        done = score_nuggets(
+            versions,
+            how,
+            guess=guess,
+            rule=rule,
+            corrected=corrected,
+            general=general,
+            judged_as=judged_as,
+            progress=progress,
+        )
+        result = changes(versions.key, how, *((one.run, one.decided) for one in done.scored))
+    told = [sentence for found in both for sentence in remarks(found, corrected=corrected)]
+    told = [*dict.fromkeys([*told, *about_guesses(done, rule)])]
     line = options.command_line()
-    report = changes_document(result, scored, signed, line, everything=everything, remarks=[*told])
+    report = changes_document(result, done, line, everything=everything, remarks=told)
     show(report, format, output)
+
+
+def _told_apart(runs: list[Run], old: str, new: str) -> list[Run]:
+    """Two versions of one system, which use the same tag, are called as they were given."""
+    if runs[0].tag != runs[1].tag:
+        return runs
+    names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
+    return [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
 
 
 def _open(

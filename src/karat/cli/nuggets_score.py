@@ -72,19 +72,21 @@ def command(
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     check_output(output, read)
     check_output(report, read)
-    if (
-        output is not None
-        and report is not None
-        and Path(output).resolve() == Path(report).resolve()
-    ):
-        raise InputError(f"--report and --output are both {report}: name two files")
+    _check_two(output, report)
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)
         if not guess:
             need_judgements(found, key)
-        asked = {"guess": guess, "corrected": corrected, "general": general}
-        done = score_nuggets(found, how, rule=rule, progress=progress, **asked)
+        done = score_nuggets(
+            found,
+            how,
+            guess=guess,
+            rule=rule,
+            corrected=corrected,
+            general=general,
+            progress=progress,
+        )
         by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
     document = score_document(found, done, details, options.command_line())
     document = with_pourpre(with_classifiers(document, done, rule), by_words)
@@ -93,6 +95,12 @@ def command(
 
         show(score_page(document, found, done.scored, how.strict), "html", report)
     show(document, format, output)
+
+
+def _check_two(output: str | None, report: str | None) -> None:
+    """Both would be written to the same file, one after the other."""
+    if output and report and Path(output).resolve() == Path(report).resolve():
+        raise InputError(f"--report and --output are both {report}: name two files")
 
 
 def open_runs(

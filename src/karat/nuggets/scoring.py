@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,6 +54,7 @@ def score_nuggets(
     rule: GuessRule | None = None,
     corrected: bool = True,
     general: bool = False,
+    judged_as: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Scoring:
     """Score all runs of a set from its judgements and, where there are none, from guesses.
@@ -60,14 +62,16 @@ def score_nuggets(
     `rule` says which classifier guesses (the calibrated one); without `guess` what nobody judged
     gets no credit. Not `corrected`: what was judged in a run stands as it is, whatever was said of
     the same words elsewhere; else the most favourable counts. Intervals are about these questions;
-    if `general`, about questions like these, too.
+    if `general`, about questions like these, too. `judged_as` has the tags of runs that were judged
+    under another one.
     """
-    how = how or Official()
+    how, names = how or Official(), judged_as or {}
 
     def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
         return tuple(
-            score_run(nuggets, run, how, found, None if corrected else run.tag, general, progress)
-            for run in nuggets.runs.values()
+            _scored(nuggets, run, how, found, own, general, progress)
+            for tag, run in nuggets.runs.items()
+            for own in (None if corrected else names.get(tag, tag),)
         )
 
     found = nuggeteer(nuggets, progress, rule=rule) if guess else None
@@ -75,16 +79,15 @@ def score_nuggets(
     return Scoring(how, corrected, general, scored(found), found, beside)
 
 
-def score_run(
+def _scored(
     nuggets: NuggetSet,
     run: Run,
     how: Official,
-    found: Nuggeteer | None = None,
-    own: str | None = None,
-    general: bool = False,
-    progress: Progress = silent,
+    found: Nuggeteer | None,
+    own: str | None,
+    general: bool,
+    progress: Progress,
 ) -> Scored:
-    """Score one run; `found` guesses, `own` is as in `decide_run`, `general` as above."""
     given = nuggets.key, nuggets.judgements, found.guess(run.tag) if found else None
     decided = dict(decide_run(run, *given, progress, own=own))
     ends = found.intervals(run, decided, how, general=general) if found else None

@@ -10,7 +10,7 @@ from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.changes import Change, Changes, Significance
-    from karat.nuggets.scoring import Scored
+    from karat.nuggets.scoring import Scored, Scoring
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -67,8 +67,7 @@ _TEST = (
 
 def changes_document(
     found: Changes,
-    scored: Sequence[Scored],
-    signature: str,
+    scoring: Scoring,
     command: str,
     *,
     everything: bool = False,
@@ -76,11 +75,12 @@ def changes_document(
 ) -> Document:
     """Gained and lost nuggets first; kept and missed ones on request.
 
-    `scored` are both versions, for their scores and intervals.
+    `scoring` is that of both versions, for their scores and intervals.
     """
     from karat.nuggets.changes import GAINED, KINDS, LOST
     from karat.nuggets.official import NAME
 
+    scored = scoring.scored
     shown = KINDS if everything else (GAINED, LOST)
     rows = [_row(row) for kind in shown for row in found.rows if row.kind == kind]
     tests = {score: found.significance(score) for score in ("F", "A")}
@@ -96,7 +96,7 @@ def changes_document(
             ),
         ),
         command=command,
-        signatures={NAME: signature},
+        signatures={NAME: scoring.signature},
         notes=(
             *(_sentence(*one) for one in tests.items()),
             *_unsure(found),

@@ -55,9 +55,7 @@ def with_classifiers(document: Document, scoring: Scoring, rule: GuessRule) -> D
     paper = found.paper or (found.beside.paper if found.beside else None)
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
-    certain = any(one.intervals for one in scored)
-    told = about_guesses(found, rule, certain=certain, general=scoring.general)
-    notes = (*document.notes, *told)
+    notes = (*document.notes, *about_guesses(scoring, rule))
     first, *rest = document.blocks
     return replace(document, blocks=(first, *tables, *rest), notes=notes)
 
@@ -88,15 +86,12 @@ def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def about_guesses(
-    found: Nuggeteer, rule: GuessRule, *, certain: bool, general: bool = False
-) -> list[str]:
-    """What the guesses rest on: the classifier and its intervals, who won, where idf is from.
-
-    `certain`: whether there are any intervals; `general`: whether they are about other questions.
-    """
+def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
+    """What the guesses rest on: the classifier and its intervals, who won, where idf is from."""
+    if (found := scoring.guesses) is None:
+        return []
     guesses = _paper(found, rule) if found.classifier == "paper" else _calibrated(found)
-    told = [f"{guesses} {_intervals(found, certain, general)}"]
+    told = [f"{guesses} {_intervals(found, scoring)}"]
     if rule.classifier == "auto":
         told.append(_contest(found))
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
@@ -104,11 +99,11 @@ def about_guesses(
     return told
 
 
-def _intervals(found: Nuggeteer, certain: bool, general: bool) -> str:
-    """What the ends of intervals are; `certain`: whether there are any."""
-    if found.classifier == "paper" and not certain:
+def _intervals(found: Nuggeteer, scoring: Scoring) -> str:
+    """What the ends of intervals are, if there are any."""
+    if found.classifier == "paper" and not any(one.intervals for one in scoring.scored):
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
-    which = "questions like these" if general else "these questions"
+    which = "questions like these" if scoring.general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {which}"
     if found.classifier == "paper" or found.learned:
         return f"{ends}, from its errors on judged runs it had not seen."
