@@ -114,6 +114,26 @@ def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
     assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
 
 
+@pytest.mark.parametrize(("width", "stays"), [(700, True), (400, False)])
+def test_nuggets_stay_in_view_beside_many_runs(tmp_path: Path, width: int, stays: bool) -> None:
+    runs = {f"run{k}": make_run(f"run{k}", [("q1", Response(f"No {k}."))]) for k in range(60)}
+    nuggets = NuggetSet("s", KEY, MappingProxyType(runs), JUDGED)
+    done = score_nuggets(nuggets, guess=False)
+    document = score_document(nuggets, done, False, "karat")
+    wide = tmp_path / "wide.html"
+    whole = score_page(document, nuggets, done.scored, strict=False)
+    wide.write_text(render(whole, "html"), "utf-8")
+    program = """
+      const frame = document.querySelector("table.matrix").closest(".scroll");
+      frame.scrollLeft = 600;
+      const left = (one) => Math.round(one.getBoundingClientRect().left);
+      return [frame.scrollLeft, left(frame), left(frame.querySelector("th[scope=row]"))];
+    """
+    scrolled, frame, head = ask(wide, program, f"--window-size={width},900")
+    assert scrolled == 600
+    assert (head == frame) == stays
+
+
 @pytest.mark.parametrize("width", [360, 1300])
 def test_only_tables_scroll_sideways(page: Path, width: int) -> None:
     program = """
