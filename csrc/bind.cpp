@@ -507,12 +507,8 @@ Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids 
     check_starts(bounds, responses, s_offsets.shape(0) - 1);
     if (relevance.shape(0) != s_offsets.shape(0) - 1 || relevance.shape(1) != count)
         throw nb::value_error("expected a relevance for every sentence and nugget");
-    if (order < 1 || order > NuggetNearness::kLongest || first < 0 ||
-        static_cast<size_t>(first) > responses)
+    if (order < 1 || order > 3 || first < 0 || static_cast<size_t>(first) > responses)
         throw nb::value_error("expected units of 1 to 3 tokens, and at most all responses");
-    if (!NuggetNearness::fit(s_ids.data(), s_ids.size(), order) ||
-        !NuggetNearness::fit(t_ids.data(), t_ids.size(), order))
-        throw nb::value_error("expected tokens below 2^21 where a unit has several");
     const size_t some = static_cast<size_t>(first);
     std::vector<double> found(responses * some * count);
     Poll poll{std::move(check)};

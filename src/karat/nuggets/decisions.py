@@ -82,11 +82,12 @@ def decide(
     values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
     known = np.zeros(shape, dtype=np.bool_)
     judgements = judgements or Judgements(())
-    columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
+    names = [nugget.id for nugget in question.nuggets]
     for i, response in enumerate(responses):
-        said = judgements.about(question.id, response.normal, own)
-        for nugget in columns.keys() & said.keys():
-            values[i, columns[nugget]], known[i, columns[nugget]] = said[nugget], True
+        if said := judgements.about(question.id, response.normal, own):
+            columns = [j for j, name in enumerate(names) if name in said]
+            values[i, columns] = [said[names[j]] for j in columns]
+            known[i, columns] = True
     return Decided(values, known)
 
 
