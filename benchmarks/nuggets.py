@@ -26,7 +26,7 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.classifier import Classifier, Index, forget_texts, pooled_idf, score
+from karat.nuggets.classifier import Classifier, Index, forget_texts, score, smoothed_idf
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.evidence import evidence
 from karat.nuggets.judgements import Judged, Judgements
@@ -191,7 +191,7 @@ def main() -> None:
     texts = _Texts([answer[i : i + 120] for answer in answers for i in range(0, 600, 40)], count)
     question = Question("q", tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
     rule = Classifier(2)
-    index = Index([question], rule, pooled_idf(texts[:1000], rule))
+    index = Index([question], rule, smoothed_idf(texts[:1000], rule))
     start = time.process_time()
     scores = index.scores(texts, np.array([0, count]))
     took = time.process_time() - start

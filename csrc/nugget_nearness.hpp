@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "numbering.hpp"
@@ -60,14 +61,26 @@ class NuggetNearness {
         int64_t responses = 0;                 // that have it
     };
 
+    static constexpr int kBits = 21;
+
+    // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
+    // several, are refused by `check`. A token that stands alone may have all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
         uint64_t found = 0;
-        for (int k = 0; k < order_; ++k) found = found << 21 | static_cast<uint32_t>(ids[k]);
+        for (int k = 0; k < order_; ++k) found = found << kBits | static_cast<uint32_t>(ids[k]);
         return found;
+    }
+
+    void check(const int32_t* ids, int64_t count) const {
+        if (order_ > 1 && std::any_of(ids, ids + count, [](int32_t id) {
+                return static_cast<uint32_t>(id) >> kBits != 0;
+            }))
+            throw std::invalid_argument("expected tokens below 2^21 where a unit has several");
     }
 
     // Notes the distinct units of a sentence, and which responses have them.
     void read(const Ragged& sentences, int64_t s, int64_t i) {
+        check(sentences.begin(s), sentences.length(s));
         for (int64_t at = 0; at + order_ <= sentences.length(s); ++at) {
             const int32_t u = numbers_.add(key(sentences.begin(s) + at)) - 1;
             if (static_cast<size_t>(u) == seen_.size()) seen_.emplace_back();
@@ -127,7 +140,8 @@ class NuggetNearness {
     void own(const Ragged& texts, const int64_t* nuggets) {
         std::vector<int64_t> last(idf_.size(), -1);
         for (size_t g = 0; g < count_; ++g)
-            for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t)
+            for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t) {
+                check(texts.begin(t), texts.length(t));
                 for (int64_t at = 0; at + order_ <= texts.length(t); ++at) {
                     const int32_t number = numbers_.find(key(texts.begin(t) + at));
                     const int32_t u = number ? kept_[number - 1] : -1;
@@ -135,6 +149,7 @@ class NuggetNearness {
                     last[u] = static_cast<int64_t>(g);
                     weight(u)[g] += 6 * idf_[u];
                 }
+            }
     }
 
     // The first responses that have each unit, in their order.

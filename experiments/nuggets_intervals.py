@@ -34,7 +34,6 @@ import numpy as np
 from nugget_sets import SETS, pooled
 
 import karat as kt
-from karat.cli.nuggets_score import score_runs
 from karat.nuggets.calibrated import cross_validate, fit_calibrated
 from karat.nuggets.classifier import forget_texts
 from karat.nuggets.decisions import Decided, decide_run
@@ -46,7 +45,7 @@ from karat.nuggets.judgements import Judgements
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import GuessRule, _folds, nuggeteer
+from karat.nuggets.nuggeteer import _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import Run, characters, normal
@@ -135,7 +134,7 @@ def speed() -> None:
         for cached in (_cut_sentences, characters, normal):
             cached.cache_clear()
         start = time.process_time()
-        score_runs(nuggets, HOW, GuessRule(), lambda *told: None)
+        kt.score_nuggets(nuggets, HOW)
         times.append(time.process_time() - start)
     print(f"{len(nuggets.runs)} runs: {min(times):.2f} s of CPU")
 

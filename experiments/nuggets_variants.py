@@ -27,7 +27,7 @@ from nugget_sets import SETS, pooled
 from karat.nuggets import likeness as likenesses
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.calibrated import cross_validate
-from karat.nuggets.classifier import Classifier, pooled_idf, score
+from karat.nuggets.classifier import Classifier, score, smoothed_idf
 from karat.nuggets.evidence import NAMES, SENTENCES, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import make_key
@@ -237,7 +237,7 @@ def paper() -> None:
     print("| setting | F, LOTO | F, in hindsight |\n|---|---|---|")
     for stem, stop, n in product(("none", "english", "porter"), ("none", "en"), (1, 2)):
         base = Classifier(n, stem=stem, stop=stop, normalised=True, once=True)
-        idf = pooled_idf(pool.texts, base)
+        idf = smoothed_idf(pool.texts, base)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
             s = score(pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)])

@@ -89,6 +89,7 @@ _EXPORTS = {
     "save_evalset": "karat.evalset.saving",
     "save_nuggets": "karat.nuggets.saving",
     "score": "karat.scoring",
+    "score_nuggets": "karat.nuggets.scoring",
     "tokenize": "karat.text.tokens",
     "train_pivot": "karat.paraphrase.pivot_training",
     "train_realizer": "karat.realize.model",
@@ -136,6 +137,7 @@ if TYPE_CHECKING:
     from karat.nuggets.official import Official
     from karat.nuggets.pourpre import Pourpre
     from karat.nuggets.saving import save_nuggets
+    from karat.nuggets.scoring import score_nuggets
     from karat.nuggets.sets import NuggetSet
     from karat.paraphrase.explain import explain_pair
     from karat.paraphrase.metric import PivotF1
@@ -226,6 +228,7 @@ __all__ = [
     "save_evalset",
     "save_nuggets",
     "score",
+    "score_nuggets",
     "tokenize",
     "train_pivot",
     "train_realizer",

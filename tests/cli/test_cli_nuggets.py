@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,9 @@ from karat.cli import nuggets_score
 from karat.cli.nuggets import COMMANDS
 from karat.nuggets.classifier import WEIGHTS
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.idf import pooled_idf
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.modern import mean_shares
 from karat.nuggets.nuggeteer import CLASSIFIERS
 from karat.nuggets.paper import THRESHOLD_MODELS
 from karat.nuggets.sets import NuggetSet
@@ -128,7 +132,65 @@ def test_score_is_what_the_library_says(output: Output) -> None:
             run, demo.key, decide_run(run, demo.key, demo.judgements)
         )
         assert (row["micro"], row["macro"]) == (expected.micro.f, expected.macro.f)
-    assert list(found["signature"].values()) == [kt.Official(weights="pyramid").signature]
+    done = kt.score_nuggets(demo.select("plover", "wren"), kt.Official(weights="pyramid"))
+    assert found["signature"] == {"nugget-f": done.signature}
+    assert [row["A"] for row in found["rows"]] == [mean_shares(one.shares).A for one in done.scored]
+
+
+CONTRARY = "q1 new 1 d A lens.\nq1 old 1 d a lens.\nq1 old 1 1\n"
+"""One run was judged to carry the nugget, the other, with the same words, was not."""
+
+
+def test_judgements_are_corrected_or_stand_as_they_are(output: Output, files: Path) -> None:
+    (files / "contrary.txt").write_text(CONTRARY)
+    args = ("new.run", "-k", "key.txt", "-j", "contrary.txt", "--no-guess")
+    plain, corrected, own = (scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",)))
+    assert [one["rows"][0]["V"] for one in (plain, corrected, own)] == [1, 1, 0]
+    assert plain["signature"] == corrected["signature"] != own["signature"]
+    assert ",judgements=as-judged|guess=none|" in own["signature"]["nugget-f"]
+    told = [next(n for n in one["notes"] if "contra" in n) for one in (plain, own)]
+    assert "of which the highest counts:" in told[0]
+    assert "of which a run's own count, else the highest:" in told[1]
+
+
+CORRECTED = ("--corrected",)
+
+
+@pytest.mark.parametrize("command", ["tune", "evaluate"])
+def test_official_judgements_may_be_corrected(output: Output, folder: Path, command: str) -> None:
+    key, runs, judged = world(questions=4, runs=4)
+    same = [replace(runs[0], tag="same"), *runs]
+    no = [row._replace(run="same", value=0.0) for row in judged.rows if row.run == "run0"]
+    rows = Judgements((*no, *judged.rows))
+    some = NuggetSet("s", key, MappingProxyType({run.tag: run for run in same}), rows)
+    kt.save_nuggets(some, folder / "s.jsonl")
+    args = ("nuggets", command, "s.jsonl", "-f", "json")
+    plain, corrected = (json.loads(output(*args, *more)) for more in ((), CORRECTED))
+    assert plain["rows"] != corrected["rows"]
+    assert corrected["rows"][0]["f"] > plain["rows"][0]["f"]
+    told = [any("are corrected" in note for note in one["notes"]) for one in (plain, corrected)]
+    assert told == [False, True]
+
+
+def test_pourpre_scores_beside(output: Output) -> None:
+    demo = kt.load_nuggets("demo-nuggets")
+    args = ("plover", "wren", "-k", "demo-nuggets", "--beta", "5")
+    plain, found = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
+    assert "pourpre" not in plain
+    assert found["rows"] == plain["rows"]
+    both = demo.select("plover", "wren")
+    idf = pooled_idf(both.runs.values(), "porter")
+    ways = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
+    for row in found["pourpre"]:
+        for name, how in ways.items():
+            wanted = how.score(demo.run(row["run"]), demo.key)
+            assert row[f"{name}_micro"] == wanted.micro.f
+            assert row[f"{name}_macro"] == wanted.macro.f
+    assert found["signature"] == {
+        **plain["signature"],
+        "pourpre-count": ways["count"].signature,
+        "pourpre-idf": ways["idf"].signature,
+    }
 
 
 def test_beta_and_strictness_matter(output: Output) -> None:
@@ -336,7 +398,14 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--idf", "empty.run"), "empty.run is empty: expected one segment a line"),
         ((*PAPER, "--idf", "wordfreq", "--idf-language", "xx"), "wordfreq has no language 'xx'"),
         ((*PAPER, "--idf-language", "de"), "--idf-language is for wordfreq: add --idf wordfreq"),
-        ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a number"),
+        ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a finite number"),
+        ((*PAPER, "--threshold", "-inf"), "threshold=-inf: expected a finite number"),
+        ((*PAPER, "--stem", ""), "--stem is empty: give a NAME, or leave it out"),
+        ((*PAPER, "--stop", ""), "--stop is empty: give a LIST, or leave it out"),
+        ((*PAPER, "--idf", ""), "--idf is empty: give a SOURCE, or leave it out"),
+        (("heron", "-k", ""), "--key is empty: give a KEY\n"),
+        (("heron", "-k", "demo-nuggets", "-j", ""), "--judgements is empty: give a FILE, or"),
+        ((*PAPER, "--idf", "wordfreq", "--idf-language", ""), "--idf-language is empty: give"),
         ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
         ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
@@ -376,6 +445,9 @@ def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: C
     done = called(*tune, "--institution", "(")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("karat: institution '(': no regular expression (")
+    done = called(*tune, "--institution", "")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "karat: --institution is empty: give a PATTERN, or leave it out\n"
     for command in ("tune", "evaluate"):
         done = called("nuggets", command, "demo-nuggets", "--institution", "x")
         assert (done.returncode, done.stdout) == (2, "")
@@ -428,7 +500,19 @@ def test_evaluate_sets_classifiers_beside_baselines(output: Output, by: str) -> 
     assert names[0] == "calibrated classifier"
     assert sum(name.startswith("Pourpre") for name in names) == 4
     assert sum(name.startswith("ROUGE") for name in names) == 2
-    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"])
+    alone = [row for row in found["rows"] if "guesses alone" in row["what"]]
+    assert len(alone) == (2 if by == "system" else 0)
+    assert all(row["tau_b"] is None and 0 < row["f"] <= 1 for row in alone)
+    assert all(-1 <= row["tau_b"] <= 1 for row in found["rows"] if row not in alone)
+
+
+@pytest.mark.parametrize("command", ["tune", "evaluate"])
+def test_partial_support_may_be_none(output: Output, command: str) -> None:
+    args = ("nuggets", command, "demo-nuggets", "-f", "json")
+    plain, strict = (json.loads(output(*args, *more)) for more in ((), ("--strict",)))
+    assert plain["rows"] != strict["rows"]
+    told = "Partial support is none (strict)."
+    assert [told in one["notes"] for one in (plain, strict)] == [False, True]
 
 
 def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:

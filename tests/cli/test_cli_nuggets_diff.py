@@ -54,12 +54,42 @@ def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
         ("kept", "q2", "1", "Salt.", "Salt.", "judgement", "judgement"),
         ("missed", "q1", "2", "", "", "judgement", "nothing"),
     ]
-    assert [row["question"] for row in found["questions"]] == ["q1", "q3"]
-    (test,) = found["test"]
+    assert [(row["question"], row["old"]) for row in found["questions"]] == [
+        ("q1", 1.0),
+        ("q2", None),
+        ("q3", 0.0),
+    ]
+    test, share = found["test"]
     assert (test["questions"], test["old"], test["new"], test["p"]) == (2, 0.5, 0.5, 1)
+    assert [one["score"] for one in found["test"]] == ["F", "A"]
+    assert (share["questions"], share["old"], share["new"]) == (3, 0.5, 2 / 3)
+    assert all(row["low"] is None for row in found["scores"])
     assert any(note.startswith("1 of 2 changes rest on responses") for note in found["notes"])
     assert any("Skipped, not scored 0: q2" in note for note in found["notes"])
     assert "no vital nuggets, so no F and no V: question q2" in found["notes"]
+
+
+def test_a_signature_is_that_of_the_scores(output: Output, files: Path) -> None:
+    for more in ((), ("--classifier", "paper", "--stem", "porter"), ("--no-guess", "--as-judged")):
+        both = ("heron", "kestrel", "-k", "demo-nuggets", "-f", "json", *more)
+        diff, score = (json.loads(output("nuggets", name, *both)) for name in ("diff", "score"))
+        assert diff["signature"] == score["signature"]
+        assert list(diff["signature"]) == ["nugget-f"]
+        page = output("nuggets", "diff", *both[: -len(more) or None], *more, "-f", "html")
+        assert diff["signature"]["nugget-f"] in page
+
+
+def test_of_both_versions_own_judgements_may_stand(output: Output, files: Path) -> None:
+    """The words of the old version were judged to carry the lens in another run alone."""
+    (files / "judged.txt").write_text(
+        "q1 x 1 d A lens.\nq1 mine 1 d A lens.\nq1 mine 2 d Bees, a lens.\n"
+        "q1 x 1 1\nq1 mine 1 1=0\nq1 mine 2 1\n"
+    )
+    rows = [
+        {(r["question"], r["nugget"]): r["change"] for r in json.loads(output(*args))["rows"]}
+        for args in ((*ARGS, "--all", "-f", "json"), (*ARGS, "--all", "-f", "json", "--as-judged"))
+    ]
+    assert (rows[0]["q1", "1"], rows[1]["q1", "1"]) == ("kept", "gained")
 
 
 def test_kept_and_missed_ones_on_request(output: Output, files: Path) -> None:
@@ -151,6 +181,24 @@ def test_the_classifier_that_guessed_is_named(
     args = ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets", "-f", "json")
     notes = json.loads(output(*args, *options))["notes"]
     assert [note.startswith(told) for note in notes].count(True) == 1
-    assert not any("intervals" in note for note in notes)
+    (told,) = [note for note in notes if note.startswith(told)]
+    assert "Low and high: 95% intervals of A and of F macro on these questions" in told
     bare = json.loads(output(*args, "--no-guess"))["notes"]
     assert not any(note.startswith("Guesses") for note in bare)
+
+
+def test_scores_come_with_intervals_and_guesses_are_counted(output: Output, files: Path) -> None:
+    args = [arg for arg in ARGS if arg != "--no-guess"]
+    found, wide = (json.loads(output(*args, "-f", "json", *m)) for m in ((), ("--general",)))
+    for row, general in zip(found["scores"], wide["scores"], strict=True):
+        assert row["low"] <= row["A"] <= row["high"]
+        assert row["f_low"] <= row["f"] <= row["f_high"]
+        assert general["low"] <= row["low"] <= row["high"] <= general["high"]
+    by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in found["rows"]]
+    told = f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
+    assert any(note.startswith(told) for note in found["notes"]) == any(by)
+    assert any("on questions like these." in note for note in wide["notes"])
+    assert found["scores"] != wide["scores"]
+    plain = output(*ARGS)
+    assert "F low" not in plain
+    assert "F low" in output(*args)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.nugget_formulas import score as formula
 
 from karat.errors import InputError
-from karat.nuggets.classifier import Classifier, Index, pooled_idf, score
+from karat.nuggets.classifier import Classifier, Index, score, smoothed_idf
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.pool import Pool, make_pool
@@ -113,8 +113,8 @@ def test_other_scripts_count() -> None:
     assert score(pool, Classifier(1, "count")).tolist() == [0.5, 0.0]
 
 
-def test_pooled_idf_counts_responses_not_words() -> None:
-    found = pooled_idf(["a a b", "a", "c"], Classifier())(["a", "b", "nowhere"])
+def test_smoothed_idf_counts_responses_not_words() -> None:
+    found = smoothed_idf(["a a b", "a", "c"], Classifier())(["a", "b", "nowhere"])
     assert found == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import karat as kt
-from karat.nuggets.classifier import Classifier, pooled_idf
+from karat.nuggets.classifier import Classifier, smoothed_idf
 from karat.nuggets.idf_sources import Corpus, IdfSource
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.pool import Pool, make_pool
@@ -26,7 +28,7 @@ def pool() -> Pool:
 def test_pooled_is_that_of_the_responses() -> None:
     one, rule = pool(), Classifier()
     found = IdfSource().of_classifier(one, rule)
-    assert list(found(WORDS)) == list(pooled_idf(one.texts, rule)(WORDS))
+    assert list(found(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
 
 
 @pytest.mark.parametrize("stem", ["none", "english"])
@@ -35,7 +37,7 @@ def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str
     (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
     rule = Classifier(stem=stem)
     found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
-    assert list(found(WORDS)) == list(pooled_idf(lines, rule)(WORDS))
+    assert list(found(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
     reactors = 2 if stem == "english" else 1
     assert found(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
 
@@ -57,6 +59,22 @@ def test_a_stem_is_as_frequent_as_its_words_together() -> None:
     (stem,) = source.of_classifier(one, Classifier(stem="english"))(["reactor"])
     both = sum(wordfreq.word_frequency(word, "en") for word in ("reactor", "reactors"))
     assert stem == pytest.approx(-math.log(both))
+
+
+def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("the reactors\nthe\n")
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=("the reactors\nthe\n",))
+    writer.start()
+    found = []
+    for name in ("c.txt", "pipe"):
+        source = IdfSource(str(tmp_path / name))
+        source.check()
+        of_stems = source.of_classifier(pool(), Classifier(stem="english"))(["reactor"])
+        of_words = source.of_words([RUN], "porter")(["reactor"])
+        found.append((list(of_stems), list(of_words), source.signature.rpartition("@")[2]))
+    writer.join()
+    assert found[0] == found[1]
 
 
 def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:

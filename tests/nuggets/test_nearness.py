@@ -84,6 +84,24 @@ def test_shapes_are_checked(relevance: np.ndarray, order: int, first: int, told:
         )
 
 
+@pytest.mark.parametrize("large", [1 << 21, -1, 2**31 - 1])
+def test_tokens_too_large_for_a_key_stand_alone(large: int) -> None:
+    """Units of several would have the keys of others: 1, 0 that of 0, 2^21."""
+    one, both = np.array([0, 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
+
+    def near_(sentences: list[list[int]], texts: list[list[int]], order: int) -> np.ndarray:
+        relevance = np.ones((2, 1))
+        return _kernel.nugget_nearness(
+            *ragged(sentences), both, *ragged(texts), one, relevance, order, 2, 2, None
+        )
+
+    assert near_([[large], [large]], [[large]], 1)[0, 1, 0] == pytest.approx(1.0)
+    assert near_([[large], [large & 0x1FFFFF]], [[0]], 1)[0, 1, 0] == 0.0
+    for sentences, texts in ([[0, large], [1, 0]], [[1]]), ([[1, 0], [1, 0]], [[0, large]]):
+        with pytest.raises(ValueError, match=r"tokens below 2\^21"):
+            near_(sentences, texts, 2)
+
+
 def test_what_is_said_elsewhere_hardly_counts() -> None:
     """Two answers agree on the lamp, two on the salary: they are near for that nugget alone."""
     lamp, tower = "She built a turning lamp.", "The lamp never turned for her."

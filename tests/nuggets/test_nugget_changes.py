@@ -111,6 +111,18 @@ def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
     assert test == found.significance()
 
 
+def test_shares_are_compared_too() -> None:
+    """Of okay nuggets there is no F."""
+    key = make_key(Question(str(k), (Nugget("1", ("x",), k < 2),)) for k in range(4))
+    found = compare(key, yes_or_no("--++"), yes_or_no("+++-"), Official())
+    assert found.differences("A") == [("0", 0, 1), ("1", 0, 1), ("2", 1, 1), ("3", 1, 0)]
+    assert found.differences("V") == found.differences() == [("0", 0, 1), ("1", 0, 1)]
+    test = found.significance("A")
+    assert (test.questions, test.old, test.new) == (4, 0.5, 0.75)
+    differences = [b - a for _, a, b in found.differences("A")]
+    assert test.p == pytest.approx(nugget_loops.two_sided_p(differences), abs=0.02)
+
+
 def test_too_few_questions_for_a_test() -> None:
     key = make_key(
         [Question("0", (Nugget("1", ("x",)),)), Question("1", (Nugget("1", ("x",), False),))]

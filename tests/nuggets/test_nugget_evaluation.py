@@ -114,3 +114,33 @@ def test_one_house_cannot_be_left_out() -> None:
     house = {tag: replace(run, institution="all") for tag, run in SET.runs.items()}
     with pytest.raises(InputError, match=r"one institution.*nothing is left to learn from"):
         evaluate(replace(SET, runs=MappingProxyType(house)), "institution")
+
+
+def test_known_pairs_and_guesses_are_told_apart(found: Evaluation) -> None:
+    assert (found.known, found.alone) == (0.0, None)
+    twin = replace(RUNS[1], tag="twin")
+    rows = [row._replace(run="twin") for row in JUDGED.rows if row.run == "run1"]
+    runs = MappingProxyType({**SET.runs, "twin": twin})
+    some = replace(SET, runs=runs, judgements=Judgements((*JUDGED.rows, *rows)))
+    both, labels = evaluate(some), judged_pool(some)[1]
+    assert both.known == pytest.approx(2 / 5)
+    assert both.alone is not None
+    known = both.calibrated.known
+    for one, carried in zip(both.alone, (both.calibrated.carried, both.best.carried), strict=True):
+        yes, mine = labels > 0, carried & ~known
+        assert one.recall == pytest.approx((mine & yes).sum() / (yes & ~known).sum())
+        assert one.precision == pytest.approx((mine & yes).sum() / mine.sum())
+
+
+def test_strictly_partial_support_is_none() -> None:
+    rows = tuple(
+        row._replace(value=row.value / 2) if row.run == "run1" else row for row in JUDGED.rows
+    )
+    some = replace(SET, judgements=Judgements(rows))
+    plain, strict = evaluate(some), evaluate(some, strict=True)
+    assert plain.official["run1"] > strict.official["run1"] == 0
+    none = tuple(r._replace(value=0.0) if r.run == "run1" else r for r in JUDGED.rows)
+    same = evaluate(replace(SET, judgements=Judgements(none)))
+    assert strict.official == same.official
+    assert strict.calibrated.agreement == same.calibrated.agreement
+    assert strict.baselines == same.baselines

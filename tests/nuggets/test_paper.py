@@ -17,7 +17,7 @@ from nuggets.nugget_world import pooled, world
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.agreement import agreement
-from karat.nuggets.classifier import Classifier, pooled_idf, score, trained_score
+from karat.nuggets.classifier import Classifier, score, smoothed_idf, trained_score
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.folds import folds
 from karat.nuggets.idf_sources import IdfSource
@@ -141,7 +141,7 @@ def test_cells_are_decided_without_their_fold(model: str) -> None:
 )
 def test_training_on_responses_leaves_out_those_of_the_fold(rule: Classifier) -> None:
     pool, labels, judged = pooled(questions=3, runs=4)
-    fold, idf = folds(pool, "institution"), pooled_idf(pool.texts, rule)
+    fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule)
     found = trained_score(pool, rule, labels, fold, idf)
     for k in np.unique(fold):
         mine = fold == k
@@ -293,7 +293,7 @@ def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     ("make", "sentence"),
     [
         (lambda: Paper(thresholds="coin"), "threshold model 'coin': expected one of auto, global"),
-        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a number"),
+        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a finite number"),
         (lambda: GuessRule("best"), "classifier 'best': expected one of calibrated, paper, auto"),
         (lambda: Classifier(stem="klingon"), "stem=klingon: expected one of none, porter-nltk"),
         (lambda: Classifier(stop="nowhere.txt"), "stop list nowhere.txt: No such file"),
@@ -327,3 +327,20 @@ def test_a_program_ends_quietly() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.stdout, done.stderr) == ("paper\n", "")
+
+
+def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(*given: object) -> list[Model]:
+        asked.append(given)
+        return compare_models(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("karat.nuggets.paper.compare_models", counted)
+    pool, labels, _ = pooled(questions=4, runs=4)
+    one = np.zeros(len(labels), dtype=np.int64)
+    found = guess(pool, labels, one, Paper(Classifier(1)))
+    assert found.thresholds.model == likeliest_model(found.models)
+    assert len(asked) == 1
+    guess(pool, labels, folds(pool, "system"), Paper(Classifier(1)))
+    assert len(asked) == 1 + 1 + 4  # all cells, and each fold without itself

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from karat.nuggets import unjudged
 from karat.nuggets.calibrated import cross_validate, fit_unjudged
-from karat.nuggets.classifier import pooled_idf
+from karat.nuggets.classifier import smoothed_idf
 from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import Nugget, Question, make_key
@@ -74,7 +74,7 @@ def test_echoes_are_those_of_the_loops(
     chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
     p = data.draw(st.lists(chances, min_size=cells, max_size=cells))
     found = Unjudged(pool, PLAIN).echoes(np.array(p))
-    idf = dict(zip(WORDS, pooled_idf(pool.texts, PLAIN.classifier)(WORDS), strict=True))
+    idf = dict(zip(WORDS, smoothed_idf(pool.texts, PLAIN.classifier)(WORDS), strict=True))
     wanted = [
         echo(responses, nuggets, g, idf, p[g :: len(nuggets)], r)
         for r in range(len(responses))

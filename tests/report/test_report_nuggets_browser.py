@@ -10,14 +10,11 @@ import pytest
 from browser import CHROMIUM, ask, faults
 from report.test_report_browser import CONTRAST, DARK
 
-from karat.cli.nuggets_score import score_runs
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.nuggeteer import GuessRule
-from karat.nuggets.official import Official
 from karat.nuggets.runs import Response, make_run
+from karat.nuggets.scoring import score_nuggets
 from karat.nuggets.sets import NuggetSet
-from karat.progress import silent
 from karat.report.nugget_matrix import score_page
 from karat.report.nuggets import score_document
 from karat.report.render import render
@@ -56,9 +53,9 @@ CLICK = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
-    scored = score_runs(nuggets, how := Official(), GuessRule(), silent).scored
-    document = score_document(nuggets, scored, how, True, "karat")
-    whole = score_page(document, nuggets, scored, strict=False)
+    done = score_nuggets(nuggets)
+    document = score_document(nuggets, done, True, "karat")
+    whole = score_page(document, nuggets, done.scored, strict=False)
     path = tmp_path_factory.mktemp("page") / "nuggets.html"
     path.write_text(render(whole, "html"), "utf-8")
     return path
@@ -115,6 +112,26 @@ def test_every_letter_is_legible(page: Path, options: tuple[str, ...]) -> None:
     found: dict[str, Any] = ask(page, CONTRAST, *options)
     assert (found["paper"] < 0.1) == bool(options)
     assert {color: ratio for color, ratio in found["seen"].items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize(("width", "stays"), [(700, True), (400, False)])
+def test_nuggets_stay_in_view_beside_many_runs(tmp_path: Path, width: int, stays: bool) -> None:
+    runs = {f"run{k}": make_run(f"run{k}", [("q1", Response(f"No {k}."))]) for k in range(60)}
+    nuggets = NuggetSet("s", KEY, MappingProxyType(runs), JUDGED)
+    done = score_nuggets(nuggets, guess=False)
+    document = score_document(nuggets, done, False, "karat")
+    wide = tmp_path / "wide.html"
+    whole = score_page(document, nuggets, done.scored, strict=False)
+    wide.write_text(render(whole, "html"), "utf-8")
+    program = """
+      const frame = document.querySelector("table.matrix").closest(".scroll");
+      frame.scrollLeft = 600;
+      const left = (one) => Math.round(one.getBoundingClientRect().left);
+      return [frame.scrollLeft, left(frame), left(frame.querySelector("th[scope=row]"))];
+    """
+    scrolled, frame, head = ask(wide, program, f"--window-size={width},900")
+    assert scrolled == 600
+    assert (head == frame) == stays
 
 
 @pytest.mark.parametrize("width", [360, 1300])

@@ -52,6 +52,21 @@ def test_colour_adds_escape_codes_and_nothing_else(table: Table, width: int) -> 
     assert re.sub(r"\x1b\[[0-9]*m", "", coloured) == plain
 
 
+@pytest.mark.parametrize(
+    "names", [("ielab-b70bf-ad_hoc", "ielab-b70bf-all"), ("燈塔燈塔燈火", "燈塔燈塔燈塔")]
+)
+def test_names_that_lead_rows_are_told_apart(names: tuple[str, str]) -> None:
+    numbers = [Column(f"n{k}", f"Number {k}", 3, "right") for k in range(8)]
+    rows = tuple({"run": name + 30 * "x", **{c.key: 0.5 for c in numbers}} for name in names)
+    table = Table("rows", "T", (Column("run", "Run"), *numbers), rows)
+    lines = render_text(one_table(table), width=60).split("\n")
+    shown = [line.split()[0] for line in lines if "…" in line]
+    assert len(set(shown)) == 2
+    assert len(shown) > 2  # several panels
+    narrow = render_text(one_table(table), width=45)
+    assert max(map(display_width, narrow.split("\n"))) <= 45
+
+
 def test_long_strings_give_way_and_names_and_numbers_stay_whole() -> None:
     columns = (Column("system", "System"), Column("text", "Text"), Column("v", "Value", 3, "right"))
     rows: tuple[Row, ...] = ({"system": "transformer-big", "text": "word " * 40, "v": 123456.789},)

@@ -14,10 +14,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from karat.nuggets.decisions import Decided
-    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
+    from karat.nuggets.nuggeteer import GuessRule
     from karat.nuggets.runs import Run
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 @nuggets_options.key
 @nuggets_options.judgements
 @nuggets_options.scoring
+@nuggets_options.corrected(True)
 @nuggets_options.guessing
 @nuggets_options.classifier
 @click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
@@ -42,7 +40,9 @@ def command(
     beta: float,
     weights: str,
     strict: bool,
+    corrected: bool,
     guess: bool,
+    general: bool,
     rule: GuessRule,
     everything: bool,
     skip_unknown: bool,
@@ -59,8 +59,8 @@ def command(
     karat nuggets diff heron kestrel --key demo-nuggets
     """
     from karat.nuggets.changes import changes
-    from karat.nuggets.nuggeteer import nuggeteer
     from karat.nuggets.official import Official
+    from karat.nuggets.scoring import score_nuggets
     from karat.nuggets.sets import remarks
     from karat.report.nugget_changes import changes_document
     from karat.report.nugget_classifiers import about_guesses
@@ -71,34 +71,34 @@ def command(
         both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
         if not guess:
             need_judgements(both[0], key)
-        runs = [run for found in both for run in found.runs.values()]
-        if runs[0].tag == runs[1].tag:  # two versions of one system
-            names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
-            runs = [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
+        given = [run for found in both for run in found.runs.values()]
+        runs = _told_apart(given, old, new)
+        judged_as = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
         versions = replace(both[0], runs={run.tag: run for run in runs})
-        guesses = nuggeteer(versions, progress, rule=rule) if guess else None
-        before, after = _decided(versions, guesses, progress)
-        result = changes(both[0].key, how, before, after)
-    told = dict.fromkeys(sentence for found in both for sentence in remarks(found))
-    if guesses is not None:
-        told |= dict.fromkeys(about_guesses(guesses, rule))
+        done = score_nuggets(
+            versions,
+            how,
+            guess=guess,
+            rule=rule,
+            corrected=corrected,
+            general=general,
+            judged_as=judged_as,
+            progress=progress,
+        )
+        result = changes(versions.key, how, *((one.run, one.decided) for one in done.scored))
+    told = [sentence for found in both for sentence in remarks(found, corrected=corrected)]
+    told = [*dict.fromkeys([*told, *about_guesses(done, rule)])]
     line = options.command_line()
-    report = changes_document(result, how, line, everything=everything, remarks=[*told])
+    report = changes_document(result, done, line, everything=everything, remarks=told)
     show(report, format, output)
 
 
-def _decided(
-    nuggets: NuggetSet, found: Nuggeteer | None, progress: Progress
-) -> list[tuple[Run, Mapping[str, Decided]]]:
-    """What each run carries, by judgements and, where nobody judged, by guesses."""
-    from karat.nuggets.decisions import decide_run
-
-    decided = []
-    for run in nuggets.runs.values():
-        how = found.guess(run.tag) if found else None
-        told = decide_run(run, nuggets.key, nuggets.judgements, how, progress)
-        decided.append((run, told))
-    return decided
+def _told_apart(runs: list[Run], old: str, new: str) -> list[Run]:
+    """Two versions of one system, which use the same tag, are called as they were given."""
+    if runs[0].tag != runs[1].tag:
+        return runs
+    names = (old, new) if old != new else (f"{old} (old)", f"{new} (new)")
+    return [replace(run, tag=name) for run, name in zip(runs, names, strict=True)]
 
 
 def _open(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 @click.option(
     "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
 )
+@nuggets_options.strictly
+@nuggets_options.corrected(False)
 @nuggets_options.paper_form
 @options.output
 def command(
@@ -32,6 +34,8 @@ def command(
     by: str,
     institution: str | None,
     beta: float,
+    strict: bool,
+    corrected: bool,
     paper: Paper,
     idf: IdfSource,
     format: str,
@@ -55,5 +59,6 @@ def command(
     with Bar() as progress:
         found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
         housed = with_institutions(found, institution)
-        result = evaluate(housed, by, beta, progress, paper=paper, idf=idf)
+        asked = {"corrected": corrected, "strict": strict}
+        result = evaluate(housed, by, beta, progress, paper=paper, idf=idf, **asked)
     show(evaluation_document(found.name, result, options.command_line()), format, output)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     "--log",
     required=True,
     metavar="FILE",
+    callback=nuggets_options.not_empty,
     type=click.Path(),
     help="Judgements are appended to this file; it is read first, so that nothing is asked twice.",
 )

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from karat.nuggets.paper import Paper
 
 
+def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """An empty name is a slip (a variable of the shell that is not set), and not the default."""
+    if value == "" or (isinstance(value, tuple) and "" in value):
+        option = next(name for name in param.opts if name.startswith("--"))
+        instead = "" if param.required else ", or leave it out"
+        raise click.UsageError(f"{option} is empty: give a {param.metavar}{instead}")
+    return value
+
+
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """The names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
@@ -34,6 +43,7 @@ def places(function: F) -> F:
             f"{name}s" if name == "run" else name,
             multiple=True,
             metavar="PLACE",
+            callback=not_empty,
             type=click.Path(),
             help=f"{what} from here, not those that come with SET; repeat for several.",
         )(function)
@@ -56,6 +66,7 @@ def key(function: F) -> F:
         "--key",
         required=True,
         metavar="KEY",
+        callback=not_empty,
         shell_complete=complete_nuggets,
         help="The key: a file or folder in any format, or the name of a known set.",
     )(function)
@@ -68,6 +79,7 @@ def judgements(function: F) -> F:
         "--judgements",
         multiple=True,
         metavar="FILE",
+        callback=not_empty,
         type=click.Path(),
         help="Judged responses, in any format; repeat for several (default: those with KEY).",
     )(function)
@@ -90,8 +102,35 @@ def scoring(function: F) -> F:
     )(function)
 
 
+def strictly(function: F) -> F:
+    """`--strict` where classifiers are tried."""
+    return click.option(
+        "--strict", is_flag=True, help="Partial support is none; else it is support."
+    )(function)
+
+
+def corrected(default: bool) -> Callable[[F], F]:
+    """`--corrected`: whether a judgement speaks for identical responses of all runs."""
+
+    def add(function: F) -> F:
+        return click.option(
+            "--corrected/--as-judged",
+            default=default,
+            show_default=True,
+            help="A response carries a nugget if an identical one, of any run, was judged to; or "
+            "what was judged in a run stands as it is.",
+        )(function)
+
+    return add
+
+
 def guessing(function: F) -> F:
-    """`--guess`: whether a classifier decides what nobody has judged."""
+    """`--guess`: whether a classifier decides what nobody has judged; `--general` intervals."""
+    function = click.option(
+        "--general",
+        is_flag=True,
+        help="Intervals of scores on questions like these, not on these alone.",
+    )(function)
     return click.option(
         "--guess/--no-guess",
         default=True,
@@ -114,6 +153,7 @@ def left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     called = click.option(
         "--institution",
         metavar="PATTERN",
+        callback=not_empty,
         help="A regular expression for what in a run's tag tells its institution (default: what "
         "stands before the first digit or sign), for runs whose file does not say it.",
     )(called)
@@ -137,9 +177,17 @@ def files_of(idf: IdfSource) -> tuple[str, ...]:
 # ------------------------------------------------------------------------ the paper's classifier
 
 _FORM = (
-    click.option("--stem", metavar="NAME", help="A stemmer, such as english or porter."),
     click.option(
-        "--stop", metavar="LIST", help="Stop words to leave out: en, iso-LANGUAGE or a file."
+        "--stem",
+        metavar="NAME",
+        callback=not_empty,
+        help="A stemmer, such as english or porter.",
+    ),
+    click.option(
+        "--stop",
+        metavar="LIST",
+        callback=not_empty,
+        help="Stop words to leave out: en, iso-LANGUAGE or a file.",
     ),
     click.option("--normalised", is_flag=True, help="Divide by what a description would score."),
     click.option("--once", is_flag=True, help="Count an n-gram once in a response."),
@@ -157,6 +205,7 @@ _IDF = (
         default="pooled",
         show_default=True,
         metavar="SOURCE",
+        callback=not_empty,
         help="Where idf comes from: pooled (the responses), wordfreq, or a file, a text a line.",
     ),
     click.option(
@@ -164,6 +213,7 @@ _IDF = (
         default="en",
         show_default=True,
         metavar="LANGUAGE",
+        callback=not_empty,
         help="The language that wordfreq is asked for.",
     ),
 )
@@ -223,6 +273,8 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("--no-guess and --classifier exclude each other: give one")
         if not given["guess"] and idf != "pooled":
             raise click.UsageError("--no-guess and --idf exclude each other: give one")
+        if not given["guess"] and given["general"]:
+            raise click.UsageError("--no-guess and --general exclude each other: give one")
         return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
 
     return _with(called, (*_CHOICE, *_FORM, *_IDF))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,13 +14,9 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.nuggets.decisions import Decided
-    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer, RunIntervals
-    from karat.nuggets.official import Official
-    from karat.nuggets.runs import Run
+    from karat.nuggets.nuggeteer import GuessRule
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
-    from karat.report.nuggets import Scored
 
 
 @click.command(name="score")
@@ -28,9 +24,11 @@ if TYPE_CHECKING:
 @nuggets_options.key
 @nuggets_options.judgements
 @nuggets_options.scoring
+@nuggets_options.corrected(True)
 @nuggets_options.guessing
 @nuggets_options.classifier
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
+@click.option("--pourpre", is_flag=True, help="Also score by words of descriptions, unjudged.")
 @click.option(
     "--report",
     type=click.Path(),
@@ -45,9 +43,12 @@ def command(
     beta: float,
     weights: str,
     strict: bool,
+    corrected: bool,
     guess: bool,
+    general: bool,
     rule: GuessRule,
     details: bool,
+    pourpre: bool,
     report: str | None,
     skip_unknown: bool,
     format: str,
@@ -63,33 +64,43 @@ def command(
     karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
     """
     from karat.nuggets.official import Official
-    from karat.report.nuggets import score_document
+    from karat.nuggets.pourpre import score_pourpre
+    from karat.nuggets.scoring import score_nuggets
+    from karat.report.nugget_classifiers import with_classifiers
+    from karat.report.nuggets import score_document, with_pourpre
 
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     check_output(output, read)
     check_output(report, read)
-    if (
-        output is not None
-        and report is not None
-        and Path(output).resolve() == Path(report).resolve()
-    ):
-        raise InputError(f"--report and --output are both {report}: name two files")
+    _check_two(output, report)
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, progress)
         if not guess:
             need_judgements(found, key)
-        done = score_runs(found, how, rule if guess else None, progress)
-    document = score_document(found, done.scored, how, details, options.command_line())
-    if done.guesses is not None:
-        from karat.report.nugget_classifiers import with_classifiers
-
-        document = with_classifiers(document, done.scored, done.guesses, done.beside, rule)
+        done = score_nuggets(
+            found,
+            how,
+            guess=guess,
+            rule=rule,
+            corrected=corrected,
+            general=general,
+            progress=progress,
+        )
+        by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
+    document = score_document(found, done, details, options.command_line())
+    document = with_pourpre(with_classifiers(document, done, rule), by_words)
     if report is not None:
         from karat.report.nugget_matrix import score_page
 
         show(score_page(document, found, done.scored, how.strict), "html", report)
     show(document, format, output)
+
+
+def _check_two(output: str | None, report: str | None) -> None:
+    """Both would be written to the same file, one after the other."""
+    if output and report and Path(output).resolve() == Path(report).resolve():
+        raise InputError(f"--report and --output are both {report}: name two files")
 
 
 def open_runs(
@@ -122,54 +133,3 @@ def need_judgements(found: NuggetSet, key: str) -> None:
             f"{key} comes without judgements, and nothing else says which response carries "
             "which nugget: name some with --judgements"
         )
-
-
-class Scoring(NamedTuple):
-    """Runs as they were scored, and as they would be with the guesses of the other classifier."""
-
-    scored: list[Scored]
-    guesses: Nuggeteer | None = None
-    beside: list[Scored] | None = None
-
-
-def score_runs(
-    nuggets: NuggetSet, how: Official, rule: GuessRule | None, progress: Progress
-) -> Scoring:
-    """Decide on every response of every run, then score; without a rule nothing is guessed."""
-    if rule is None:
-        return Scoring(_scored(nuggets, how, None, progress))
-    from karat.nuggets.nuggeteer import nuggeteer
-
-    found = nuggeteer(nuggets, progress, rule=rule)
-    other = found.beside
-    beside = _scored(nuggets, how, other, progress) if other else None
-    return Scoring(_scored(nuggets, how, found, progress), found, beside)
-
-
-def _scored(
-    nuggets: NuggetSet, how: Official, found: Nuggeteer | None, progress: Progress
-) -> list[Scored]:
-    from karat.nuggets.decisions import decide_run
-
-    scored = []
-    for run in nuggets.runs.values():
-        how_to = found.guess(run.tag) if found else None
-        decided = dict(decide_run(run, nuggets.key, nuggets.judgements, how_to, progress))
-        ends = found.intervals(run, decided, how) if found else None
-        scored.append(score_decided(run, nuggets, how, decided, ends))
-    return scored
-
-
-def score_decided(
-    run: Run,
-    nuggets: NuggetSet,
-    how: Official,
-    decided: dict[str, Decided],
-    ends: RunIntervals | None = None,
-) -> Scored:
-    """The scores of a run from what was decided."""
-    from karat.nuggets.modern import score_shares
-    from karat.report.nuggets import Scored
-
-    official = how.score(run, nuggets.key, decided)
-    return Scored(run, decided, official, score_shares(run, nuggets.key, decided), ends)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @nuggets_options.places
 @nuggets_options.left_out
+@nuggets_options.strictly
+@nuggets_options.corrected(False)
 @nuggets_options.paper_form
 @options.output
 def command(
@@ -28,6 +30,8 @@ def command(
     skip_unknown: bool,
     by: str,
     institution: str | None,
+    strict: bool,
+    corrected: bool,
     paper: Paper,
     idf: IdfSource,
     format: str,
@@ -42,7 +46,7 @@ def command(
     karat nuggets tune demo-nuggets
     karat nuggets tune rag24 --leave-out question --normalised --once
     """
-    from karat.nuggets.evaluation import judged_pool
+    from karat.nuggets.evaluation import judged_pool, official_labels
     from karat.nuggets.folds import with_institutions
     from karat.nuggets.loading import load_nuggets
     from karat.nuggets.tuning import tune_all
@@ -51,6 +55,9 @@ def command(
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
         found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
-        pool, labels = judged_pool(with_institutions(found, institution))
-        tuned = tune_all(pool, labels, by, paper, idf, progress)
-    show(tune_document(found.name, tuned, options.command_line()), format, output)
+        pool, labels = judged_pool(with_institutions(found, institution), strict=strict)
+        official = official_labels(pool, labels, found.judgements, corrected, strict)
+        tuned = tune_all(pool, labels, by, paper, idf, progress, official)
+    line = options.command_line()
+    document = tune_document(found.name, tuned, line, corrected=corrected, strict=strict)
+    show(document, format, output)

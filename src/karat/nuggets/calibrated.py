@@ -111,11 +111,13 @@ def cross_validate(
     prior: Logistic | None = None,
     progress: Progress = silent,
     unjudged: Unjudged | None = None,
+    official: Floats | None = None,
 ) -> Validated:
     """Leave each fold out, learn from the others, and ask about it.
 
     With `likeness` the judgements of other folds on the same questions are evidence too; identical
-    responses in other folds then decide. Without it, folds are whole questions.
+    responses in other folds then decide. Without it, folds are whole questions. The agreement is
+    with `official` judgements, if those are others than the labels.
     """
     further = likeness or unjudged or Unjudged(pool)
     chances, limits = np.zeros(len(labels)), np.zeros(len(labels))
@@ -130,7 +132,8 @@ def cross_validate(
     told = ~np.isnan(known)
     chances = np.where(told, known > 0, chances)
     carried = np.where(told, known > 0, chances > limits)
-    return Validated(chances, carried, told, agreement(pool, carried, labels, chances))
+    judged = labels if official is None else official
+    return Validated(chances, carried, told, agreement(pool, carried, judged, chances))
 
 
 def _fit(

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.nuggets.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING, Decided
 from karat.nuggets.keys import Key, Nugget, Question
+from karat.nuggets.modern import Shares, score_shares
 from karat.nuggets.official import Official, RunScore
 from karat.nuggets.runs import Run
 from karat.progress import Progress, silent
@@ -68,6 +69,8 @@ class Changes:
     old: RunScore
     new: RunScore
     rows: tuple[Change, ...]
+    shares: tuple[tuple[Shares, ...], tuple[Shares, ...]]
+    """A, V and W of both, question by question."""
 
     def count(self, kind: str, *, vital: bool | None = None) -> int:
         """How many nuggets were gained, lost, kept or missed; vital or okay ones if named."""
@@ -75,18 +78,22 @@ class Changes:
             row.kind == kind and (vital is None or row.nugget.vital == vital) for row in self.rows
         )
 
-    def differences(self) -> list[tuple[str, float, float]]:
-        """Question, old F and new F, of the questions that are scored."""
-        before = {row.question: row.f for row in self.old.questions}
-        return [(row.question, before[row.question], row.f) for row in self.new.questions]
+    def differences(self, score: str = "F") -> list[tuple[str, float, float]]:
+        """Question, old and new score, of the questions that have it: F, or A, V, W."""
+        if score != "F":
+            both = ([(r.question, getattr(r, score)) for r in rows] for rows in self.shares)
+        else:
+            both = ([(r.question, r.f) for r in run.questions] for run in (self.old, self.new))
+        pairs = ((id, a, b) for (id, a), (_, b) in zip(*both, strict=True))
+        return [pair for pair in pairs if not np.isnan(pair[1])]
 
-    def significance(self, progress: Progress = silent) -> Significance:
+    def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
         """p is twice the smaller of both one-sided ones."""
-        pairs = self.differences()
+        pairs = self.differences(score)
         old, new = (np.array([pair[k] for pair in pairs]) for k in (1, 2))
         if len(pairs) < 2:
-            means = self.old.macro.f, self.new.macro.f
-            return Significance(len(pairs), *means, float("nan"), 0)
+            _, before, after = pairs[0] if pairs else ("", float("nan"), float("nan"))
+            return Significance(len(pairs), before, after, float("nan"), 0)
         sides = [paired_permutation(*pair, progress=progress) for pair in ((new, old), (old, new))]
         p = min(1.0, 2 * min(side.p for side in sides))
         return Significance(len(pairs), float(old.mean()), float(new.mean()), p, sides[0].trials)
@@ -107,7 +114,11 @@ def changes(
         for nugget, before, after in zip(question.nuggets, *sides, strict=True):
             kind = _kind(before.carried, after.carried)
             rows.append(Change(question.id, nugget, kind, before, after))
-    return Changes(how.score(old[0], key, old[1]), how.score(new[0], key, new[1]), tuple(rows))
+    before, after = (
+        (how.score(run, key, decided), score_shares(run, key, decided))
+        for run, decided in (old, new)
+    )
+    return Changes(before[0], after[0], tuple(rows), (before[1], after[1]))
 
 
 def _sides(question: Question, strict: bool, run: Run, decided: Decided) -> list[Side]:

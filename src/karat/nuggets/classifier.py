@@ -147,10 +147,12 @@ class Some(Protocol):
     def __getitem__(self, at: slice, /) -> Sequence[str]: ...
 
 
-def pooled_idf(texts: Some, classifier: Classifier) -> Idf:
-    """idf(w) = log((N + 1) / (c + 1/2)): c of the N responses have the word.
+def smoothed_idf(texts: Some, classifier: Classifier) -> Idf:
+    """idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
 
-    A word that no response has is given the idf that half an occurrence would have.
+    Smoothed, unlike Pourpre's log(N / c) in `idf`: most words of a description stand in few of the
+    responses, and one that none has must weigh more than one that stands in one of them; and of a
+    single response no word weighs 0.
     """
     vocab = Vocab()
     counts = np.zeros(0, dtype=np.int64)
@@ -325,7 +327,7 @@ def score(
 ) -> Floats:
     """The scores of all cells of a pool; idf, if none is given, is that of its responses."""
     if classifier.weight == "idf" and idf is None:
-        idf = pooled_idf(pool.texts, classifier)
+        idf = smoothed_idf(pool.texts, classifier)
     index = Index(pool.questions, classifier, idf, judged)
     return index.scores(pool.texts, pool.starts, progress)
 
@@ -344,7 +346,7 @@ def trained_score(
     a fold has all cells of a response.
     """
     if classifier.weight == "idf" and idf is None:
-        idf = pooled_idf(pool.texts, classifier)
+        idf = smoothed_idf(pool.texts, classifier)
     vocab = Vocab()
     described = [text for nugget in pool.nuggets for text in nugget.descriptions]
     words = classifier.tokens([*described, *pool.texts], vocab)

@@ -71,17 +71,23 @@ def decide(
     responses: Sequence[Response],
     judgements: Judgements | None = None,
     guess: Guess | None = None,
+    own: str | None = None,
 ) -> Decided:
-    """A known judgement always wins over a guess."""
+    """A known judgement always wins over a guess.
+
+    Judgements of identical responses count, whoever gave them, and the most favourable of them;
+    with `own`, the tag of a run, those of that run stand as they are.
+    """
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
     known = np.zeros(shape, dtype=np.bool_)
-    table = {} if judgements is None else judgements.of_response
-    columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
+    judgements = judgements or Judgements(())
+    names = [nugget.id for nugget in question.nuggets]
     for i, response in enumerate(responses):
-        said = table.get((question.id, response.normal), {})
-        for nugget in columns.keys() & said.keys():
-            values[i, columns[nugget]], known[i, columns[nugget]] = said[nugget], True
+        if said := judgements.about(question.id, response.normal, own):
+            columns = [j for j, name in enumerate(names) if name in said]
+            values[i, columns] = [said[names[j]] for j in columns]
+            known[i, columns] = True
     return Decided(values, known)
 
 
@@ -104,10 +110,12 @@ def decide_run(
     judgements: Judgements | None = None,
     guess: Guess | None = None,
     progress: Progress = silent,
+    *,
+    own: str | None = None,
 ) -> Mapping[str, Decided]:
-    """The decisions on every question of the key."""
+    """The decisions on every question of the key; `own` as in `decide`."""
     found = {}
     for done, (id, question) in enumerate(key.questions.items(), 1):
-        found[id] = decide(question, run.responses(id), judgements, guess)
+        found[id] = decide(question, run.responses(id), judgements, guess, own)
         progress(done, len(key), f"deciding {run.tag}")
     return found

@@ -2,7 +2,8 @@
 
 The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
 Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
-and the mean share of nuggets, A, for all others.
+and the mean share of nuggets, A, for all others; from judgements as they are, or corrected, as in
+the paper: a response carries a nugget if an identical one, of any system, was judged to carry it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.calibrated import Validated, cross_validate
 from karat.nuggets.classifier import Classifier
 from karat.nuggets.decisions import decide_run
@@ -22,7 +24,8 @@ from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import with_institutions
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Interval, intervals_of_runs
-from karat.nuggets.known import own_values
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.known import corrected_values, own_values, strictly
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper
@@ -83,6 +86,15 @@ class Evaluation:
     intervals: dict[str, Interval | None]
     """Of what it expects, from its errors on the other runs."""
     idf: IdfSource
+    corrected: bool = False
+    """Whether official judgements are the corrected ones."""
+    strict: bool = False
+    """Whether support in part is none."""
+    known: float = 0.0
+    """The share of judged pairs that are known from identical responses in other folds."""
+    alone: tuple[Agreement, Agreement] | None = None
+    """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
+    about runs. None where nothing is known."""
 
     @property
     def best(self) -> Trial:
@@ -103,10 +115,11 @@ class Evaluation:
         return "calibrated" if self.calibrated.agreement.f > paper else "paper"
 
 
-def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
+def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
     """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
 
-    A run whose file does not say its institution has the one that its tag tells.
+    If `strict`, support in part is none. A run whose file does not say its institution has the one
+    that its tag tells.
     """
     nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.rows:
@@ -115,6 +128,7 @@ def judged_pool(nuggets: NuggetSet) -> tuple[Pool, Floats]:
     runs = [run for tag, run in nuggets.runs.items() if tag in judged]
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
     labels = own_values(pool, nuggets.judgements)
+    labels = strictly(labels) if strict else labels
     known = ~np.isnan(labels)
     if not (labels[known] > 0).any() or not (labels[known] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
@@ -131,21 +145,27 @@ def evaluate(
     *,
     paper: Paper | None = None,
     idf: IdfSource | None = None,
+    corrected: bool = False,
+    strict: bool = False,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
     `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
+    Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
+    tell what the run that is left out was judged. If `strict`, support in part is none.
     """
     paper, source = paper or Paper(), idf or IdfSource()
-    pool, labels = judged_pool(nuggets)
+    pool, labels = judged_pool(nuggets, strict=strict)
+    judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     fold = tuning_folds(pool, by, paper.on_responses)
     asked = settings(paper.classifier)
-    trials = tune(pool, labels, by, asked, source, progress, on_responses=paper.on_responses)
+    teach = paper.on_responses
+    trials = tune(pool, labels, by, asked, source, progress, on_responses=teach, official=judged)
     near = None if by == "question" else Likeness(pool)
     weigh = source.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
     X = evidence(pool, idf=weigh)
-    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress)
-    official = pool.run_scores(np.where(labels > 0, 1.0, 0.0))
+    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress, official=judged)
+    official = pool.run_scores(np.where(judged > 0, 1.0, 0.0))
 
     def scored(classifier: Classifier) -> Floats:
         return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
@@ -155,14 +175,41 @@ def evaluate(
         by,
         tuple(trials),
         calibrated,
-        tuple(_baselines(nuggets, pool, official, beta, source)),
-        tuple(try_models(pool, labels, by, how, source, progress)),
+        tuple(
+            _baselines(nuggets, pool, official, source, Official(beta, strict=strict), corrected)
+        ),
+        tuple(try_models(pool, labels, by, how, source, progress, judged)),
         tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
         dict(zip(pool.runs, official.tolist(), strict=True)),
         dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
-        _intervals(pool, calibrated, labels),
+        _intervals(pool, calibrated, judged),
         source,
+        corrected,
+        strict,
+        *_guesses_alone(pool, judged, calibrated, best(trials)),
     )
+
+
+def official_labels(
+    pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
+) -> Floats:
+    """What classifiers are compared with: the labels that they learn from, or corrected ones."""
+    found = corrected_values(pool, judgements) if corrected else labels
+    return strictly(found) if strict else found
+
+
+def _guesses_alone(
+    pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
+) -> tuple[float, tuple[Agreement, Agreement] | None]:
+    """The share of pairs that are known, and the agreement on those that are not."""
+    share = float(calibrated.known[~np.isnan(judged)].mean())
+    if not share:
+        return share, None
+    one, other = (
+        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        for found in (calibrated, paper)
+    )
+    return share, (one, other)
 
 
 def _like(best: Classifier) -> list[Classifier]:
@@ -187,14 +234,18 @@ def _curve(pool: Pool, rule: Classifier, scores: Floats, official: Floats) -> Th
 
 
 def _baselines(
-    nuggets: NuggetSet, pool: Pool, official: Floats, beta: float, source: IdfSource
+    nuggets: NuggetSet,
+    pool: Pool,
+    official: Floats,
+    source: IdfSource,
+    how: Official,
+    corrected: bool,
 ) -> Sequence[Baseline]:
-    how = Official(beta)
-    classic = _classic(nuggets, pool, how)
+    classic = _classic(nuggets, pool, how, corrected)
     found = []
     idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
-        pourpre = Pourpre(beta=beta, weigh=weigh)
+        pourpre = Pourpre(beta=how.beta, weigh=weigh)
         rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
         for kind in ("macro", "micro"):
             mine = np.array([getattr(row, kind).f for row in rows])
@@ -207,10 +258,13 @@ def _baselines(
     return found
 
 
-def _classic(nuggets: NuggetSet, pool: Pool, how: Official) -> dict[str, NDArray[np.float64]]:
+def _classic(
+    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
+) -> dict[str, NDArray[np.float64]]:
     """F(beta) of every run from its judgements."""
     rows = []
     for tag in pool.runs:
-        run = nuggets.runs[tag]
-        rows.append(how.score(run, nuggets.key, decide_run(run, nuggets.key, nuggets.judgements)))
+        run, own = nuggets.runs[tag], None if corrected else tag
+        decided = decide_run(run, nuggets.key, nuggets.judgements, own=own)
+        rows.append(how.score(run, nuggets.key, decided))
     return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.nuggets.classifier import Classifier, Idf, Index, pooled_idf
+from karat.nuggets.classifier import Classifier, Idf, Index, smoothed_idf
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sentences import cut_sentences
 from karat.progress import Progress, silent
@@ -177,7 +177,7 @@ def evidence(
 ) -> Floats:
     """Cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
     settings = settings or EvidenceSettings()
-    idf = idf or pooled_idf(pool.texts, replace(settings.classifier, stop="none"))
+    idf = idf or smoothed_idf(pool.texts, replace(settings.classifier, stop="none"))
     texts = _Texts(pool, settings, idf)
     weights = texts.weights()
     parts = [np.zeros((0, len(NAMES) - 1 - len(RELATIVE)))]

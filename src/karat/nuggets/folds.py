@@ -29,6 +29,8 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
 
     That is the first group of the pattern, or all it matches; a tag it does not match is its own.
     """
+    if pattern == "":
+        raise InputError("institution '': expected a regular expression that matches something")
     try:
         tells = re.compile(HOUSE if pattern is None else pattern)
     except re.error as error:

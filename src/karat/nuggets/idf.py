@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -44,6 +46,13 @@ class Idf:
     counts: Mapping[str, int]
     stem: str = "none"
 
+    @property
+    def signature(self) -> str:
+        """How many texts, and eight characters that change when the counts do."""
+        rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
+        found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return f"idf/{self.documents}@{found}"
+
     def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
         """log(N / c) of each word."""
         counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
@@ -54,22 +63,25 @@ def corpus_idf(
     path: str | os.PathLike[str], stem: str = "none", progress: Progress = silent
 ) -> Idf:
     """From a file of texts, one a line."""
-    return _count(Lines(Path(path), progress), stem, progress)
+    return texts_idf(Lines(Path(path), progress), stem, progress)
 
 
 def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = silent) -> Idf:
-    """From all responses of some runs, the same words once."""
+    """From all responses of some runs, the same text once: log(N / c), Pourpre's formula.
+
+    The classifier's is another: `classifier.smoothed_idf`.
+    """
     texts: dict[str, None] = {}
     for run in runs:
         for responses in run.answers.values():
             texts.update(dict.fromkeys(response.text for response in responses))
     if not texts:
         raise InputError("there are no responses to take idf from: name a corpus, or use wordfreq")
-    return _count(Strings(texts.keys(), "responses"), stem, progress)
+    return texts_idf(Strings(texts.keys(), "responses"), stem, progress)
 
 
-def _count(texts: Segments, stem: str, progress: Progress) -> Idf:
-    """Text frequencies, in runs of bounded size."""
+def texts_idf(texts: Segments, stem: str = "none", progress: Progress = silent) -> Idf:
+    """From any texts; they are counted in runs of bounded size."""
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
     for start, stop in runs([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()
@@ -83,7 +95,7 @@ def _count(texts: Segments, stem: str, progress: Progress) -> Idf:
     return Idf(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
 
-def wordfreq_idf(language: str = "en") -> Weigh:
+def wordfreq_idf(language: str = "en") -> Wordfreq:
     """From the word frequencies of the `wordfreq` package, an extra."""
     try:
         import wordfreq
@@ -95,8 +107,23 @@ def wordfreq_idf(language: str = "en") -> Weigh:
         known = ", ".join(sorted(wordfreq.available_languages()))
         raise InputError(f"wordfreq has no language {language!r}; there are {known}")
 
-    def weigh(words: Sequence[str]) -> NDArray[np.float64]:
-        shares = [wordfreq.word_frequency(word, language, minimum=RAREST) for word in words]
-        return -np.log(np.array(shares, dtype=np.float64))
+    return Wordfreq(language)
 
-    return weigh
+
+@dataclass(frozen=True)
+class Wordfreq:
+    """log(1 / share) by the word frequencies of a language; `wordfreq_idf` makes it."""
+
+    language: str
+
+    @property
+    def signature(self) -> str:
+        """The package with its version, which decides what it says."""
+        return f"wordfreq-{self.language}@{version('wordfreq')}"
+
+    def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """log(1 / share) of each word."""
+        from wordfreq import word_frequency
+
+        shares = [word_frequency(word, self.language, minimum=RAREST) for word in words]
+        return -np.log(np.array(shares, dtype=np.float64))

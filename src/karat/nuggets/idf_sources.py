@@ -1,8 +1,9 @@
 """Where the idf of words comes from: the responses themselves, wordfreq, or a corpus.
 
 The classifier asks for the idf of stems as it cuts words, Pourpre for that of words as they stand
-in a text; a source answers both. wordfreq knows words, not stems: a stem is as frequent as all the
-words at hand that have it, together.
+in a text; a source answers both. From texts each has the formula that it was published with, or
+needs: Pourpre log(N / c), the classifier log((N + 1) / (c + 1/2)). wordfreq knows words, not stems:
+a stem is as frequent as all the words at hand that have it, together.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from karat.nuggets.classifier import Classifier, Idf, bare_words, pooled_idf
-from karat.nuggets.idf import RAREST, Weigh, corpus_idf, wordfreq_idf
-from karat.nuggets.idf import pooled_idf as pooled_responses
+from karat.nuggets.classifier import Classifier, Idf, bare_words, smoothed_idf
+from karat.nuggets.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
 from karat.nuggets.pool import Pool
 from karat.nuggets.runs import Run
 from karat.nuggets.words import stems_of
@@ -35,15 +35,15 @@ class Corpus:
     """The texts of a file, one a line; some at a time are read, where they are asked for."""
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
-        self._lines = Lines(path, progress)
+        self.lines = Lines(path, progress)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.lines)
 
     def __getitem__(self, at: slice) -> list[str]:
         start, stop, step = at.indices(len(self))
         first = start - start % STRIDE
-        found = self._lines.views(first, max(stop, first)).strings()
+        found = self.lines.views(first, max(stop, first)).strings()
         return found[start - first : max(stop, start) - first : step]
 
 
@@ -60,6 +60,13 @@ class IdfSource:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.language})" if self.name == WORDFREQ else self.name
+
+    @property
+    def signature(self) -> str:
+        """What it is, with what tells that a file or package is still the same."""
+        if self.name == WORDFREQ:
+            return wordfreq_idf(self.language).signature
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
 
     def check(self) -> None:
         """Fail now rather than later if there is no such thing."""
@@ -82,16 +89,15 @@ class IdfSource:
     def _of(self, pool: Pool, rule: Classifier) -> Idf:
         if self.name == WORDFREQ:
             return _of_stems(pool, rule, wordfreq_idf(self.language))
-        return pooled_idf(pool.texts if self.name == POOLED else self._corpus, rule)
+        return smoothed_idf(pool.texts if self.name == POOLED else self._corpus, rule)
 
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """The idf of words as Pourpre asks for it."""
         if self.name == WORDFREQ:
             return wordfreq_idf(self.language)
         if self.name == POOLED:
-            return pooled_responses(runs, stem, self.progress)
-        self.check()
-        return corpus_idf(self.name, stem, self.progress)
+            return pooled_idf(runs, stem, self.progress)
+        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
 
 
 def _of_stems(pool: Pool, rule: Classifier, weigh: Weigh) -> Idf:

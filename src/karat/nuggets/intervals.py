@@ -82,6 +82,10 @@ class Interval(NamedTuple):
         """The same, made to hold a score that was found in another way."""
         return Interval(self.score, min(self.low, shown), max(self.high, shown))
 
+    def joined(self, other: Interval) -> Interval:
+        """The same, made to hold another one."""
+        return Interval(self.score, min(self.low, other.low), max(self.high, other.high))
+
 
 def score_errors(guessed: Floats, official: Floats) -> Errors:
     """The errors of runs x questions; NaN where a run has no score."""

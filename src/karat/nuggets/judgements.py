@@ -6,7 +6,7 @@ never judged twice, whoever submitted them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -64,6 +64,27 @@ class Judgements:
         for (question, nugget, text), value in self.known.items():
             found.setdefault((question, text), {})[nugget] = value
         return found
+
+    @cached_property
+    def _of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
+        """(run, question, normalised response) -> nugget -> value, from the run's rows alone."""
+        from karat.nuggets.runs import normal
+
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for row in self.rows:
+            mine = found.setdefault((row.run, row.question, normal(row.response)), {})
+            mine[row.nugget] = max(row.value, mine.get(row.nugget, 0.0))
+        return found
+
+    def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
+        """nugget -> value of a normalised response.
+
+        With `own`, the tag of a run, what was judged of it there stands as it is, whatever was said
+        of the same words elsewhere.
+        """
+        found: Mapping[str, float] = self.of_response.get((question, text), {})
+        mine = {} if own is None else self._of_run.get((own, question, text), {})
+        return {**found, **mine} if mine else found
 
     def without(self, runs: Iterable[str]) -> Judgements:
         """The judgements that do not come from some runs: for leaving systems out."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.nuggets.judgements import Judgements
+from karat.nuggets.judgements import SUPPORT, Judgements
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import normal
 
@@ -73,6 +73,24 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
                 if not found[cell] >= row.value:  # NaN is neither more nor less
                     found[cell] = row.value
     return np.array(found, dtype=np.float64)
+
+
+def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
+    """What was judged of every cell in any run: the paper's corrected judgements.
+
+    A response carries a nugget if an identical one, of any system, was judged to carry it.
+    """
+    names = [question.id for question in pool.questions]
+    found: list[float] = []
+    for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
+        said = judgements.about(names[q], normal(text))
+        found += [said.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    return np.array(found, dtype=np.float64)
+
+
+def strictly(values: Floats) -> Floats:
+    """The same where support in part is none."""
+    return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 
 def _places(

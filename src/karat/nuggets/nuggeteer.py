@@ -28,7 +28,7 @@ from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.held_out import HeldOut, hold_out
 from karat.nuggets.idf_sources import IdfSource
-from karat.nuggets.intervals import Interval, intervals_of_runs, score_interval
+from karat.nuggets.intervals import Errors, Interval, intervals_of_runs, score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
@@ -97,6 +97,8 @@ class Nuggeteer:
     measured: Measured | None = None
     """What tells how wrong it is, if anything does."""
     classifier: str = CALIBRATED
+    rule: GuessRule = field(default_factory=GuessRule)
+    """What was asked for."""
     paper: PaperGuesses | None = None
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
@@ -179,9 +181,11 @@ class Nuggeteer:
         return found and found.share
 
     def intervals(
-        self, run: Run, decided: Mapping[str, Decided], how: Official
+        self, run: Run, decided: Mapping[str, Decided], how: Official, *, general: bool = False
     ) -> RunIntervals | None:
         """Intervals of A and of F, on these questions; None for a run that answered nothing.
+
+        If `general`, on questions like these, of which these are a sample; one question is none.
 
         None, too, where nothing tells how wrong the paper's classifier is: the errors that serve
         for lack of measured ones are those of the other.
@@ -201,10 +205,11 @@ class Nuggeteer:
         errors = AllErrors(*(one.scaled(*part) for one in errors))
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
-        share = score_interval(told.share, errors.share, len(questions))
-        return RunIntervals(
-            share.around(float(shown.share.mean())), *_f(told.official, shown.official, errors, how)
-        )
+        if general and len(questions) < 2:
+            return None
+        share = _interval(told.share, errors.share, general)
+        ends = _f(told.official, shown.official, errors, how, general)
+        return RunIntervals(share.around(float(shown.share.mean())), *ends)
 
     def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[float, float]:
         """The shares of pairs that are guessed, and that are known from another run alone."""
@@ -219,17 +224,34 @@ class Nuggeteer:
 
 
 def _f(
-    told: Returned, shown: Returned, errors: AllErrors, how: Official
+    told: Returned, shown: Returned, errors: AllErrors, how: Official, general: bool
 ) -> tuple[Interval | None, Interval | None]:
     """The intervals of F macro and micro."""
     kept = told.total > 0
-    if not kept.any():
+    if kept.sum() < 1 + general:
         return None, None
     f, plain = (one.f(how.beta)[kept] for one in (told, shown))
-    macro = score_interval(f, errors.macro, len(f)).around(float(plain.mean()))
+    macro = _interval(f, errors.macro, general).around(float(plain.mean()))
     whole, decided = (one.summed().f(how.beta) for one in (told, shown))
-    micro = score_interval(np.array([whole]), errors.micro, 1).around(float(decided))
-    return macro, micro
+    micro = score_interval(np.array([whole]), errors.micro, 1)
+    if general:
+        micro = micro.joined(score_interval(_pseudo_values(told, how.beta), errors.micro))
+    return macro, micro.around(float(decided))
+
+
+def _interval(scores: Floats, errors: Errors, general: bool) -> Interval:
+    """On these questions; or in general, where what is unsure about these is unsure, too: a few
+    scores may by chance be more alike than their errors are large."""
+    here = score_interval(scores, errors, len(scores))
+    return here.joined(score_interval(scores, errors)) if general else here
+
+
+def _pseudo_values(told: Returned, beta: float) -> Floats:
+    """Of F micro, one for each question k: n F - (n - 1) F without k. The variance of their mean is
+    the jackknife's of F; their mean is F, less the jackknife's bias."""
+    kept = np.flatnonzero(told.total > 0)
+    without = [told.kept(np.arange(len(told.total)) != k).summed().f(beta) for k in kept]
+    return np.asarray(len(kept) * told.summed().f(beta) - (len(kept) - 1) * np.array(without))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +296,7 @@ def nuggeteer(
     idf = rule.idf.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
     asked = Asked(pool, labels, idf)
     calibrated = _calibrated(asked, measured, progress)
+    calibrated = replace(calibrated, rule=rule)
     if rule.classifier == CALIBRATED:
         return calibrated
     if rule.classifier == AUTO and calibrated.measured is None:
@@ -310,9 +333,8 @@ def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
         cells = pool.cells(rows)
         told = _measured(pool.take(rows), labels[cells], fold[cells], found, cells)
     learned = int(judged.sum())
-    return Nuggeteer(
-        pool, found.probabilities, found.carried, labels, learned, told, PAPER, paper=found
-    )
+    guesses = found.probabilities, found.carried
+    return Nuggeteer(pool, *guesses, labels, learned, told, PAPER, rule, found)
 
 
 def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells: Ints) -> Measured:

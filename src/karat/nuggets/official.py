@@ -18,17 +18,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat import __version__
 from karat.errors import InputError
+from karat.metrics.settings import to_text
 from karat.nuggets.decisions import Decided
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.runs import Response, Run, characters
+
+NAME = "nugget-f"
+"""What the score is called in signatures."""
 
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
@@ -112,12 +115,10 @@ class Official:
         if self.weights not in WEIGHTS:
             raise InputError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
 
-    @property
-    def signature(self) -> str:
-        """Every setting and Karat's version."""
-        strict = "yes" if self.strict else "no"
-        settings = f"beta={self.beta:g},weights={self.weights},strict={strict}"
-        return f"nugget-f:{settings}|karat={__version__}"
+    def __str__(self) -> str:
+        """Every setting; what decided on responses is for `signature.signature` to say."""
+        settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
+        return f"{NAME}:{settings}"
 
     def counts(self, question: Question, responses: Sequence[Response], decided: Decided) -> Counts:
         """What an answer returned, what there is, and what it may and does cost."""

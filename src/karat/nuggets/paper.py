@@ -8,6 +8,7 @@ thresholds that were learned, and a model that was chosen, without the fold.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class Paper:
             names = ", ".join(THRESHOLD_MODELS)
             raise InputError(f"threshold model {self.thresholds!r}: expected one of {names}")
         if self.threshold is not None and not math.isfinite(self.threshold):
-            raise InputError(f"threshold={self.threshold}: expected a number")
+            raise InputError(f"threshold={self.threshold}: expected a finite number")
 
     def __str__(self) -> str:
         return f"{self.classifier}{' on-responses' * self.on_responses}"
@@ -72,13 +73,18 @@ class Paper:
             return trained_score(pool, rule, labels, fold, weigh, progress)
         return score(pool, rule, weigh, progress=progress)
 
-    def fit(self, pool: Pool, scores: Floats, labels: Floats) -> Thresholds:
-        """Thresholds from the judged cells (the others are NaN)."""
+    def fit(
+        self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[Model] = ()
+    ) -> Thresholds:
+        """Thresholds from the judged cells (the others are NaN).
+
+        `models` is what `compare_models` says of them, if it was asked already.
+        """
         if self.threshold is not None:
             return given_threshold(scores, labels, self.threshold)
         model = self.thresholds
         if model == AUTO:
-            model = likeliest_model(compare_models(pool, scores, labels))
+            model = likeliest_model(models or compare_models(pool, scores, labels))
         return fit_thresholds(pool, scores, labels, model)
 
     def leave_out(
@@ -125,11 +131,10 @@ def guess(
             "classifier"
         )
     scores = how.scores(pool, labels, fold, idf, progress)
-    whole = how.fit(pool, scores, labels)
+    models = compare_models(pool, scores, labels) if how.threshold is None else []
+    whole = how.fit(pool, scores, labels, models)
     if len(np.unique(fold[judged])) > 1:
         chances, carried = how.leave_out(pool, scores, labels, fold, progress)
     else:
         chances, carried = whole.chances(pool, scores), whole.carried(pool, scores)
-    learned = how.threshold is None
-    models = tuple(compare_models(pool, scores, labels)) if learned else ()
-    return PaperGuesses(chances, carried, whole, models)
+    return PaperGuesses(chances, carried, whole, tuple(models))

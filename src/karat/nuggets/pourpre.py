@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import __version__
 from karat.errors import InputError
+from karat.metrics.settings import to_text
 from karat.nuggets.idf import Weigh, count_weights
+from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.official import (
     ALLOWANCE,
@@ -36,8 +38,10 @@ from karat.nuggets.official import (
     weights,
 )
 from karat.nuggets.runs import Response, Run
+from karat.nuggets.sets import NuggetSet
 from karat.nuggets.words import Words, cut
 from karat.progress import Progress, silent
+from karat.text.stopwords import stop_digest
 
 Floats = NDArray[np.float64]
 
@@ -62,14 +66,13 @@ class Pourpre:
 
     @property
     def signature(self) -> str:
-        """Every setting but where idf comes from, and Karat's version."""
-        kind = "count" if self.weigh is count_weights else "idf"
-        partial = "yes" if self.partial_allowance else "no"
-        return (
-            f"pourpre:beta={self.beta:g},weigh={kind},stem={self.stem},stop={self.stop},"
-            f"threshold={self.threshold:g},partial_allowance={partial},weights={self.weights}"
-            f"|karat={__version__}"
-        )
+        """Every setting, and Karat's version; a function of one's own says its name alone."""
+        settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
+        settings["weigh"] = "count" if self.weigh is count_weights else _name(self.weigh)
+        if self.stop != "none":
+            settings["stop"] += f"@{stop_digest(self.stop)}"
+        shown = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"pourpre:{shown}|karat={__version__}"
 
     def match(self, question: Question, responses: Sequence[Response]) -> Floats:
         """The best match of each nugget; 0 for all without a response."""
@@ -125,6 +128,21 @@ class Pourpre:
             judged=0,
             undecided=0,
         )
+
+
+def score_pourpre(
+    nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
+) -> list[tuple[Pourpre, list[RunScore]]]:
+    """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
+    plain = Pourpre(beta=how.beta, weights=how.weights)
+    rare = replace(plain, weigh=idf.of_words(nuggets.runs.values(), plain.stem))
+    runs = nuggets.runs.values()
+    return [(one, [one.score(run, nuggets.key, progress) for run in runs]) for one in (plain, rare)]
+
+
+def _name(weigh: Weigh) -> str:
+    told = getattr(weigh, "signature", None) or getattr(weigh, "__name__", None)
+    return str(told or type(weigh).__name__)
 
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:

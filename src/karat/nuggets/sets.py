@@ -45,13 +45,16 @@ class NuggetSet:
         return replace(self, runs=MappingProxyType({tag: self.run(tag) for tag in tags}))
 
 
-def remarks(nuggets: NuggetSet) -> list[str]:
-    """What is no error, and still good to know before numbers are believed."""
+def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
+    """What is no error, and still good to know before numbers are believed.
+
+    Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
+    """
     return [
         *nuggets.notes,
         *_key_remarks(nuggets.key),
         *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
-        *_contradictions(nuggets.judgements),
+        *_contradictions(nuggets.judgements, corrected),
     ]
 
 
@@ -81,14 +84,15 @@ def _named(kind: str, names: list[str]) -> str:
     return f"{len(names):,} {kind}s ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
 
 
-def _contradictions(judgements: Judgements) -> list[str]:
-    """The rule is the paper's (see `Judgements`)."""
+def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
+    """The rule is the paper's (see `Judgements`), or each run's own stand."""
     count = len(judgements.contradictions)
     if not count:
         return []
     first = _contradiction(judgements.contradictions[0])
     others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
-    return [f"contradictory judgements, of which the highest counts: {first}{others}"]
+    rule = "the highest counts" if corrected else "a run's own count, else the highest"
+    return [f"contradictory judgements, of which {rule}: {first}{others}"]
 
 
 def _contradiction(pair: Contradiction) -> str:

@@ -62,10 +62,13 @@ def tune(
     progress: Progress = silent,
     *,
     on_responses: bool = False,
+    official: Floats | None = None,
 ) -> list[Trial]:
     """Cross-validate settings, leaving out systems, institutions or questions; in their order.
 
     `labels` are the assessors' values of all cells, NaN where there is none; more than 0 is yes.
+    The agreement is with `official` judgements, if those are others: labels that were corrected by
+    those of a fold that is left out may be compared with, but not learned from.
     """
     asked = settings() if classifiers is None else list(classifiers)
     fold, source = tuning_folds(pool, by, on_responses), idf or IdfSource()
@@ -73,7 +76,7 @@ def tune(
     found = []
     for k, classifier in enumerate(asked):
         scores = Paper(classifier, on_responses=on_responses).scores(pool, labels, fold, source)
-        found.append(trial(pool, classifier, scores, labels, fold, known))
+        found.append(trial(pool, classifier, scores, labels, fold, known, official))
         progress(k + 1, len(asked), "tuning")
     return found
 
@@ -99,13 +102,16 @@ def tune_all(
     paper: Paper | None = None,
     idf: IdfSource | None = None,
     progress: Progress = silent,
+    official: Floats | None = None,
 ) -> Tuning:
     """`tune`, then `try_models` of the best setting; what the settings share is that of `paper`."""
     paper, source = paper or Paper(), idf or IdfSource()
     asked, on_responses = settings(paper.classifier), paper.on_responses
-    trials = tune(pool, labels, by, asked, source, progress, on_responses=on_responses)
+    trials = tune(
+        pool, labels, by, asked, source, progress, on_responses=on_responses, official=official
+    )
     how = replace(paper, classifier=best(trials).classifier)
-    models = try_models(pool, labels, by, how, source, progress)
+    models = try_models(pool, labels, by, how, source, progress, official)
     houses = houses_of(pool) if by == "institution" else ()
     return Tuning(by, how, source, tuple(trials), tuple(models), houses)
 
@@ -143,6 +149,7 @@ def try_models(
     how: Paper,
     idf: IdfSource | None = None,
     progress: Progress = silent,
+    official: Floats | None = None,
 ) -> list[ModelTrial]:
     """The paper's Table 4 for one setting, each model cross-validated; scores are expected ones.
 
@@ -156,23 +163,36 @@ def try_models(
     for done, model in enumerate(compare_models(pool, scores, labels), 1):
         tried = NOISY if by != "question" else NOISY[:1]
         rule = replace(how, thresholds=model.name) if model.name in tried else None
-        agreed = _left_out(pool, labels, fold, known, scores, rule) if rule else None
+        judged = labels if official is None else official
+        agreed = _left_out(pool, labels, fold, known, scores, rule, judged) if rule else None
         found.append(ModelTrial(model, agreed))
         progress(done, 1 + len(NOISY), "trying threshold models")
     return found
 
 
 def _left_out(
-    pool: Pool, labels: Floats, fold: Ints, known: Floats, scores: Floats, how: Paper
+    pool: Pool,
+    labels: Floats,
+    fold: Ints,
+    known: Floats,
+    scores: Floats,
+    how: Paper,
+    official: Floats,
 ) -> Agreement:
     told = ~np.isnan(known)
     chances, carried = how.leave_out(pool, scores, labels, fold)
     carried = np.where(told, known > 0, carried)
-    return agreement(pool, carried, labels, np.where(told, known > 0, chances))
+    return agreement(pool, carried, official, np.where(told, known > 0, chances))
 
 
 def trial(
-    pool: Pool, classifier: Classifier, scores: Floats, labels: Floats, fold: Ints, known: Floats
+    pool: Pool,
+    classifier: Classifier,
+    scores: Floats,
+    labels: Floats,
+    fold: Ints,
+    known: Floats,
+    official: Floats | None = None,
 ) -> Trial:
     """A setting whose scores are known; `known` are the values that other folds tell."""
     guesses = scores > fold_thresholds(scores, labels, fold)
@@ -180,7 +200,8 @@ def trial(
     carried = np.where(told, known > 0, guesses)
     judged = ~np.isnan(labels)
     threshold = best_f_threshold(scores[judged], labels[judged] > 0)
-    return Trial(classifier, agreement(pool, carried, labels), threshold, carried, told)
+    agreed = agreement(pool, carried, labels if official is None else official)
+    return Trial(classifier, agreed, threshold, carried, told)
 
 
 def fold_thresholds(scores: Floats, labels: Floats, fold: Ints) -> Floats:

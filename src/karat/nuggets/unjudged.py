@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.nuggets.classifier import pooled_idf
+from karat.nuggets.classifier import smoothed_idf
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sentences import cut_sentences
@@ -87,7 +87,7 @@ class Unjudged:
         sentences = rule.tokens(parts, vocab)
         texts = [" ".join(nugget.descriptions) for nugget in pool.nuggets]
         nuggets = rule.tokens(texts, vocab)
-        idf = np.array(pooled_idf(pool.texts, rule)(vocab.words(0, len(vocab))))
+        idf = np.array(smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab))))
         owner = np.repeat(np.arange(len(pool.texts)), np.diff(bounds))
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))

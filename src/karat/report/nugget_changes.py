@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from karat.report.nuggets import run_row, without_ends
 from karat.report.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.changes import Change, Changes, Significance
-    from karat.nuggets.official import Official, RunScore
+    from karat.nuggets.scoring import Scored, Scoring
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -33,20 +34,31 @@ _COUNTS = (
 _SCORES = (
     Column("run", "Run"),
     Column("f", "F", 4, align="right", help="The mean over questions."),
+    Column("f_low", "F low", 4, align="right", help="Lower end of the 95% interval of F."),
+    Column("f_high", "F high", 4, align="right", help="Upper end of the 95% interval of F."),
     Column("recall", "Recall", 4, align="right"),
     Column("precision", "Precision", 4, align="right"),
     Column("micro", "Micro F", 4, align="right", help="Of all questions together."),
+    Column("A", "A", 4, align="right", help="Share of all nuggets, half for partial support."),
+    Column("low", "Low", 4, align="right", help="Lower end of the 95% interval of A."),
+    Column("high", "High", 4, align="right", help="Upper end of the 95% interval of A."),
+    Column("V", "V", 4, align="right", help="The same of vital nuggets."),
+    Column("W", "W", 4, align="right", help="The same, okay nuggets weighing half."),
 )
 _QUESTIONS = (
     Column("question", "Question"),
     Column("old", "Old F", 4, align="right"),
     Column("new", "New F", 4, align="right"),
     Column("delta", "Delta", 4, align="right", signed=True),
+    Column("old_A", "Old A", 4, align="right"),
+    Column("new_A", "New A", 4, align="right"),
+    Column("delta_A", "Delta", 4, align="right", signed=True),
 )
 _TEST = (
+    Column("score", "Score"),
     Column("questions", "Questions"),
-    Column("old", "Old F"),
-    Column("new", "New F"),
+    Column("old", "Old"),
+    Column("new", "New"),
     Column("delta", "Delta"),
     Column("p", "p"),
     Column("trials", "Trials"),
@@ -55,42 +67,48 @@ _TEST = (
 
 def changes_document(
     found: Changes,
-    how: Official,
+    scoring: Scoring,
     command: str,
     *,
     everything: bool = False,
     remarks: Sequence[str] = (),
 ) -> Document:
-    """Gained and lost nuggets first; kept and missed ones on request."""
-    from karat.nuggets.changes import GAINED, KINDS, LOST
+    """Gained and lost nuggets first; kept and missed ones on request.
 
+    `scoring` is that of both versions, for their scores and intervals.
+    """
+    from karat.nuggets.changes import GAINED, KINDS, LOST
+    from karat.nuggets.official import NAME
+
+    scored = scoring.scored
     shown = KINDS if everything else (GAINED, LOST)
     rows = [_row(row) for kind in shown for row in found.rows if row.kind == kind]
-    test = found.significance()
+    tests = {score: found.significance(score) for score in ("F", "A")}
     return Document(
         title=f"From {found.old.run} to {found.new.run}",
         blocks=(
-            Table("scores", "Scores", _SCORES, tuple(map(_score, (found.old, found.new)))),
+            Table("scores", "Scores", without_ends(_SCORES, scored), tuple(map(_score, scored))),
             Table("counts", "Nuggets", _COUNTS, tuple(_count(found, kind) for kind in KINDS)),
             Table("rows", "What changed", _ROWS, tuple(rows), group="heading"),
             Table("questions", "Questions", _QUESTIONS, _questions(found)),
-            Table("test", "Test", _TEST, [_test(test)], readers="programs"),
+            Table(
+                "test", "Tests", _TEST, [_test(*one) for one in tests.items()], readers="programs"
+            ),
         ),
         command=command,
-        signatures={"nugget-f": how.signature},
-        notes=(_sentence(test), *_open(found), *_skipped(found), *remarks),
+        signatures={NAME: scoring.signature},
+        notes=(
+            *(_sentence(*one) for one in tests.items()),
+            *_unsure(found),
+            *_skipped(found),
+            *remarks,
+        ),
     )
 
 
-def _score(score: RunScore) -> Row:
-    macro = score.macro
-    return {
-        "run": score.run,
-        "f": macro.f,
-        "recall": macro.recall,
-        "precision": macro.precision,
-        "micro": score.micro.f,
-    }
+def _score(one: Scored) -> Row:
+    row = run_row(one)
+    return {**row, "f": row["macro"]}
 
 
 def _count(found: Changes, kind: str) -> Row:
@@ -122,20 +140,31 @@ def _row(row: Change) -> dict[str, Cell]:
 
 
 def _questions(found: Changes) -> tuple[Row, ...]:
-    return tuple(
-        {"question": question, "old": old, "new": new, "delta": new - old}
+    """F where there is one, and A."""
+    classic = {
+        question: {"old": old, "new": new, "delta": new - old}
         for question, old, new in found.differences()
+    }
+    return tuple(
+        {
+            "question": question,
+            **classic.get(question, {}),
+            "old_A": old,
+            "new_A": new,
+            "delta_A": new - old,
+        }
+        for question, old, new in found.differences("A")
     )
 
 
-def _test(test: Significance) -> Row:
-    return {**test._asdict(), "delta": test.delta}
+def _test(score: str, test: Significance) -> Row:
+    return {"score": score, **test._asdict(), "delta": test.delta}
 
 
-def _sentence(test: Significance) -> str:
+def _sentence(score: str, test: Significance) -> str:
     if not test.questions:
-        return "No question has a nugget of any weight: there is nothing to compare."
-    moved = f"F goes from {test.old:.4f} to {test.new:.4f} ({test.delta:+.4f})"
+        return f"No question has a nugget of any weight: there is no {score} to compare."
+    moved = f"{score} goes from {test.old:.4f} to {test.new:.4f} ({test.delta:+.4f})"
     if not test.trials:
         return f"{moved} on one question: too few for a test."
     return (
@@ -144,19 +173,24 @@ def _sentence(test: Significance) -> str:
     )
 
 
-def _open(found: Changes) -> list[str]:
+_UNSURE = {
+    "nothing": "rest on responses that nobody judged for the nugget, which count as not carrying "
+    'it ("nothing" decides): karat nuggets judge asks about them',
+    "guess": "rest on guesses, which may be wrong and which p takes for right: karat nuggets judge "
+    "asks about them",
+}
+
+
+def _unsure(found: Changes) -> list[str]:
     """A nugget is not lost for sure where nobody has judged the new responses."""
     from karat.nuggets.changes import GAINED, LOST
-    from karat.nuggets.decisions import NOTHING
 
     changed = [row for row in found.rows if row.kind in (GAINED, LOST)]
-    unsure = sum(row.by == NOTHING for row in changed)
-    if not unsure:
-        return []
+    counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}
     return [
-        f"{unsure:,} of {len(changed):,} changes rest on responses that nobody judged for the "
-        'nugget, which count as not carrying it ("nothing" decides): karat nuggets judge asks '
-        "about them."
+        f"{count:,} of {len(changed):,} changes {_UNSURE[by]}."
+        for by, count in counts.items()
+        if count
     ]
 
 

@@ -12,7 +12,7 @@ from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
-    from karat.report.nuggets import Scored
+    from karat.nuggets.scoring import Scored, Scoring
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
 _NAMES = _TITLES | {"calibrated": "the calibrated"}
@@ -43,25 +43,19 @@ _BOTH = (
 )
 
 
-def with_classifiers(
-    document: Document,
-    scored: Sequence[Scored],
-    found: Nuggeteer,
-    beside: Sequence[Scored] | None,
-    rule: GuessRule,
-) -> Document:
-    """The report of scores, with what is to be said about guesses."""
+def with_classifiers(document: Document, scoring: Scoring, rule: GuessRule) -> Document:
+    """The report of scores, with what is to be said about guesses, if there are any."""
+    if (found := scoring.guesses) is None:
+        return document
     tables: list[Table] = []
-    if found.beside is not None and beside is not None:
-        both = ((found, scored), (found.beside, beside))
+    scored = scoring.scored
+    if found.beside is not None and scoring.beside is not None:
+        both = ((found, scored), (found.beside, scoring.beside))
         tables = [*_agreement(found), _side_by_side(both)]
     paper = found.paper or (found.beside.paper if found.beside else None)
     if paper is not None and paper.models:
         tables.append(models_table(paper.models))
-    certain = any(one.intervals for one in scored)
-    guesses, *others = about_guesses(found, rule)
-    told = (f"{guesses} {_intervals(found, certain)}", *others)
-    notes = (*document.notes, *told)
+    notes = (*document.notes, *about_guesses(scoring, rule))
     first, *rest = document.blocks
     return replace(document, blocks=(first, *tables, *rest), notes=notes)
 
@@ -92,9 +86,12 @@ def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def about_guesses(found: Nuggeteer, rule: GuessRule) -> list[str]:
-    """What the guesses rest on: the classifier, then who won and where idf is from."""
-    told = [_paper(found, rule) if found.classifier == "paper" else _calibrated(found)]
+def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
+    """What the guesses rest on: the classifier and its intervals, who won, where idf is from."""
+    if (found := scoring.guesses) is None:
+        return []
+    guesses = _paper(found, rule) if found.classifier == "paper" else _calibrated(found)
+    told = [f"{guesses} {_intervals(found, scoring)}"]
     if rule.classifier == "auto":
         told.append(_contest(found))
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
@@ -102,11 +99,12 @@ def about_guesses(found: Nuggeteer, rule: GuessRule) -> list[str]:
     return told
 
 
-def _intervals(found: Nuggeteer, certain: bool) -> str:
-    """What the ends of intervals are; `certain`: whether there are any."""
-    if found.classifier == "paper" and not certain:
+def _intervals(found: Nuggeteer, scoring: Scoring) -> str:
+    """What the ends of intervals are, if there are any."""
+    if found.classifier == "paper" and not any(one.intervals for one in scoring.scored):
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
-    ends = "Low and high: 95% intervals of A and of F macro on these questions"
+    which = "questions like these" if scoring.general else "these questions"
+    ends = f"Low and high: 95% intervals of A and of F macro on {which}"
     if found.classifier == "paper" or found.learned:
         return f"{ends}, from its errors on judged runs it had not seen."
     return f"{ends}."

@@ -94,7 +94,9 @@ def _models(
     return Table("models", "Thresholds, by marginal likelihood", columns, rows, emphasis=marked)
 
 
-def tune_document(name: str, found: Tuning, command: str) -> Document:
+def tune_document(
+    name: str, found: Tuning, command: str, *, corrected: bool = False, strict: bool = False
+) -> Document:
     """The 24 settings and the threshold models."""
     table = settings_table(found.trials)
     rows = Table("rows", table.title, table.columns, table.rows, emphasis=table.emphasis)
@@ -105,9 +107,21 @@ def tune_document(name: str, found: Tuning, command: str) -> Document:
         "Settings: one threshold, with the best F on the other folds, and runs' scores from "
         f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
         f"{_NO_OWN if found.by == 'question' else ''}.",
+        *_judgements(corrected, strict),
         about_idf(found.idf),
     )
     return Document(f"Tuning on {name}", (rows, models), command, {}, notes=notes)
+
+
+_CORRECTED = (
+    "Official judgements are corrected: a response carries a nugget if an identical one, of any "
+    "run, was judged to."
+)
+
+
+def _judgements(corrected: bool, strict: bool) -> list[str]:
+    """What official judgements are, where they are not taken as they stand."""
+    return [_CORRECTED] * corrected + ["Partial support is none (strict)."] * strict
 
 
 _NO_OWN = "; nuggets of a question that is left out have only the global threshold"
@@ -118,7 +132,8 @@ def about_idf(idf: IdfSource) -> str:
     from karat.nuggets.idf_sources import NAMED, WORDFREQ
 
     language = f", language {idf.language}" if idf.name == WORDFREQ else ""
-    return f"idf: {NAMED.get(idf.name, f'the texts of {idf.name}')}{language}."
+    texts = "standard input" if idf.name == "-" else idf.name
+    return f"idf: {NAMED.get(idf.name, f'the texts of {texts}')}{language}."
 
 
 def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
@@ -139,6 +154,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
             **_numbers(found.best.agreement),
         },
         *_likeliest(found),
+        *_alone(found),
         *({"what": b.name, **_over_runs(b)} for b in found.baselines),
     ]
     return Document(
@@ -155,7 +171,9 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
         notes=(
             f"Cross-validated: {_BY[found.by]}.",
             f"Chosen by F in this cross-validation: {_chosen(found)}.",
+            *_known(found),
             "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+            *_judgements(found.corrected, found.strict),
             about_idf(found.idf),
         ),
     )
@@ -167,6 +185,32 @@ def _likeliest(found: Evaluation) -> list[Row]:
     if agreed is None:
         return []
     return [{"what": f"the same, threshold model {model.name} (likeliest)", **_numbers(agreed)}]
+
+
+def _alone(found: Evaluation) -> list[Row]:
+    """How classifiers do where nothing is known: decisions alone, no scores of runs."""
+    names = "calibrated classifier", "paper's classifier"
+    return [
+        {
+            "what": f"{name}, {_ALONE}",
+            "precision": agreed.precision,
+            "recall": agreed.recall,
+            "f": agreed.f,
+        }
+        for name, agreed in zip(names, found.alone or (), strict=False)
+    ]
+
+
+_ALONE = "guesses alone"
+
+
+def _known(found: Evaluation) -> list[str]:
+    if found.alone is None:
+        return []
+    return [
+        f"Of {100 * found.known:.1f}% of the pairs an identical response, in another fold, was "
+        f"judged, and that judgement counts; {_ALONE} are the others."
+    ]
 
 
 def _chosen(found: Evaluation) -> str:

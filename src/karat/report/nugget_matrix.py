@@ -18,8 +18,8 @@ from karat.report.table import Document, Figure, Link, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.keys import Question
+    from karat.nuggets.scoring import Scored
     from karat.nuggets.sets import NuggetSet
-    from karat.report.nuggets import Scored
 
 Block: TypeAlias = Table | Figure
 SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
-    from karat.nuggets.decisions import Decided
     from karat.nuggets.judgements import Contradiction
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.nuggeteer import RunIntervals
-    from karat.nuggets.official import Official, RunScore
-    from karat.nuggets.runs import Response, Run
+    from karat.nuggets.official import RunScore
+    from karat.nuggets.pourpre import Pourpre
+    from karat.nuggets.runs import Response
+    from karat.nuggets.scoring import Scored, Scoring
     from karat.nuggets.sets import NuggetSet
 
 _INTERVAL = "± is 1.96 standard errors."
@@ -210,23 +212,13 @@ _NUGGETS = (
 )
 
 
-class Scored(NamedTuple):
-    """A run with all that was found out about it."""
-
-    run: Run
-    decided: dict[str, Decided]
-    official: RunScore
-    shares: tuple[Shares, ...]
-    intervals: RunIntervals | None = None
-    """Where a classifier guessed what nobody judged."""
-
-
-def score_document(
-    nuggets: NuggetSet, scored: Sequence[Scored], how: Official, details: bool, command: str
-) -> Document:
+def score_document(nuggets: NuggetSet, found: Scoring, details: bool, command: str) -> Document:
     """Runs, their answers and, with `details`, every nugget."""
+    from karat.nuggets.official import NAME
+
+    scored = found.scored
     tables = [
-        Table("rows", "Runs", _RUNS, [run_row(one) for one in scored]),
+        Table("rows", "Runs", without_ends(_RUNS, scored), [run_row(one) for one in scored]),
         Table(
             "questions",
             "Questions",
@@ -236,15 +228,55 @@ def score_document(
         ),
     ]
     if details:
-        rows = [row for one in scored for row in _nuggets(nuggets, one, how.strict)]
+        rows = [row for one in scored for row in _nuggets(nuggets, one, found.how.strict)]
         tables.append(Table("nuggets", "Nuggets", _NUGGETS, rows, group="heading"))
     return Document(
         f"Nuggets of {nuggets.name}",
         tuple(tables),
         command,
-        {f"F({how.beta:g})": how.signature},
-        notes=_notes(nuggets, scored),
+        {NAME: found.signature},
+        notes=_notes(nuggets, found),
     )
+
+
+_POURPRE = (
+    Column("run", "Run"),
+    Column("count_micro", "Count micro", 3, align="right", help="Every word weighs 1."),
+    Column("count_macro", "Count macro", 3, align="right", help="Every word weighs 1."),
+    Column("idf_micro", "idf micro", 3, align="right", help="Words weigh their idf."),
+    Column("idf_macro", "idf macro", 3, align="right", help="Words weigh their idf."),
+)
+
+
+def with_pourpre(
+    document: Document, found: Sequence[tuple[Pourpre, Sequence[RunScore]]]
+) -> Document:
+    """The report of scores with those of Pourpre, by counts and by idf, if there are any."""
+    if not found:
+        return document
+    names = ("count", "idf")
+    rows: list[Row] = []
+    for pair in zip(*(scores for _, scores in found), strict=True):
+        row: dict[str, Cell] = {"run": pair[0].run}
+        for name, one in zip(names, pair, strict=True):
+            row |= {f"{name}_micro": one.micro.f, f"{name}_macro": one.macro.f}
+        rows.append(row)
+    table = Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, rows)
+    signed = {f"pourpre-{name}": how.signature for name, (how, _) in zip(names, found, strict=True)}
+    first, *rest = document.blocks
+    return replace(
+        document, blocks=(first, table, *rest), signatures={**document.signatures, **signed}
+    )
+
+
+_ENDS = frozenset({"f_low", "f_high", "low", "high"})
+
+
+def without_ends(columns: Sequence[Column], scored: Sequence[Scored]) -> tuple[Column, ...]:
+    """The same columns; people are not shown the ends of intervals if there is none."""
+    if any(one.intervals for one in scored):
+        return tuple(columns)
+    return tuple(replace(c, readers="programs") if c.key in _ENDS else c for c in columns)
 
 
 def run_row(one: Scored) -> Row:
@@ -324,10 +356,10 @@ def _evidence(responses: Sequence[Response], credit: int | None, nugget: Nugget)
     return None if credit is None else quoted(spoken(responses[credit].text, nugget))
 
 
-def _notes(nuggets: NuggetSet, scored: Sequence[Scored]) -> tuple[str, ...]:
+def _notes(nuggets: NuggetSet, scoring: Scoring) -> tuple[str, ...]:
     from karat.nuggets.sets import remarks
 
-    found = remarks(nuggets)
+    scored, found = scoring.scored, remarks(nuggets, corrected=scoring.corrected)
     skipped = list(dict.fromkeys(q for one in scored for q in one.official.skipped))
     if skipped:
         found.append(

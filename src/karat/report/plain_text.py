@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from karat.report.cells import is_missing, show
 from karat.report.fit import GAP, panels, share, total
@@ -67,6 +67,8 @@ def _panels(table: Table, paper: Paper) -> list[Panel]:
     room = paper.width - len(_indent(table))
     natural = [_natural(table, column) for column in columns]
     floors = [_floor(table, column) for column in columns]
+    if columns and (apart := _apart(table, columns[0])) <= room / 3:
+        floors[0] = max(floors[0], apart)
     result = []
     for chosen in panels(floors, room):
         widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
@@ -83,6 +85,20 @@ def _floor(table: Table, column: Column) -> int:
     numbers = [row for row in table.rows if not isinstance(row.get(column.key), str)]
     start = TITLE if numbers and len(numbers) == len(table.rows) else SHORTEST
     return max(min(_natural(table, column), start), widest(_texts(column, numbers)))
+
+
+def _apart(table: Table, column: Column) -> int:
+    """The least width at which names that lead rows are still told apart."""
+    names = sorted(set(_texts(column, table.rows)))
+    pairs = ((pair, _same(*pair)) for pair in pairwise(names))
+    starts = [name[: same + 1] for pair, same in pairs for name in pair]
+    return min(widest(starts) + 1, _natural(table, column))  # and the sign of what was cut
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters two strings begin with alike."""
+    differs = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differs, min(len(one), len(other)))
 
 
 def _texts(column: Column, rows: Iterable[Row]) -> list[str]:

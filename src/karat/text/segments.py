@@ -7,6 +7,7 @@ views of any run of strides. A run is what is held in memory at a time, so files
 from __future__ import annotations
 
 import gzip
+import hashlib
 import mmap
 import os
 import select
@@ -112,6 +113,10 @@ class Lines(Segments):
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
         starts = index.starts().tolist()
         self._starts = [*starts, len(self._buffer)]
+
+    def digest(self) -> str:
+        """Eight characters that change when the file does, for signatures."""
+        return hashlib.sha256(self._buffer).hexdigest()[:8]
 
     def _index(self, progress: Progress) -> _kernel.LineIndex:
         index = _kernel.LineIndex(STRIDE)

@@ -1,0 +1,132 @@
+"""Corrected judgements speak for identical responses of all runs; or a run's own stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nuggets.nugget_world import world
+
+from karat.nuggets.decisions import decide
+from karat.nuggets.evaluation import Evaluation, evaluate
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.known import corrected_values
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.sets import NuggetSet
+
+QUESTION = Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))
+TEXTS, TAGS = ("x", "X ", "y"), ("r", "s", "")
+rows = st.lists(
+    st.builds(
+        Judged,
+        st.just("q"),
+        st.sampled_from(["a", "b"]),
+        st.sampled_from(TEXTS),
+        st.sampled_from([0.0, 0.5, 1.0]),
+        st.sampled_from(TAGS),
+    ),
+    max_size=8,
+)
+
+
+def best(judged: list[Judged], nugget: str, text: str, runs: tuple[str, ...]) -> float:
+    """The highest value of some words in some runs; NaN where there is none."""
+    values = [
+        row.value
+        for row in judged
+        if row.nugget == nugget and row.run in runs and row.response.strip().lower() == text
+    ]
+    return max(values, default=math.nan)
+
+
+@given(rows, st.sampled_from([None, *TAGS]))
+def test_of_identical_responses_the_best_counts_or_ones_own(
+    judged: list[Judged], own: str | None
+) -> None:
+    responses = [Response("x"), Response("y")]
+    found = decide(QUESTION, responses, Judgements(tuple(judged)), own=own)
+    wanted = []
+    for response in responses:
+        for nugget in QUESTION.nuggets:
+            mine = math.nan if own is None else best(judged, nugget.id, response.text, (own,))
+            every = best(judged, nugget.id, response.text, TAGS)
+            wanted.append(every if math.isnan(mine) else mine)
+    assert found.values.ravel() == pytest.approx(wanted, nan_ok=True)
+    assert (found.known == ~np.isnan(found.values)).all()
+
+
+@given(rows)
+def test_corrected_values(judged: list[Judged]) -> None:
+    runs = [make_run(tag, [("q", Response(t)) for t in TEXTS]) for tag in ("r", "s")]
+    found = corrected_values(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
+    wanted = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
+    assert found == pytest.approx(wanted * 2, nan_ok=True)
+
+
+# ------------------------------------------------------------------------------------- evaluation
+
+KEY, RUNS, JUDGED = world(questions=4, runs=4)
+TWIN = replace(RUNS[0], tag="twin")
+"""The answers of run0; its assessor found nothing in them."""
+ALL = MappingProxyType({run.tag: run for run in (*RUNS, TWIN)})
+
+
+def judged_set(twin: float) -> NuggetSet:
+    more = [row._replace(run="twin", value=twin) for row in JUDGED.rows if row.run == "run0"]
+    return NuggetSet("s", KEY, ALL, Judgements((*JUDGED.rows, *more)))
+
+
+@pytest.fixture(scope="module")
+def plain() -> Evaluation:
+    return evaluate(judged_set(0.0))
+
+
+@pytest.fixture(scope="module")
+def corrected() -> Evaluation:
+    return evaluate(judged_set(0.0), corrected=True)
+
+
+def test_official_scores_are_corrected(plain: Evaluation, corrected: Evaluation) -> None:
+    assert plain.official["twin"] == 0 < plain.official["run0"]
+    assert corrected.official["twin"] == corrected.official["run0"] == plain.official["run0"]
+    assert {tag: corrected.official[tag] for tag in ("run1", "run2", "run3")} == {
+        tag: plain.official[tag] for tag in ("run1", "run2", "run3")
+    }
+
+
+def test_so_is_the_official_f_that_pourpre_is_compared_with(
+    plain: Evaluation, corrected: Evaluation
+) -> None:
+    found = [
+        next(b for b in one.baselines if b.name == "Pourpre count, macro")
+        for one in (plain, corrected)
+    ]
+    assert found[1].rmse != found[0].rmse
+    assert found[1].tau_b > found[0].tau_b
+
+
+def test_agreement_is_with_corrected_judgements(plain: Evaluation, corrected: Evaluation) -> None:
+    assert corrected.calibrated.agreement.f > plain.calibrated.agreement.f
+    assert corrected.best.agreement.f > plain.best.agreement.f
+    assert corrected.likeliest.agreement != plain.likeliest.agreement
+
+
+def test_nothing_is_learned_from_the_run_that_is_left_out() -> None:
+    """What is said of run0 may not depend on its own judgements, by way of its twin's labels."""
+    found = [evaluate(judged_set(0.0), corrected=True)]
+    rows = judged_set(0.0).judgements.rows
+    flipped = tuple(r._replace(value=1 - r.value) if r.run == "run0" else r for r in rows)
+    found.append(evaluate(replace(judged_set(0.0), judgements=Judgements(flipped)), corrected=True))
+    pool = make_pool(KEY, list(ALL.values()))
+    mine = pool.cell_run == pool.runs.index("run0")
+    for one, other in zip(found[0].trials, found[1].trials, strict=True):
+        assert (one.carried[mine] == other.carried[mine]).all()
+    one, other = (some.calibrated for some in found)
+    assert one.probabilities[mine] == pytest.approx(other.probabilities[mine])

@@ -1,0 +1,100 @@
+"""Intervals of scores on questions like these: sampling of questions, and errors of guesses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+from nuggets.nugget_world import world
+from scipy import stats
+
+import karat as kt
+from karat.nuggets.keys import make_key
+from karat.nuggets.modern import mean_shares
+from karat.nuggets.nuggeteer import RunIntervals
+from karat.nuggets.official import Counts, Official, QuestionScore, measure, total
+from karat.nuggets.scoring import Scored
+from karat.nuggets.sets import NuggetSet
+
+KEY, RUNS, JUDGED = world(questions=8, runs=6)
+SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
+
+
+def ends(one: Scored) -> RunIntervals:
+    assert one.intervals is not None
+    return one.intervals
+
+
+def student(values: list[float]) -> tuple[float, float]:
+    """The textbook's interval of a mean."""
+    found = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
+    return max(0.0, found.low), min(1.0, found.high)
+
+
+def counts(row: QuestionScore) -> Counts:
+    return Counts(row.vital_returned, row.vital, row.allowance, row.length)
+
+
+def jackknife(rows: list[Counts], beta: float) -> list[float]:
+    whole, n = measure(total(rows), beta).f, len(rows)
+    without = [measure(total(rows[:k] + rows[k + 1 :]), beta).f for k in range(n)]
+    return [n * whole - (n - 1) * other for other in without]
+
+
+def test_of_what_was_judged_whole_they_are_student_s() -> None:
+    for one in kt.score_nuggets(SET, general=True).scored:
+        found = ends(one)
+        assert found.macro is not None
+        assert found.micro is not None
+        shares = [row.A for row in one.shares]
+        assert found.share[1:] == pytest.approx(student(shares))
+        assert found.macro[1:] == pytest.approx(student([row.f for row in one.official.questions]))
+        wanted = student(jackknife([counts(row) for row in one.official.questions], 3.0))
+        low, high = min(wanted[0], one.official.micro.f), max(wanted[1], one.official.micro.f)
+        assert found.micro[1:] == pytest.approx((low, high))
+
+
+def test_guesses_add_to_it() -> None:
+    judged = kt.score_nuggets(SET, general=True).scored
+    guessed, here = (
+        kt.score_nuggets(replace(SET, judgements=JUDGED.without(["run3"])), general=general)
+        for general in (True, False)
+    )
+    (known,) = [ends(one) for one in judged if one.run.tag == "run3"]
+    (wide,), (narrow,) = (
+        [one for one in done.scored if one.run.tag == "run3"] for done in (guessed, here)
+    )
+    for mine, whole, part in zip(ends(wide), known, ends(narrow), strict=True):
+        assert mine.width > part.width > 0
+        assert whole.width > 0
+    assert ends(wide).share.low <= mean_shares(wide.shares).A <= ends(wide).share.high
+    assert wide.official == narrow.official
+    assert "|interval=general|" in guessed.signature
+    assert "|interval=these|" in here.signature
+
+
+def test_one_question_is_no_sample() -> None:
+    key = make_key([KEY.questions["q0"]])
+    rows = tuple(row for row in JUDGED.rows if row.question == "q0")
+    runs = {tag: replace(run, answers={"q0": run.responses("q0")}) for tag, run in SET.runs.items()}
+    one = NuggetSet("s", key, runs, type(JUDGED)(rows))
+    assert all(some.intervals is None for some in kt.score_nuggets(one, general=True).scored)
+    assert all(some.intervals is not None for some in kt.score_nuggets(one).scored)
+
+
+def test_one_question_with_an_f_is_no_sample_of_f() -> None:
+    questions = [
+        question
+        if id == "q0"
+        else replace(
+            question, nuggets=tuple(replace(nugget, vital=False) for nugget in question.nuggets)
+        )
+        for id, question in KEY.questions.items()
+    ]
+    done = kt.score_nuggets(replace(SET, key=make_key(questions)), Official(), general=True)
+    for one in done.scored:
+        assert ends(one).macro is None
+        assert ends(one).micro is None
+        assert not math.isnan(ends(one).share.low)

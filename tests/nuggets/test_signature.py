@@ -1,0 +1,126 @@
+"""Signatures: whatever changes a number changes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType
+
+from nuggets.nugget_world import world
+
+import karat as kt
+from karat.nuggets.classifier import Classifier
+from karat.nuggets.idf import count_weights, pooled_idf, wordfreq_idf
+from karat.nuggets.idf_sources import IdfSource
+from karat.nuggets.nuggeteer import GuessRule
+from karat.nuggets.official import Official
+from karat.nuggets.paper import Paper
+from karat.nuggets.pourpre import Pourpre
+from karat.nuggets.sets import NuggetSet
+
+KEY, RUNS, JUDGED = world(questions=8, runs=6)
+SET = NuggetSet(
+    "s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED.without(["run5"])
+)
+FINAL = f"|karat={kt.__version__}"
+END = f"idf=pooled|interval=these{FINAL}"
+
+
+def signed(rule: GuessRule | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
+    return kt.score_nuggets(nuggets, rule=rule, **more).signature  # type: ignore[arg-type]
+
+
+def by_paper(**changed: object) -> GuessRule:
+    settings = {name: changed.pop(name) for name in list(changed) if name in ("n", "stop", "once")}
+    return GuessRule("paper", Paper(Classifier(**settings), **changed))  # type: ignore[arg-type]
+
+
+def test_what_is_in_it() -> None:
+    plain = "nugget-f:beta=3,weights=vital,strict=no,judgements=corrected"
+    assert signed() == f"{plain}|guess=calibrated:learned=160,responses=48|{END}"
+    assert signed(guess=False) == f"{plain}|guess=none{FINAL}"
+    assert signed(nuggets=replace(SET, judgements=kt.NuggetSet("e", KEY).judgements)) == (
+        f"{plain}|guess=calibrated:learned=nothing,responses=48|{END}"
+    )
+    assert signed(by_paper(thresholds="global", stop="en")) == (
+        f"{plain}|guess=paper:n=2,weight=idf,stem=none,stop=en@4fade683,tok=intl,normalised=no,"
+        f"once=no,on_responses=no,thresholds=global,learned=160,responses=48|{END}"
+    )
+
+
+def test_no_two_ways_have_the_same() -> None:
+    rules = [
+        GuessRule(),
+        by_paper(),
+        by_paper(n=1),
+        by_paper(once=True),
+        by_paper(on_responses=True),
+        by_paper(thresholds="nugget"),
+        by_paper(thresholds="best-f"),
+        by_paper(threshold=4.0),
+        by_paper(threshold=4.0000001),
+        GuessRule(idf=IdfSource("wordfreq")),
+        GuessRule(idf=IdfSource("wordfreq", "de")),
+    ]
+    found = [signed(rule) for rule in rules]
+    found += [signed(how=how) for how in (Official(5), Official(3.0000001), Official(strict=True))]
+    found += [signed(corrected=False), signed(guess=False), signed(general=True)]
+    found += [signed(nuggets=SET.select("run5", "run4")), signed(by_paper(n=1), SET.select("run5"))]
+    assert all(one != other for one, other in combinations(found[:-2], 2))
+    # Runs whose judgements quote all they said are known either way: the same number.
+    assert found[-2:] == [found[0], found[2]]
+
+
+def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
+    done = kt.score_nuggets(SET, rule=by_paper())
+    assert done.guesses is not None
+    assert done.guesses.paper is not None
+    model = done.guesses.paper.thresholds.model
+    assert f",thresholds=auto/{model}," in done.signature
+
+
+def test_a_contest_leaves_no_trace_but_the_winner() -> None:
+    done = kt.score_nuggets(SET, rule=replace(by_paper(), classifier="auto"))
+    assert done.guesses is not None
+    alone = replace(by_paper(), classifier=done.guesses.classifier)
+    assert done.signature == signed(alone)
+
+
+def test_counts_need_no_idf() -> None:
+    rule = GuessRule("paper", Paper(Classifier(weight="count")), IdfSource("wordfreq"))
+    assert f"|idf=none|interval=these{FINAL}" in signed(rule)
+
+
+def test_a_corpus_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    found = []
+    for text in ("the comet\n", "the orchard\n"):
+        corpus.write_text(text)
+        found.append(signed(GuessRule(idf=IdfSource(str(corpus)))))
+    assert len(set(found)) == 2
+    assert all(f"|idf={corpus}@" in one for one in found)
+
+
+def test_pourpre_names_its_idf() -> None:
+    def rare(words: object) -> object:
+        return words
+
+    ways = [
+        Pourpre(),
+        Pourpre(weigh=pooled_idf(RUNS)),
+        Pourpre(weigh=pooled_idf(RUNS[:3])),
+        Pourpre(weigh=wordfreq_idf("en")),
+        Pourpre(weigh=wordfreq_idf("de")),
+        Pourpre(weigh=rare),  # type: ignore[arg-type]
+        Pourpre(stop="en"),
+        Pourpre(threshold=0.1),
+        Pourpre(threshold=0.1000001),
+    ]
+    assert len({one.signature for one in ways}) == len(ways)
+    assert ways[0].signature == (
+        "pourpre:beta=3,weigh=count,stem=porter,stop=none,threshold=0,partial_allowance=no,"
+        f"weights=vital{FINAL}"
+    )
+    assert "weigh=rare," in ways[5].signature
+    assert replace(ways[3], weigh=count_weights).signature == ways[0].signature
