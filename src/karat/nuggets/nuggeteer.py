@@ -33,9 +33,18 @@ from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured, official_scores
+from karat.nuggets.measured import (
+    PRIOR_ALL,
+    PRIOR_DOUBT,
+    PRIOR_RISE,
+    AllErrors,
+    Measured,
+    official_scores,
+    prior_errors,
+)
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper, PaperGuesses, guess
+from karat.nuggets.partly import WHOLE, Part, part_of
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
 from karat.nuggets.sets import NuggetSet
@@ -101,18 +110,24 @@ class Nuggeteer:
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
-    _errors: dict[Official, AllErrors] = field(default_factory=dict)
+    _errors: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
 
-    def errors(self, how: Official) -> AllErrors:
-        """How wrong scores of its guesses are."""
-        if how not in self._errors:
-            self._errors[how] = self.measured.errors(how) if self.measured else PRIOR_ALL
-        return self._errors[how]
+    def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
+        """How wrong scores are of which a part is its guesses."""
+        if (how, part) not in self._errors:
+            told = self.measured
+            self._errors[how, part] = told.errors(how, part) if told else prior_errors(part)
+        return self._errors[how, part]
 
     @cached_property
     def doubt(self) -> float:
         """What a pair known from an identical response counts beside a guess."""
         return self.measured.doubt() if self.measured else PRIOR_DOUBT
+
+    @cached_property
+    def rise(self) -> float:
+        """The chance that a pair is carried that is known not to be from another run alone."""
+        return self.measured.rise() if self.measured else PRIOR_RISE
 
     @cached_property
     def agreement(self) -> Agreement | None:
@@ -193,29 +208,51 @@ class Nuggeteer:
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
-        errors = self.errors(how)
-        if not answered or (self.classifier == PAPER and errors is PRIOR_ALL):
+        if not answered or (self.classifier == PAPER and self.errors(how) is PRIOR_ALL):
             return None
-        guessed, borrowed = self._in_doubt(run, decided)
-        part = guessed, guessed + self.doubt * borrowed, answered
-        errors = AllErrors(*(one.scaled(*part) for one in errors))
-        chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
+        errors = self._errors_of(run, decided, answered, how)
+        chances = {q.id: self._chances(run.tag, q.id, decided[q.id]) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
         share = score_interval(told.share, errors.share, len(questions))
         return RunIntervals(
             share.around(float(shown.share.mean())), *_f(told.official, shown.official, errors, how)
         )
 
-    def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[float, float]:
-        """The shares of pairs that are guessed, and that are known from another run alone."""
-        guessed = borrowed = pairs = 0
+    def _errors_of(
+        self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
+    ) -> AllErrors:
+        """The errors of a run of which a part was not judged itself, and of that a part guessed.
+
+        Measured with as large a part hidden, in eighths; the little that is missing by rule.
+        """
+        part, guessed, borrowed = self._in_doubt(run, decided)
+        near = part.rounded() if part.share else WHOLE
+        doubtful = guessed + self.doubt * borrowed
+        scale = guessed / near.share, doubtful / near.share, answered
+        return AllErrors(*(one.scaled(*scale) for one in self.errors(how, near)))
+
+    def _chances(self, run: str, question: str, decided: Decided) -> Floats:
+        """Of every pair of an answer that it is carried; NaN where that is certain.
+
+        It is where the run itself was judged, and where an identical response was judged to carry
+        the nugget: the most favourable judgement counts.
+        """
+        unjudged = np.isnan(self.table(run, question, self.labels))
+        rising = decided.known & unjudged & (decided.values == 0)
+        chances = self.table(run, question, self.probabilities)
+        return np.select([rising, decided.known], [self.rise, np.nan], chances)
+
+    def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[Part, float, float]:
+        """What of a run was not judged; the shares of pairs guessed, and known from another run."""
+        shares, guessed, borrowed, pairs = [], 0, 0, 0
         for id, found in decided.items():
             if found.known.size:
-                own = ~np.isnan(self.table(run.tag, id, self.labels))
+                unjudged = np.isnan(self.table(run.tag, id, self.labels))
+                shares.append(float(unjudged.mean()))
                 guessed += int((~found.known).sum())
-                borrowed += int((found.known & ~own).sum())
+                borrowed += int((found.known & unjudged).sum())
                 pairs += found.known.size
-        return guessed / max(pairs, 1), borrowed / max(pairs, 1)
+        return part_of(np.array(shares)), guessed / max(pairs, 1), borrowed / max(pairs, 1)
 
 
 def _f(
@@ -414,11 +451,16 @@ def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
 def _folds(pool: Pool, labels: Floats) -> Ints:
     """Judged runs in groups; responses that nobody judged are one more, learned from all of these.
 
-    A run's own judgements are known when its other responses are guessed.
+    A run's own judgements are known when its other responses are guessed. Runs with responses that
+    were judged in part have groups of their own: their guesses count, and few of them share one, so
+    that most of what was judged is learned from.
     """
     judged = ~np.isnan(labels)
-    runs = np.unique(pool.cell_run[judged])
+    counts = np.bincount(pool.cell_response, judged, len(pool.texts))
+    widths = np.bincount(pool.cell_response, minlength=len(pool.texts))
+    partly = np.unique(pool.run[(counts > 0) & (counts < widths)])
+    wholly = np.setdiff1d(pool.run[counts > 0], partly)
     group = np.full(len(pool.runs), FOLDS, dtype=np.int64)
-    group[runs] = np.arange(len(runs)) % min(FOLDS, len(runs))
-    some = np.bincount(pool.cell_response, judged, len(pool.texts)) > 0
-    return np.where(some, group[pool.run], FOLDS)[pool.cell_response]
+    group[wholly] = np.arange(len(wholly)) % FOLDS
+    group[partly] = np.arange(len(partly)) % FOLDS + FOLDS + 1
+    return np.where(counts > 0, group[pool.run], FOLDS)[pool.cell_response]
