@@ -1,6 +1,6 @@
 """Intervals of nugget scores: what they cover, for every score that `karat nuggets score` shows.
 
-    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed] [--part [realsumm] [--even]]
+    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed] [--part [realsumm] [--once | --even]]
 
 With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading. With --part
 only runs that were judged in part, of RAG24 or REALSumm: all as `karat nuggets score` does it, each
@@ -8,7 +8,8 @@ run in turn with a share of its own pairs judged, or of its questions. Which is 
 2007 and 2008). Does the interval hold the score that is shown once the run is judged whole (the
 most favourable judgement of identical responses counts), and (own) the one by its own judgements
 alone? MSE is that of the probabilities of its unjudged pairs, before that of the guesses about the
-same pairs when none were judged. With --even every other run and seed 1, for making choices.
+same pairs when none were judged. With --once the first of these draws alone; with --even every
+other run and seed 1, for making choices.
 Prints Markdown. Scores are A with partial support counting a half, A with it counting in full, F(3)
 macro and F(3) micro. Each run in turn is taken for unjudged: how wrong guesses are is learned from
 the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of runs, each left out
@@ -165,11 +166,10 @@ Rows = list[Judged]
 Keep = Callable[[Rows], Rows]
 
 
-def part(name: str, even: bool) -> None:
+def part(name: str, seeds: tuple[int, ...], every: int = 1) -> None:
     """Intervals of runs that were judged in part, all else as users see it."""
     remember_texts()
     nuggets = kt.load_nuggets(name)
-    seeds, every = ((1,), 2) if even else (SEEDS, 1)
     truth = Truth(nuggets)
     print(
         "| judged | of its | A | width | F macro | width | F micro | width | own | MSE | before |"
@@ -289,7 +289,11 @@ def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, Decided]) -> l
 
 def main() -> None:
     if "--part" in sys.argv:
-        part("realsumm" if "realsumm" in sys.argv else "rag24", "--even" in sys.argv)
+        name = "realsumm" if "realsumm" in sys.argv else "rag24"
+        if "--even" in sys.argv:
+            part(name, (1,), every=2)
+        else:
+            part(name, SEEDS[:1] if "--once" in sys.argv else SEEDS)
         return
     if "--speed" in sys.argv:
         speed()

@@ -1,8 +1,9 @@
 """How wrong scores of guesses are, measured on judged runs that were guessed without themselves.
 
 Scores are expected values: the share A of nuggets, F macro, and F micro; each has errors of its
-own (`intervals.Errors`). Where judgements cannot tell, the errors are those of a model that was
-learned on another set (`PRIOR_…`; `experiments/nuggets_intervals.py`).
+own (`intervals.Errors`). Of scores of which only a part is guessed they are measured with such a
+part of the judged runs hidden (`partly.py`). Where judgements cannot tell, the errors are those of
+a model that was learned on another set (`PRIOR_…`; `experiments/nuggets_intervals.py`).
 
 Assessors do not agree with themselves: identical responses are not always labelled alike. What is
 known of a response from an identical one of another run is in doubt, too:

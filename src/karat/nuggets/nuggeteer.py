@@ -201,9 +201,10 @@ class Nuggeteer:
         None, too, where nothing tells how wrong the paper's classifier is: the errors that serve
         for lack of measured ones are those of the other.
 
-        Scores are expected ones, with what judgements say in place of guesses, less their bias; an
-        interval is made to hold the score that decisions give, which is what reports show. Only
-        what is guessed can be wrong, and, by `doubt`, what is known from another run alone. A
+        They are about the score that is shown once the run is judged whole. Scores are expected
+        ones, with what judgements say in place of guesses, less their bias; an interval is made to
+        hold the score that decisions give, which is what reports show. Only what is guessed can be
+        wrong, and what is known from another run alone: this by `doubt`, and a no by `rise`. A
         question without a response scores 0, and nothing is wrong there.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
