@@ -1,6 +1,7 @@
 """Intervals of nugget scores: what they cover, for every score that `karat nuggets score` shows.
 
-    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed] [--part [realsumm] [--once | --even]]
+    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed]
+    KARAT_DATA=… python experiments/nuggets_intervals.py --part [realsumm] [--once | --even]
 
 With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading. With --part
 only runs that were judged in part, of RAG24 or REALSumm: all as `karat nuggets score` does it, each
@@ -10,6 +11,7 @@ most favourable judgement of identical responses counts), and (own) the one by i
 alone? MSE is that of the probabilities of its unjudged pairs, before that of the guesses about the
 same pairs when none were judged. With --once the first of these draws alone; with --even every
 other run and seed 1, for making choices.
+
 Prints Markdown. Scores are A with partial support counting a half, A with it counting in full, F(3)
 macro and F(3) micro. Each run in turn is taken for unjudged: how wrong guesses are is learned from
 the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of runs, each left out
@@ -18,11 +20,12 @@ drawn at random but the subsamples of topics (numpy's default generator, seed 20
 
 Then: how far one step is from models fitted anew; how often identical responses are labelled
 differently; and the errors of models that were learned on the other set, which are those of
-intervals without judgements, rounded up. What was looked at: --part was first
-about scores as shown (none judged: A 93.3%, F macro 91.1%, F micro 88.9%), then about a run's own
-judgements alone; half judged, F micro held 82.2% (another draw of pairs), after which the errors of
-F micro were split into chance and a run's own as those of F macro are. Now it is about scores as
-shown again, for these are what a run has that was judged whole.
+intervals without judgements, rounded up.
+
+What was looked at: --part was first about scores as shown (none judged: A 93.3%, F macro 91.1%, F
+micro 88.9%), then about a run's own judgements alone; half judged, F micro held 82.2% (another draw
+of pairs), after which the errors of F micro were split into chance and a run's own as those of F
+macro are. Now it is about scores as shown again, which are those of a run that was judged whole.
 """
 
 from __future__ import annotations

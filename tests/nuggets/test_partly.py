@@ -243,7 +243,7 @@ def test_a_run_without_judgements_has_the_errors_of_whole_runs() -> None:
     assert ends.share.width >= wanted.width > 0
 
 
-def test_what_another_run_tells_is_in_doubt_and_may_rise() -> None:
+def test_what_another_run_tells_is_in_doubt() -> None:
     """Six answers that nobody else gave, and two that run0 gave, where it was judged."""
     key, runs, rows = world(questions=8, runs=6)
     answers = dict(runs[3].answers) | {q: runs[0].answers[q] for q in ("q0", "q1")}
@@ -254,24 +254,11 @@ def test_what_another_run_tells_is_in_doubt_and_may_rise() -> None:
     told = found.probabilities.reshape(8, 6, 4)[:, 3].copy()
     for row in kept:
         if row.run == "run0" and row.question in ("q0", "q1"):
-            told[int(row.question[1]), int(row.nugget[1])] = row.value or found.rise
+            told[int(row.question[1]), int(row.nugget[1])] = row.value
     wanted = score_interval(told.mean(axis=1), errors, 8)
     assert ends.share.score == pytest.approx(wanted.score)
     assert ends.share.low <= wanted.low + 1e-12
     assert wanted.high - 1e-12 <= ends.share.high
-
-
-def test_rise_is_how_often_a_no_of_others_becomes_a_yes() -> None:
-    pool, labels, _ = pooled(runs=3)
-    told = Measured(pool, labels, labels > 0, labels)
-    assert told.rise() == pytest.approx(0.1)  # no two are identical: the prior
-    twins = replace(pool, texts=tuple(pool.texts[pool.starts[q]] for q in pool.question))
-    yes = (labels.reshape(6, 3, 4) > 0).astype(int)
-    others = yes.sum(axis=1, keepdims=True) - yes
-    risen, asked = (yes[others == 0] == 1).sum(), (others == 0).sum()
-    assert risen > 0
-    found = Measured(twins, labels, labels > 0, labels).rise()
-    assert found == pytest.approx((risen + 5) / (asked + 50))
 
 
 def test_judging_a_part_leaves_other_runs_to_learn_from() -> None:

@@ -77,19 +77,16 @@ def of_answers(
     how: Official,
     chances: Mapping[str, Floats],
 ) -> tuple[Answers, Answers]:
-    """What a run returned: expected, with chances in place of values; and by decisions.
-
-    Where a value is certain its chance is NaN.
-    """
+    """What a run returned: expected, with chances in place of guesses; and by decisions."""
     least = SUPPORT if how.strict else np.nextafter(0, 1)
     rows = []
     for question in questions:
         found, chance = decided[question.id], chances[question.id]
         carried = (found.values >= least).astype(np.float64)
         shown = [np.fmax.reduce(table, axis=0, initial=0.0) for table in (found.values, carried)]
-        told, certain = shown, np.isnan(chance)
-        if not certain.all():
-            tables = (np.where(certain, table, chance) for table in (found.values, carried))
+        told = shown
+        if not found.known.all():
+            tables = (np.where(found.known, table, chance) for table in (found.values, carried))
             told = [table.max(axis=0, initial=0.0) for table in tables]
         weight = weights(question, how.weights)
         whole = weight.sum(), length(run.responses(question.id))

@@ -12,12 +12,7 @@ known of a response from an identical one of another run is in doubt, too:
     doubt = noise / share of wrong guesses, at most 1
 
 is what such a pair counts beside a guess. 50 pairs of which a tenth differ are a prior, for sets
-that have few. And as the most favourable judgement counts, a yes that is known so will stay, but
-
-    rise = (pairs judged to carry what no identical response does + 5)
-           / (pairs that no identical response was judged to carry + 50)
-
-is the chance that a no becomes a yes once the run itself is judged.
+that have few.
 """
 
 from __future__ import annotations
@@ -36,7 +31,7 @@ from karat.nuggets.intervals import Errors, score_errors, whole_errors
 from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.official import Official
 from karat.nuggets.partly import WHOLE, Part, masks
-from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.pool import Floats, Pool
 
 PRIOR_MACRO = Errors(0.0, 0.0015, 0.037, 25)
 """Of F macro without judgements; the mean error on the other set is part of a run's own."""
@@ -134,27 +129,13 @@ class Measured:
         wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
         return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
 
-    def rise(self) -> float:
-        """The chance that a pair is carried though no identical response was judged to."""
-        yes, sizes = _identical(self.pool, self.labels)
-        alone = float((yes[sizes > 1] == 1).sum())
-        none = float(sizes[(sizes > 1) & (yes == 0)].sum())
-        return (alone + _NOISE * _PAIRS) / (alone + none + _PAIRS)
 
-
-PRIOR_DOUBT, PRIOR_RISE = _NOISE / _WRONG, _NOISE
+PRIOR_DOUBT = _NOISE / _WRONG
 """Where no runs were judged that could tell."""
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:
     """How often identical responses of two runs are labelled differently, shrunk to a tenth."""
-    yes, sizes = _identical(pool, labels)
-    differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
-    return (differ + _NOISE * _PAIRS) / (pairs + _PAIRS)
-
-
-def _identical(pool: Pool, labels: Floats) -> tuple[Ints, Ints]:
-    """Of judged pairs of identical responses and a nugget: how many carry it, and how many are."""
     judged = np.flatnonzero(~np.isnan(labels))
     words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
     words += pool.cell_nugget[judged]
@@ -162,7 +143,8 @@ def _identical(pool: Pool, labels: Floats) -> tuple[Ints, Ints]:
     bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
     sizes, at = np.diff(bounds), bounds[:-1]
     yes = np.add.reduceat((labels[judged[order]] > 0).astype(np.int64), at) if len(at) else sizes
-    return yes, sizes
+    differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
+    return (differ + _NOISE * _PAIRS) / (pairs + _PAIRS)
 
 
 def official_scores(pool: Pool, labels: Floats) -> Floats:

@@ -36,7 +36,6 @@ from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import (
     PRIOR_ALL,
     PRIOR_DOUBT,
-    PRIOR_RISE,
     AllErrors,
     Measured,
     official_scores,
@@ -125,11 +124,6 @@ class Nuggeteer:
         return self.measured.doubt() if self.measured else PRIOR_DOUBT
 
     @cached_property
-    def rise(self) -> float:
-        """The chance that a pair is carried that is known not to be from another run alone."""
-        return self.measured.rise() if self.measured else PRIOR_RISE
-
-    @cached_property
     def agreement(self) -> Agreement | None:
         """With assessors, on judged runs that it had not seen; scores of runs are expected ones."""
         if (told := self.measured) is None:
@@ -204,15 +198,15 @@ class Nuggeteer:
         They are about the score that is shown once the run is judged whole. Scores are expected
         ones, with what judgements say in place of guesses, less their bias; an interval is made to
         hold the score that decisions give, which is what reports show. Only what is guessed can be
-        wrong, and what is known from another run alone: this by `doubt`, and a no by `rise`. A
-        question without a response scores 0, and nothing is wrong there.
+        wrong, and, by `doubt`, what is known from another run alone. A question without a response
+        scores 0, and nothing is wrong there.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
         if not answered or (self.classifier == PAPER and self.errors(how) is PRIOR_ALL):
             return None
         errors = self._errors_of(run, decided, answered, how)
-        chances = {q.id: self._chances(run.tag, q.id, decided[q.id]) for q in questions}
+        chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
         share = score_interval(told.share, errors.share, len(questions))
         return RunIntervals(
@@ -231,17 +225,6 @@ class Nuggeteer:
         doubtful = guessed + self.doubt * borrowed
         scale = guessed / near.share, doubtful / near.share, answered
         return AllErrors(*(one.scaled(*scale) for one in self.errors(how, near)))
-
-    def _chances(self, run: str, question: str, decided: Decided) -> Floats:
-        """Of every pair of an answer that it is carried; NaN where that is certain.
-
-        It is where the run itself was judged, and where an identical response was judged to carry
-        the nugget: the most favourable judgement counts.
-        """
-        unjudged = np.isnan(self.table(run, question, self.labels))
-        rising = decided.known & unjudged & (decided.values == 0)
-        chances = self.table(run, question, self.probabilities)
-        return np.select([rising, decided.known], [self.rise, np.nan], chances)
 
     def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[Part, float, float]:
         """What of a run was not judged; the shares of pairs guessed, and known from another run."""
