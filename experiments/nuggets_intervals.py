@@ -1,10 +1,17 @@
 """Intervals of nugget scores: what they cover, for every score that `karat nuggets score` shows.
 
-    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed] [--part]
+    KARAT_DATA=… python experiments/nuggets_intervals.py [--speed]
+    KARAT_DATA=… python experiments/nuggets_intervals.py --part [realsumm] [--once | --even]
 
 With --speed only what `karat nuggets score` takes on all runs of RAG24 after loading. With --part
-only runs that were judged in part: all as `karat nuggets score` does it, each run of RAG24 in turn
-with none or half of its own pairs judged (drawn, seed 2006).
+only runs that were judged in part, of RAG24 or REALSumm: all as `karat nuggets score` does it, each
+run in turn with a share of its own pairs judged, or of its questions. Which is drawn (seeds 2006,
+2007 and 2008). Does the interval hold the score that is shown once the run is judged whole (the
+most favourable judgement of identical responses counts), and (own) the one by its own judgements
+alone? MSE is that of the probabilities of its unjudged pairs, before that of the guesses about the
+same pairs when none were judged. With --once the first of these draws alone; with --even every
+other run and seed 1, for making choices.
+
 Prints Markdown. Scores are A with partial support counting a half, A with it counting in full, F(3)
 macro and F(3) micro. Each run in turn is taken for unjudged: how wrong guesses are is learned from
 the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of runs, each left out
@@ -13,10 +20,12 @@ drawn at random but the subsamples of topics (numpy's default generator, seed 20
 
 Then: how far one step is from models fitted anew; how often identical responses are labelled
 differently; and the errors of models that were learned on the other set, which are those of
-intervals without judgements, rounded up. What was looked at: --part first took judgements of
-identical responses for official ones too (none judged: A 93.3%, F macro 91.1%, F micro 88.9%);
-with a run's own alone, half judged, F micro held 82.2% (another draw of pairs), after which the
-errors of F micro were split into chance and a run's own as those of F macro are.
+intervals without judgements, rounded up.
+
+What was looked at: --part was first about scores as shown (none judged: A 93.3%, F macro 91.1%, F
+micro 88.9%), then about a run's own judgements alone; half judged, F micro held 82.2% (another draw
+of pairs), after which the errors of F micro were split into chance and a run's own as those of F
+macro are. Now it is about scores as shown again, which are those of a run that was judged whole.
 """
 
 from __future__ import annotations
@@ -27,13 +36,17 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from nugget_sets import SETS, pooled
+from numpy.typing import NDArray
 
 import karat as kt
+import karat.nuggets.nuggeteer as module
 from karat.nuggets.calibrated import cross_validate, fit_calibrated
 from karat.nuggets.classifier import forget_texts
 from karat.nuggets.decisions import Decided, decide_run
@@ -41,18 +54,20 @@ from karat.nuggets.estimates import returned
 from karat.nuggets.evidence import evidence
 from karat.nuggets.held_out import hold_out
 from karat.nuggets.intervals import score_errors, score_interval, whole_errors
-from karat.nuggets.judgements import Judgements
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import _folds, nuggeteer
+from karat.nuggets.nuggeteer import RunIntervals, _folds, nuggeteer
 from karat.nuggets.official import Official
-from karat.nuggets.pool import Floats, Pool
+from karat.nuggets.pool import Floats, Pool, make_pool
 from karat.nuggets.runs import Run, characters, normal
 from karat.nuggets.sentences import _cut as _cut_sentences
 from karat.nuggets.sets import NuggetSet
 
 SEED, SUBSAMPLES = 2006, 200
+SEEDS = (2006, 2007, 2008)
 HOW = Official()
 
 
@@ -139,32 +154,128 @@ def speed() -> None:
     print(f"{len(nuggets.runs)} runs: {min(times):.2f} s of CPU")
 
 
-def part() -> None:
+class Drawn(NamedTuple):
+    """One run that was judged in part."""
+
+    ends: RunIntervals
+    guesses: Floats
+    """Probabilities of its pairs."""
+    judged: NDArray[np.bool_]
+    """Which of them were."""
+
+
+Rows = list[Judged]
+Keep = Callable[[Rows], Rows]
+
+
+def part(name: str, seeds: tuple[int, ...], every: int = 1) -> None:
     """Intervals of runs that were judged in part, all else as users see it."""
-    nuggets = kt.load_nuggets("rag24")
-    rng = np.random.default_rng(SEED)
+    remember_texts()
+    nuggets = kt.load_nuggets(name)
+    truth = Truth(nuggets)
     print(
-        "| judged | A | width | F macro | width | F micro | width |\n|---|---|---|---|---|---|---|"
+        "| judged | of its | A | width | F macro | width | F micro | width | own | MSE | before |"
     )
-    official = {
-        tag: scores_shown(run, nuggets, decide_run(run, nuggets.key, own(nuggets, tag)))
-        for tag, run in nuggets.runs.items()
-    }
-    for share in (0.5, 0.0):
-        rows = []
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    none = draw(nuggets, lambda rows: [], every)
+    shown_part("none |", [none], none, truth)
+    for what, keep in KEEP.items():
+        for share in (0.25, 0.5, 0.75):
+            draws = [
+                draw(nuggets, partial(keep, np.random.default_rng(seed), share), every)
+                for seed in seeds
+            ]
+            shown_part(f"{share:.0%} | {what}", draws, none, truth)
+
+
+def remember_texts() -> None:
+    """Texts are the same in every draw: what is made of them alone is made once."""
+    for name in ("evidence", "Likeness"):
+        made, memo = getattr(module, name), {}
+
+        def remembered(pool: Pool, made=made, memo=memo, **options: Any) -> Any:
+            if pool.texts not in memo:
+                memo[pool.texts] = made(pool, **options)
+            return memo[pool.texts]
+
+        setattr(module, name, remembered)
+
+
+def keep_pairs(rng: np.random.Generator, share: float, rows: Rows) -> Rows:
+    return [row for row in rows if rng.random() < share]
+
+
+def keep_questions(rng: np.random.Generator, share: float, rows: Rows) -> Rows:
+    questions = list(dict.fromkeys(row.question for row in rows))
+    order = rng.permutation(len(questions))[: round(share * len(questions))]
+    kept = {questions[q] for q in order}
+    return [row for row in rows if row.question in kept]
+
+
+KEEP = {"pairs": keep_pairs, "questions": keep_questions}
+
+
+def draw(nuggets: NuggetSet, keep: Keep, every: int) -> dict[str, Drawn]:
+    """Each run in turn, with what is kept of its own judgements."""
+    found = {}
+    for k, (tag, run) in enumerate(nuggets.runs.items()):
+        kept = keep(list(own(nuggets, tag).rows))
+        if k % every:
+            continue
+        others = (row for row in nuggets.judgements.rows if row.run != tag)
+        some = replace(nuggets, judgements=Judgements((*others, *kept)))
+        told = nuggeteer(some)
+        decided = decide_run(run, some.key, some.judgements, told.guess(tag))
+        ends = told.intervals(run, decided, HOW)
+        assert ends is not None
+        mine = told.pool.cell_run == told.pool.runs.index(tag)
+        found[tag] = Drawn(ends, told.probabilities[mine], ~np.isnan(told.labels[mine]))
+    return found
+
+
+class Truth:
+    """The scores of runs that were judged whole: as shown, and by their own judgements alone."""
+
+    def __init__(self, nuggets: NuggetSet) -> None:
+        self.shown, self.own, self.labels = {}, {}, {}
         for tag, run in nuggets.runs.items():
-            kept = tuple(
-                row for row in nuggets.judgements.rows if row.run != tag or rng.random() < share
-            )
-            some = replace(nuggets, judgements=Judgements(kept))
-            found = nuggeteer(some)
-            decided = decide_run(run, some.key, some.judgements, found.guess(tag))
-            ends = found.intervals(run, decided, HOW)
-            pairs = zip(ends, official[tag], strict=True)
-            rows.append([x for e, v in pairs for x in (e.low <= v <= e.high, e.width)])
-        means = np.mean(rows, axis=0)
-        cells = [f"{100 * x:.1f}%" if k % 2 == 0 else f"{x:.3f}" for k, x in enumerate(means)]
-        print(f"| {share:.0%} | " + " | ".join(cells) + " |", flush=True)
+            for judgements, scores in (
+                (nuggets.judgements, self.shown),
+                (own(nuggets, tag), self.own),
+            ):
+                decided = decide_run(run, nuggets.key, judgements)
+                scores[tag] = scores_shown(run, nuggets, decided)
+            pool = make_pool(nuggets.key, [run])
+            self.labels[tag] = own_values(pool, own(nuggets, tag)) > 0
+
+
+def shown_part(
+    title: str, draws: list[dict[str, Drawn]], none: dict[str, Drawn], truth: Truth
+) -> None:
+    cells = [title]
+    for k in range(3):
+        inside = [holding(one, truth.shown, k) for one in draws]
+        width = np.mean([drawn.ends[k].width for one in draws for drawn in one.values()])
+        counts = " ".join(f"{sum(some)}" for some in inside)
+        cells += [f"{100 * np.mean(inside):.1f}% ({counts})", f"{width:.3f}"]
+    alone = [100 * np.mean([holding(one, truth.own, k) for one in draws]) for k in range(3)]
+    cells.append(" ".join(f"{x:.1f}%" for x in alone))
+    pairs = [(tag, drawn) for one in draws for tag, drawn in one.items()]
+    for before in (False, True):
+        wrong = [
+            ((none[tag] if before else drawn).guesses - truth.labels[tag])[~drawn.judged] ** 2
+            for tag, drawn in pairs
+        ]
+        cells.append(f"{np.concatenate(wrong).mean():.4f}")
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def holding(one: dict[str, Drawn], truth: dict[str, list[float]], k: int) -> list[bool]:
+    """Whether the interval of a score holds the true one, run by run."""
+    return [
+        drawn.ends[k].low - 1e-9 <= truth[tag][k] <= drawn.ends[k].high + 1e-9
+        for tag, drawn in one.items()
+    ]
 
 
 def own(nuggets: NuggetSet, tag: str) -> Judgements:
@@ -180,7 +291,11 @@ def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, Decided]) -> l
 
 def main() -> None:
     if "--part" in sys.argv:
-        part()
+        name = "realsumm" if "realsumm" in sys.argv else "rag24"
+        if "--even" in sys.argv:
+            part(name, (1,), every=2)
+        else:
+            part(name, SEEDS[:1] if "--once" in sys.argv else SEEDS)
         return
     if "--speed" in sys.argv:
         speed()

@@ -1,8 +1,9 @@
 """How wrong scores of guesses are, measured on judged runs that were guessed without themselves.
 
 Scores are expected values: the share A of nuggets, F macro, and F micro; each has errors of its
-own (`intervals.Errors`). Where judgements cannot tell, the errors are those of a model that was
-learned on another set (`PRIOR_…`; `experiments/nuggets_intervals.py`).
+own (`intervals.Errors`). Of scores of which only a part is guessed they are measured with such a
+part of the judged runs hidden (`partly.py`). Where judgements cannot tell, the errors are those of
+a model that was learned on another set (`PRIOR_…`; `experiments/nuggets_intervals.py`).
 
 Assessors do not agree with themselves: identical responses are not always labelled alike. What is
 known of a response from an identical one of another run is in doubt, too:
@@ -16,17 +17,20 @@ that have few.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.calibrated import PRIOR_ERRORS
-from karat.nuggets.estimates import returned
+from karat.nuggets.estimates import Returned, returned
 from karat.nuggets.intervals import Errors, score_errors, whole_errors
 from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.official import Official
+from karat.nuggets.partly import WHOLE, Part, masks
 from karat.nuggets.pool import Floats, Pool
 
 PRIOR_MACRO = Errors(0.0, 0.0015, 0.037, 25)
@@ -48,6 +52,13 @@ class AllErrors(NamedTuple):
 PRIOR_ALL = AllErrors(PRIOR_ERRORS, PRIOR_MACRO, PRIOR_MICRO)
 
 
+def prior_errors(part: Part) -> AllErrors:
+    """The prior's, of scores of which a part is guessed: by rule, as nothing is measured."""
+    if part == WHOLE:
+        return PRIOR_ALL
+    return AllErrors(*(one.scaled(part.share, part.share, 1.0) for one in PRIOR_ALL))
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
     """Judged runs, what was guessed of them without themselves, and their judgements."""
@@ -58,32 +69,59 @@ class Measured:
     labels: Floats
     """In a cell's own run; NaN where nobody judged."""
 
-    def errors(self, how: Official) -> AllErrors:
-        """The errors of all scores; the prior's if too few answers were judged whole."""
-        official = official_scores(self.pool, self.labels)
-        judged = np.flatnonzero((~np.isnan(official)).sum(axis=1) > 1)
-        if len(judged) < 2:
-            return PRIOR_ALL
-        guessed = self.pool.question_scores(self.probabilities)
-        return AllErrors(
-            score_errors(guessed[judged], official[judged]), *self._f_errors(how, official, judged)
-        )
+    def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
+        """The errors of all scores of which a part is guessed.
+
+        The prior's, shrunk, if too few answers were judged whole.
+        """
+        if len(self._judged) < 2:
+            return prior_errors(part)
+        hidden = list(masks(self.pool, part))
+        told = np.nan_to_num(self.labels)
+        guessed = [
+            self.pool.question_scores(np.where(some, self.probabilities, told)) for some in hidden
+        ]
+        official = self._official[self._judged]
+        share = score_errors(np.stack(guessed)[:, self._judged], official)
+        macro, micro = self._f_errors(how, hidden) or prior_errors(part)[1:]
+        return AllErrors(share, macro, micro)
+
+    @cached_property
+    def _official(self) -> Floats:
+        return official_scores(self.pool, self.labels)
+
+    @cached_property
+    def _judged(self) -> NDArray[np.int64]:
+        """The runs that were judged whole on two questions or more."""
+        return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
     def _f_errors(
-        self, how: Official, official: Floats, judged: NDArray[np.int64]
-    ) -> tuple[Errors, Errors]:
+        self, how: Official, hidden: Sequence[NDArray[np.bool_]]
+    ) -> tuple[Errors, Errors] | None:
+        """Of F macro and micro; None if no nuggets are vital."""
+        told = self._carried(how)
+        official = self._returned(told, how)
+        f = official.f(how.beta)
+        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:
+            return None
+        mixed = [self._returned(np.where(some, self.probabilities, told), how) for some in hidden]
+        macro = score_errors(np.stack([one.f(how.beta) for one in mixed]), f)
+        whole = official.summed().f(how.beta)
+        scored = ~np.isnan(whole)
+        sums = np.stack([one.summed().f(how.beta) for one in mixed])
+        micro = whole_errors(sums[:, scored], whole[scored])
+        return macro, micro.split(macro.chance(self.pool.starts.size - 1))
+
+    def _carried(self, how: Official) -> Floats:
+        """What was judged of the cells, as F counts it."""
         least = SUPPORT if how.strict else np.nextafter(0, 1)
-        told = (np.nan_to_num(self.labels) >= least).astype(np.float64)
-        known = ~np.isnan(official)
-        both = [returned(self.pool, cells, how).kept(known) for cells in (self.probabilities, told)]
-        f = [one.f(how.beta)[judged] for one in both]
-        if ((~np.isnan(f[1])).sum(axis=1) > 1).sum() < 2:  # no vital nuggets
-            return PRIOR_MACRO, PRIOR_MICRO
-        micro = [one.summed().f(how.beta)[judged] for one in both]
-        scored = ~np.isnan(micro[1])
-        macro = score_errors(*f)
-        whole = whole_errors(micro[0][scored], micro[1][scored])
-        return macro, whole.split(macro.chance(self.pool.starts.size - 1))
+        found: Floats = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        return found
+
+    def _returned(self, cells: Floats, how: Official) -> Returned:
+        """What the judged runs returned where their official scores are known."""
+        found = returned(self.pool, cells, how).kept(~np.isnan(self._official))
+        return Returned(*(part[self._judged] for part in found))
 
     def doubt(self) -> float:
         """What a pair known from an identical response counts beside a guess."""

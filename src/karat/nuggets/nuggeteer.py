@@ -33,9 +33,17 @@ from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.measured import PRIOR_ALL, PRIOR_DOUBT, AllErrors, Measured, official_scores
+from karat.nuggets.measured import (
+    PRIOR_ALL,
+    PRIOR_DOUBT,
+    AllErrors,
+    Measured,
+    official_scores,
+    prior_errors,
+)
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper, PaperGuesses, guess
+from karat.nuggets.partly import WHOLE, Part, part_of
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
 from karat.nuggets.sets import NuggetSet
@@ -103,13 +111,14 @@ class Nuggeteer:
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
-    _errors: dict[Official, AllErrors] = field(default_factory=dict)
+    _errors: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
 
-    def errors(self, how: Official) -> AllErrors:
-        """How wrong scores of its guesses are."""
-        if how not in self._errors:
-            self._errors[how] = self.measured.errors(how) if self.measured else PRIOR_ALL
-        return self._errors[how]
+    def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
+        """How wrong scores are of which a part is its guesses."""
+        if (how, part) not in self._errors:
+            told = self.measured
+            self._errors[how, part] = told.errors(how, part) if told else prior_errors(part)
+        return self._errors[how, part]
 
     @cached_property
     def doubt(self) -> float:
@@ -190,19 +199,17 @@ class Nuggeteer:
         None, too, where nothing tells how wrong the paper's classifier is: the errors that serve
         for lack of measured ones are those of the other.
 
-        Scores are expected ones, with what judgements say in place of guesses, less their bias; an
-        interval is made to hold the score that decisions give, which is what reports show. Only
-        what is guessed can be wrong, and, by `doubt`, what is known from another run alone. A
-        question without a response scores 0, and nothing is wrong there.
+        They are about the score that is shown once the run is judged whole. Scores are expected
+        ones, with what judgements say in place of guesses, less their bias; an interval is made to
+        hold the score that decisions give, which is what reports show. Only what is guessed can be
+        wrong, and, by `doubt`, what is known from another run alone. A question without a response
+        scores 0, and nothing is wrong there.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
-        errors = self.errors(how)
-        if not answered or (self.classifier == PAPER and errors is PRIOR_ALL):
+        if not answered or (self.classifier == PAPER and self.errors(how) is PRIOR_ALL):
             return None
-        guessed, borrowed = self._in_doubt(run, decided)
-        part = guessed, guessed + self.doubt * borrowed, answered
-        errors = AllErrors(*(one.scaled(*part) for one in errors))
+        errors = self._errors_of(run, decided, answered, how)
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
         if general and len(questions) < 2:
@@ -211,16 +218,30 @@ class Nuggeteer:
         ends = _f(told.official, shown.official, errors, how, general)
         return RunIntervals(share.around(float(shown.share.mean())), *ends)
 
-    def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[float, float]:
-        """The shares of pairs that are guessed, and that are known from another run alone."""
-        guessed = borrowed = pairs = 0
+    def _errors_of(
+        self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
+    ) -> AllErrors:
+        """The errors of a run of which a part was not judged itself, and of that a part guessed.
+
+        Measured with as large a part hidden, in eighths; the little that is missing by rule.
+        """
+        part, guessed, borrowed = self._in_doubt(run, decided)
+        near = part.rounded() if part.share else WHOLE
+        doubtful = guessed + self.doubt * borrowed
+        scale = guessed / near.share, doubtful / near.share, answered
+        return AllErrors(*(one.scaled(*scale) for one in self.errors(how, near)))
+
+    def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[Part, float, float]:
+        """What of a run was not judged; the shares of pairs guessed, and known from another run."""
+        shares, guessed, borrowed, pairs = [], 0, 0, 0
         for id, found in decided.items():
             if found.known.size:
-                own = ~np.isnan(self.table(run.tag, id, self.labels))
+                unjudged = np.isnan(self.table(run.tag, id, self.labels))
+                shares.append(float(unjudged.mean()))
                 guessed += int((~found.known).sum())
-                borrowed += int((found.known & ~own).sum())
+                borrowed += int((found.known & unjudged).sum())
                 pairs += found.known.size
-        return guessed / max(pairs, 1), borrowed / max(pairs, 1)
+        return part_of(np.array(shares)), guessed / max(pairs, 1), borrowed / max(pairs, 1)
 
 
 def _f(
@@ -436,11 +457,16 @@ def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
 def _folds(pool: Pool, labels: Floats) -> Ints:
     """Judged runs in groups; responses that nobody judged are one more, learned from all of these.
 
-    A run's own judgements are known when its other responses are guessed.
+    A run's own judgements are known when its other responses are guessed. Runs with responses that
+    were judged in part have groups of their own: their guesses count, and few of them share one, so
+    that most of what was judged is learned from.
     """
     judged = ~np.isnan(labels)
-    runs = np.unique(pool.cell_run[judged])
+    counts = np.bincount(pool.cell_response, judged, len(pool.texts))
+    widths = np.bincount(pool.cell_response, minlength=len(pool.texts))
+    partly = np.unique(pool.run[(counts > 0) & (counts < widths)])
+    wholly = np.setdiff1d(pool.run[counts > 0], partly)
     group = np.full(len(pool.runs), FOLDS, dtype=np.int64)
-    group[runs] = np.arange(len(runs)) % min(FOLDS, len(runs))
-    some = np.bincount(pool.cell_response, judged, len(pool.texts)) > 0
-    return np.where(some, group[pool.run], FOLDS)[pool.cell_response]
+    group[wholly] = np.arange(len(wholly)) % FOLDS
+    group[partly] = np.arange(len(partly)) % FOLDS + FOLDS + 1
+    return np.where(counts > 0, group[pool.run], FOLDS)[pool.cell_response]
