@@ -13,6 +13,7 @@ from oracles.scrambled import scrambled
 import karat as kt
 from karat.errors import InputError
 from karat.realize.evaluation import evaluate, sentences
+from karat.realize.explanation import explain_tree
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
@@ -151,6 +152,36 @@ def test_baselines_whose_counts_are_cut_short_are_called_damaged(
         open_realizer(tmp_path / "b.npz")
 
 
+def with_a_nan(cells: np.ndarray) -> np.ndarray:
+    """The n-grams of a model, the first of which has a probability that is no number."""
+    found = cells.copy()
+    first = int(np.flatnonzero(found[::2] != 2**64 - 1)[0])
+    found[2 * first + 1] |= np.uint64(0x7FC00000)
+    return found
+
+
+def test_models_whose_language_model_has_no_numbers_are_called_damaged(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    arrays = {**store.arrays, "fergus.lm_table_2": with_a_nan(store.arrays["fergus.lm_table_2"])}
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
+    with pytest.raises(kt.InputError, match=r"damaged \(its language model has probabilities that"):
+        open_realizer(tmp_path / "b.npz")
+
+
+def test_a_changed_byte_is_found(model: RealizerModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "a.npz")
+    whole = (tmp_path / "a.npz").read_bytes()
+    keys = model.the_fergus().chooser.keys.tobytes()
+    at = whole.index(keys) + len(keys) // 2
+    (tmp_path / "b.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(kt.InputError, match=r"tree_keys.npy: its checksum is another"):
+        open_realizer(tmp_path / "b.npz")
+
+
 @pytest.mark.parametrize("odd", [{"lm": float("nan")}, {"width": 0}, {"beam": 10**12}, {"lm": "x"}])
 def test_models_whose_weights_are_none_are_called_damaged(
     model: RealizerModel, tmp_path: Path, odd: dict[str, object]
@@ -183,6 +214,35 @@ def test_a_head_may_have_any_number_of_daughters(
     fergus = model.the_fergus()
     lattice = unravel(fergus.chooser, trees, fergus.chooser.choose(trees), fergus.weights)
     assert lattice.states <= fergus.weights.width * (n + 2)
+
+
+@pytest.mark.parametrize("k", [30, 300])
+def test_many_orders_of_a_crowded_head_are_found(
+    model: RealizerModel, tmp_path: Path, k: int
+) -> None:
+    (tmp_path / "a.conllu").write_text(star(60))
+    trees = read_trees(tmp_path / "a.conllu")
+    fergus = model.the_fergus()
+    (found,) = fergus.linearize(trees, fergus.chooser.choose(trees), k)
+    assert len({order.nodes for order in found}) == k
+    assert [order.score for order in found] == sorted((o.score for o in found), reverse=True)
+
+
+def test_an_explanation_tells_how_far_it_is_and_can_be_stopped(
+    model: RealizerModel, demo: Treebank
+) -> None:
+    said: list[tuple[int, int, str]] = []
+    trees = input_trees(demo, "words")
+    explain_tree(model, trees, 0, 8, progress=lambda *told: said.append(told))
+    assert [what for _, _, what in said][:2] == ["choosing supertags", "choosing paths"]
+    assert said[2:] == [(done, 10, "realising supertags") for done in range(2, 10)]
+
+    def stop(done: int, total: int, what: str) -> None:
+        if what == "realising supertags":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explain_tree(model, trees, 0, 8, progress=stop)
 
 
 def test_a_sentence_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -248,14 +308,15 @@ def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
     assert all(s.kind == "argument" for s in found if s.relation in ARGUMENTS)
 
 
-def test_left_and_right_go_to_the_likelier_side(tmp_path: Path) -> None:
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_left_and_right_go_to_the_likelier_side(tmp_path: Path, baseline: int, k: int) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(random_treebank(7, 60))
     bank = read_treebank(path)
     fergus = Fergus.train(bank)
     trees = input_trees(bank, "words")
-    real = fergus.baselines[-1]
-    orders = real.realize(trees)
+    orders = fergus.baselines[baseline].realize(trees, k)
     lefts = sides(trees)
     for i, found in enumerate(orders):
         start = int(trees.offsets[i])
@@ -266,6 +327,42 @@ def test_left_and_right_go_to_the_likelier_side(tmp_path: Path) -> None:
             p = left_share(lefts, trees.words[start + node], trees.words[start + head])
             if p != 0.5:
                 assert (place[node] < place[head]) == (p > 0.5)
+
+
+def crowded(lefts: int, rights: int) -> str:
+    """A head with so many daughters on each side, all of other words."""
+    head = lefts + 1
+    words = [f"l{i}" for i in range(lefts)] + ["is"] + [f"r{i}" for i in range(rights)]
+    rows = [
+        f"{i}\t{word}\t_\tNOUN\t_\t_\t{0 if i == head else head}\t"
+        f"{'root' if i == head else 'obl'}\t_\t_"
+        for i, word in enumerate(words, 1)
+    ]
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_sides_are_kept_however_many_daughters_there_are(
+    tmp_path: Path, baseline: int, k: int
+) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text("".join(crowded(n, 20 - n) for n in (4, 10, 16)))
+    trees = read_trees(path)
+    orders = Fergus.train(read_treebank(path)).baselines[baseline].realize(trees, k)
+    for i, found in enumerate(orders):
+        words = trees.sentence(i, found[0].nodes).split()
+        kinds = [word[0] for word in words]
+        assert kinds == sorted(kinds, key="lir".index)
+
+
+def test_the_order_by_sides_is_the_first_that_the_lattice_has(
+    demo: Treebank, model: RealizerModel
+) -> None:
+    trees = input_trees(demo, "words")
+    for baseline in model.the_fergus().left_right:
+        alone, both = baseline.realize(trees), baseline.realize(trees, 2)
+        assert [found[0] for found in alone] == [found[0] for found in both]
 
 
 def sides(trees: InputTrees) -> dict[tuple[str, ...], list[bool]]:

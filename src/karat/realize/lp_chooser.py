@@ -8,6 +8,7 @@ n-gram model. Weights and limits were chosen on training documents that were hel
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 ORDER = 3
 """The paper's language model is of trigrams."""
+RUN = 256
+"""Trees that are realised at a time; of k orders each, 1 / k of them."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,13 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     vocab = _kernel.Vocab()
     ids = vocab.add(list(trees.words))
     return model.find(vocab)[ids]
+
+
+def runs(trees: InputTrees, k: int) -> Iterator[InputTrees]:
+    """The trees, few at a time: between two runs there is a look at the clock and the keyboard."""
+    size = max(RUN // k, 1)
+    for start in range(0, len(trees), size):
+        yield trees.choose(range(start, min(start + size, len(trees))))
 
 
 def as_orders(

@@ -125,6 +125,7 @@ class OrderingModel:
             weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
             labeller = Labeller.stored(said["labels"], arrays)
             model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
+            model.check_finite(store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])
             if not math.isfinite(weight):
                 raise ValueError(f"the language model has weight {weight}")
