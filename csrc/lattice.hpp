@@ -23,7 +23,7 @@ namespace karat {
 constexpr double never = -std::numeric_limits<double>::infinity();
 
 struct TreeletCosts {
-    std::vector<double> side[2];    // of each daughter: log p(left), log p(right), weighted; `never`
+    std::vector<double> side[2];    // of each daughter: log p(left), log p(right), or `never`
     std::vector<double> before[2];  // [side][a * n + b]: log p(a before b)
     std::vector<int32_t> slots;     // the slot each daughter fills, or -1
     std::vector<int32_t> sides;     // of each slot: 0 left, 1 right; left ones come first

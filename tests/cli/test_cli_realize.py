@@ -250,7 +250,9 @@ def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str
 
 
 def test_the_demonstration_realises_the_papers_example() -> None:
-    assert EXAMPLE in output("demo")
+    shown = json.loads(output("demo", "-f", "json"))
+    written = {row["model"]: row["sentence"] for row in shown["results"]}
+    assert written == {"supertags": EXAMPLE, "ordering model": EXAMPLE, "the file": EXAMPLE}
 
 
 BAD = {

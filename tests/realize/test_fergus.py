@@ -16,6 +16,7 @@ from karat.realize.evaluation import evaluate, sentences
 from karat.realize.explanation import explain_tree
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
+from karat.realize.lp_chooser import lm_words
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
 from karat.realize.punctuate import punctuate
 from karat.realize.treebank import Treebank, read_treebank
@@ -383,6 +384,28 @@ def left_share(found: dict[tuple[str, ...], list[bool]], word: str, mother: str)
         seen = found.get(key, [])
         p = (sum(seen) + p) / (len(seen) + 1) if seen else p
     return p
+
+
+def test_words_with_spaces_are_words_of_the_language_model(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(crowded(1, 1).replace("l0", "20 000").replace("r0", "a\u00a0b"))
+    trees = read_trees(path)
+    fergus = Fergus.train(read_treebank(path))
+    assert sorted(lm_words(fergus.lm, trees).tolist()) == [3, 4, 5]
+    assert "20␣000" in fergus.lm.table.words(np.arange(6, dtype=np.int32))
+
+
+def test_words_with_spaces_are_one_word_in_an_evaluation(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    (tmp_path / "a.conllu").write_text(
+        "1\tShe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tasked\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+        "3\t20 000\t_\tNUM\t_\t_\t2\tobj\t_\t_\n\n"
+    )
+    trees = read_trees(tmp_path / "a.conllu", "all")
+    assert first(model, tmp_path / "a.conllu", "all") == ["she asked 20 000"]
+    (row,) = evaluate([model.the_fergus()], trees)
+    assert (row.exact, row.values["simple_tree"], row.values["simple"]) == (1, 1, 1)
 
 
 def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None:

@@ -55,14 +55,15 @@ class Weights:
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
     """A model of the sentences of a treebank, cut into words as it has them."""
-    sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
+    whole = trees.without_spaces()
+    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
 def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     """The nodes' words as the language model numbers them."""
     vocab = _kernel.Vocab()
-    ids = vocab.add(list(trees.words))
+    ids = vocab.add(trees.without_spaces().words)
     return model.find(vocab)[ids]
 
 
