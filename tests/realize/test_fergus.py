@@ -263,6 +263,18 @@ def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
     assert sorted(found[0].nodes) == list(range(n))
 
 
+def test_a_deep_tree_is_explained(model: RealizerModel, tmp_path: Path) -> None:
+    rows = [
+        f"{i}\tthe\t_\tNOUN\t_\t_\t{i - 1}\t{'root' if i == 1 else 'nmod'}\t_\t_"
+        for i in range(1, 1001)
+    ]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
+    found = explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1).supertags
+    assert found is not None
+    assert found.lattice.expanded() is None
+    assert len(found.paths[0].order.nodes) == 1000
+
+
 def test_words_tags_and_relations_never_seen_are_realised(
     model: RealizerModel, tmp_path: Path
 ) -> None:
