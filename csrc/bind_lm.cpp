@@ -197,6 +197,7 @@ void bind_lm(nb::module_& m) {
     m.attr("MAX_ORDER") = static_cast<int>(lm::MAX_ORDER);
     nb::class_<PyModel>(m, "LanguageModel")
         .def(nb::init<Floats, Floats, std::vector<CellArray>>(), "p"_a, "backoff"_a, "longer"_a)
+        .def_prop_ro("finite", [](const PyModel& self) { return self.model.finite(); })
         .def("score", &score, "ids"_a, "offsets"_a)
         .def("words", &score_words, "ids"_a, "offsets"_a);
     m.def("lm_word_hashes", &word_hashes, "words"_a);

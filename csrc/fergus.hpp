@@ -74,15 +74,41 @@ struct LeftRight {
         counting.note_choice(context(lr_3, d, m), left);
     }
 
+    // The nodes of a tree, every daughter on her likelier side; sisters on one side stand as they
+    // are numbered.
+    std::vector<int32_t> order(const TreeNodes& t, const Daughters& daughters) const {
+        std::vector<int32_t> found, waiting{0}, lefts;
+        while (!waiting.empty()) {
+            const int32_t m = waiting.back();
+            waiting.pop_back();
+            if (m < 0) {  // ~m is a head whose left daughters have been written
+                found.push_back(~m);
+                continue;
+            }
+            lefts.clear();
+            const auto& all = daughters[m];
+            const size_t rights = waiting.size();
+            for (const int32_t d : all) (is_left(t, d, m) ? lefts : waiting).push_back(d);
+            std::reverse(waiting.begin() + static_cast<int64_t>(rights), waiting.end());
+            waiting.push_back(~m);
+            waiting.insert(waiting.end(), lefts.rbegin(), lefts.rend());
+        }
+        return found;
+    }
+
+    bool is_left(const TreeNodes& t, int32_t d, int32_t m) const {
+        return left(t.words[d], t.words[m]) > 0.5;
+    }
+
     // Every daughter on her likelier side, in any order there.
     TreeletCosts costs(const TreeNodes& t, const std::vector<int32_t>& daughters, int32_t m) const {
         TreeletCosts out;
         const size_t size = daughters.size();
         for (auto& before : out.before) before.assign(size * size, 0);
         for (const int32_t d : daughters) {
-            const bool is_left = left(t.words[d], t.words[m]) > 0.5;
-            out.side[0].push_back(is_left ? 0 : -1e6);
-            out.side[1].push_back(is_left ? -1e6 : 0);
+            const bool on_left = is_left(t, d, m);
+            out.side[0].push_back(on_left ? 0 : never);
+            out.side[1].push_back(on_left ? never : 0);
             out.slots.push_back(-1);
         }
         return out;

@@ -16,10 +16,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backoff.hpp"
+
 namespace karat {
 
+constexpr double never = -std::numeric_limits<double>::infinity();
+
 struct TreeletCosts {
-    std::vector<double> side[2];    // of each daughter: log p(left), log p(right), weighted
+    std::vector<double> side[2];    // of each daughter: log p(left), log p(right), or `never`
     std::vector<double> before[2];  // [side][a * n + b]: log p(a before b)
     std::vector<int32_t> slots;     // the slot each daughter fills, or -1
     std::vector<int32_t> sides;     // of each slot: 0 left, 1 right; left ones come first
@@ -58,78 +62,121 @@ class Unraveler {
     struct State {
         std::string placed;  // 0 not yet, 1 left, 2 right; the last is the head's
         double forward;
+        uint64_t hash;
+    };
+    struct Next {  // a state of the next level: one of this level with one more item
+        int32_t from, place;
+        double forward;
+        uint64_t hash;
     };
 
     void build() {
-        std::vector<State> level{{std::string(n_ + 1, 0), 0}};
+        std::vector<State> level{{std::string(n_ + 1, 0), 0, 0}};
         forward_.assign(1, 0);
         int32_t next = 1;
         for (size_t step = 0; step <= n_; ++step) {
-            std::vector<State> after = extend(level, next, step == n_);
+            std::vector<Next> after = extend(level, next, step == n_);
             if (after.size() > static_cast<size_t>(kept_)) cut(after, next);
-            for (const State& s : after) forward_.push_back(s.forward);
+            std::vector<State> made;
+            for (const Next& s : after) {
+                made.push_back({level[s.from].placed, s.forward, s.hash});
+                made.back().placed[s.place] = mark(level[s.from]);
+                forward_.push_back(s.forward);
+            }
             next += static_cast<int32_t>(after.size());
-            level = std::move(after);
+            level = std::move(made);
         }
         lattice_.states = next;
     }
 
+    char mark(const State& state) const { return state.placed[n_] ? 2 : 1; }
+
     // All paths end in one state, whatever the sides.
-    std::vector<State> extend(const std::vector<State>& level, int32_t next, bool last) {
-        std::vector<State> after;
-        std::unordered_map<std::string, int32_t> known;
+    std::vector<Next> extend(const std::vector<State>& level, int32_t next, bool last) {
+        std::vector<Next> after;
+        std::unordered_multimap<uint64_t, int32_t> known;
         const int32_t first = next - static_cast<int32_t>(level.size());
-        for (size_t i = 0; i < level.size(); ++i)
+        for (size_t i = 0; i < level.size(); ++i) {
+            weigh(level[i].placed);
             for (int32_t item = -1; item < static_cast<int32_t>(n_); ++item) {
-                double score;
-                if (!allowed(level[i].placed, item, score)) continue;
-                std::string placed = level[i].placed;
-                placed[item < 0 ? n_ : item] = placed[n_] ? 2 : 1;
-                if (last) placed.clear();
-                const auto size = static_cast<int32_t>(after.size());
-                const auto [at, fresh] = known.emplace(placed, size);
-                const double forward = level[i].forward + score;
-                if (fresh) after.push_back({std::move(placed), forward});
-                State& to = after[at->second];
-                to.forward = std::max(to.forward, forward);
-                lattice_.arcs.push_back(
-                    {first + static_cast<int32_t>(i), next + at->second, item, score});
+                if (!allowed(level[i].placed, item)) continue;
+                const double score = item < 0 ? 0 : scores_[item];
+                const auto place = item < 0 ? static_cast<int32_t>(n_) : item;
+                const uint64_t hash = level[i].hash ^ mixed(2 * place + mark(level[i]));
+                const Next one{static_cast<int32_t>(i), place, level[i].forward + score, hash};
+                const int32_t at = last && !after.empty() ? 0 : number(level, one, known, after);
+                after[at].forward = std::max(after[at].forward, one.forward);
+                lattice_.arcs.push_back({first + one.from, next + at, item, score});
             }
+        }
         return after;
     }
 
-    // Whether an item may come next, and what it costs.
-    bool allowed(const std::string& placed, int32_t item, double& score) const {
-        const int side = placed[n_] ? 1 : 0;
-        score = 0;
-        if (item < 0) {
-            for (size_t d = 0; d < n_; ++d)
-                if (!placed[d] && c_->slots[d] >= 0 && !c_->sides[c_->slots[d]]) return false;
-            return !side;
-        }
-        if (placed[item]) return false;
-        const int32_t slot = c_->slots[item];
-        if (slot >= 0 && c_->sides[slot] != side) return false;
-        for (size_t d = 0; d < n_; ++d) {
-            if (slot >= 0 && !placed[d] && c_->slots[d] >= 0 && c_->slots[d] < slot) return false;
-            if (placed[d] == side + 1) score += c_->before[side][d * n_ + item];
-        }
-        score += c_->side[side][item];
+    // Which of the next states it is; a new one if it is none.
+    int32_t number(const std::vector<State>& level, const Next& one,
+                   std::unordered_multimap<uint64_t, int32_t>& known,
+                   std::vector<Next>& after) const {
+        const auto alike = known.equal_range(one.hash);
+        for (auto at = alike.first; at != alike.second; ++at)
+            if (same(level, one, after[at->second])) return at->second;
+        known.emplace(one.hash, static_cast<int32_t>(after.size()));
+        after.push_back(one);
+        return static_cast<int32_t>(after.size()) - 1;
+    }
+
+    bool same(const std::vector<State>& level, const Next& a, const Next& b) const {
+        const auto at = [&](const Next& one, size_t place) {
+            const State& from = level[one.from];
+            return static_cast<size_t>(one.place) == place ? mark(from) : from.placed[place];
+        };
+        for (size_t place = 0; place <= n_; ++place)
+            if (at(a, place) != at(b, place)) return false;
         return true;
     }
 
+    // What each daughter costs if she comes next, and who has to come before the others.
+    void weigh(const std::string& placed) {
+        const int side = placed[n_] ? 1 : 0;
+        scores_.assign(n_, 0);
+        next_slot_ = std::numeric_limits<int32_t>::max();
+        head_may_come_ = !side;
+        for (size_t d = 0; d < n_; ++d) {
+            if (placed[d] == side + 1) {
+                const double* row = &c_->before[side][d * n_];
+                for (size_t item = 0; item < n_; ++item) scores_[item] += row[item];
+            } else if (!placed[d]) {
+                if (c_->slots[d] >= 0) next_slot_ = std::min(next_slot_, c_->slots[d]);
+                if (is_left_only(d)) head_may_come_ = false;
+            }
+        }
+        for (size_t item = 0; item < n_; ++item) scores_[item] += c_->side[side][item];
+    }
+
+    bool allowed(const std::string& placed, int32_t item) const {
+        if (item < 0) return head_may_come_;
+        if (placed[item]) return false;
+        const int side = placed[n_] ? 1 : 0;
+        const int32_t slot = c_->slots[item];
+        if (slot < 0) return c_->side[side][item] != never;
+        return c_->sides[slot] == side && slot <= next_slot_;
+    }
+
+    bool is_left_only(size_t d) const {
+        return c_->slots[d] >= 0 ? !c_->sides[c_->slots[d]] : c_->side[1][d] == never;
+    }
+
     // The cheapest states of a level; the arcs to the others go.
-    void cut(std::vector<State>& after, int32_t next) {
+    void cut(std::vector<Next>& after, int32_t next) {
         std::vector<int32_t> order(after.size());
         for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
         std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
             return after[a].forward > after[b].forward;
         });
         std::vector<int32_t> moved(after.size(), -1);
-        std::vector<State> kept;
+        std::vector<Next> kept;
         for (int32_t i = 0; i < kept_; ++i) {
             moved[order[i]] = i;
-            kept.push_back(std::move(after[order[i]]));
+            kept.push_back(after[order[i]]);
         }
         size_t out = 0;
         for (Arc arc : lattice_.arcs) {
@@ -146,7 +193,6 @@ class Unraveler {
 
     // Only arcs on paths that end, within the margin; states are numbered anew.
     void trim() {
-        const double never = -std::numeric_limits<double>::infinity();
         std::vector<double> backward(lattice_.states, never);
         const int32_t last = lattice_.states - 1;
         backward[last] = 0;
@@ -185,6 +231,9 @@ class Unraveler {
     size_t n_ = 0;
     Lattice lattice_;
     std::vector<double> forward_;
+    std::vector<double> scores_;  // of the state at hand, by `weigh`
+    int32_t next_slot_ = 0;
+    bool head_may_come_ = false;
 };
 
 }  // namespace karat

@@ -6,6 +6,7 @@
 // table; a key is the place of the n-gram without its first word, and that word: exact, whatever
 // the order.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -104,6 +105,20 @@ class Model {
     int32_t size() const { return size_; }
     // A word of this model: what is none counts as unknown.
     int32_t known(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
+
+    // Whether all that scores are made of are numbers. It reads the whole model: only for those who
+    // would sort by its scores, which NaN does not allow.
+    bool finite() const {
+        for (int32_t word = 0; word < size_; ++word)
+            if (!std::isfinite(p_[word]) || !std::isfinite(backoff_[word])) return false;
+        for (const Cells& cells : longer_)
+            for (size_t at = 0; at < cells.slots; ++at) {
+                const Cell& cell = cells.cells[at];
+                if (cell.key != EMPTY && !(std::isfinite(cell.p) && std::isfinite(cell.backoff)))
+                    return false;
+            }
+        return true;
+    }
 
     // The state before the first word: after <s>.
     State begin() const {

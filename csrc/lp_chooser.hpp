@@ -6,12 +6,19 @@
 // outside the k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The
 // words of the first n - 1 places are scored with what is known, and anew when something comes
 // before them.
+//
+// A treelet's work is its arcs times the beam. Where that would be more than `most_work`, the beam
+// is narrower there, but never below `least_beam`: many best sentences of a head with dozens of
+// daughters differ in a few places, and a narrower beam finds most of them too.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "backoff.hpp"
 #include "lattice.hpp"
 
 namespace karat {
@@ -35,6 +42,8 @@ class LpChooser {
                                  const std::vector<int32_t>& words) {
         pool_.clear();
         words_ = &words;
+        powers_.assign(1, 1);
+        while (powers_.size() <= words.size()) powers_.push_back(powers_.back() * base);
         best_.assign(words.size(), {});
         for (size_t i = words.size(); i-- > 0;) {
             const Hypothesis alone = single(words[i], static_cast<int32_t>(i));
@@ -46,9 +55,13 @@ class LpChooser {
 
   private:
     static constexpr int most_first = 5;
+    static constexpr size_t most_work = size_t{1} << 22;
+    static constexpr int least_beam = 20;
+    static constexpr uint64_t base = 0x9E3779B97F4A7C15ull;
 
     struct Hypothesis {
         double order = 0, inner = 0, outer = 0;  // outer: the first words', not yet certain
+        uint64_t hash = 0;                       // of its words: Σ word base^(words after it)
         int32_t first[most_first];
         int32_t firsts = 0, length = 0;
         int32_t before = -1, part = -1, node = -1;  // how it was made
@@ -70,6 +83,7 @@ class LpChooser {
         if (n_) h.first[h.firsts++] = word;
         h.length = 1;
         h.node = node;
+        h.hash = mixed(static_cast<uint64_t>(spelled(node)));
         h.score = weight_ * p;
         return h;
     }
@@ -77,18 +91,24 @@ class LpChooser {
     std::vector<int32_t> traverse(const Lattice& lattice, const std::vector<int32_t>& daughters,
                                   int32_t head) {
         std::vector<std::vector<Hypothesis>> at(lattice.states);
-        std::vector<std::vector<int32_t>> kept(lattice.states);
+        std::vector<int32_t> kept;
         size_t arc = 0;
         const std::vector<int32_t> only_head{head};
+        narrow(lattice.arcs.size());
         for (int32_t s = 0; s < lattice.states; ++s) {
-            if (s) kept[s] = keep(at[s]);
+            if (s) kept = keep(std::exchange(at[s], {}), s + 1 == lattice.states ? k_ : 1);
             for (; arc < lattice.arcs.size() && lattice.arcs[arc].from == s; ++arc) {
                 const Arc& a = lattice.arcs[arc];
                 const auto& parts = a.item < 0 ? only_head : best_[daughters[a.item]];
-                combine(kept[s], parts, a.score, !s, at[a.to]);
+                combine(kept, parts, a.score, !s, at[a.to]);
             }
         }
-        return kept.back();
+        return kept;
+    }
+
+    void narrow(size_t arcs) {
+        const int affordable = static_cast<int>(most_work / arcs);
+        now_ = std::min(beam_, std::max(affordable, least_beam));
     }
 
     // Every pair of a hypothesis and a part, or with a beam those whose ranks are low together.
@@ -107,7 +127,7 @@ class LpChooser {
         }
         for (size_t i = 0; i < before.size(); ++i)
             for (size_t j = 0; j < parts.size(); ++j) {
-                if (beam_ && (i + 1) * (j + 1) > static_cast<size_t>(beam_)) break;
+                if (now_ && (i + 1) * (j + 1) > static_cast<size_t>(now_)) break;
                 to.push_back(concatenate(before[i], parts[j], cost));
             }
     }
@@ -133,45 +153,64 @@ class LpChooser {
         }
         if (b.length > b.firsts || !n_) h.last = b.last;
         h.length = a.length + b.length;
+        h.hash = a.hash * powers_[b.length] + b.hash;
         h.score = h.order + weight_ * (h.inner + h.outer);
         return h;
     }
 
-    std::vector<int32_t> keep(std::vector<Hypothesis>& all) {
-        std::vector<int32_t> order(all.size()), kept;
-        for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
-        std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-            return all[a].score > all[b].score;
-        });
-        for (const int32_t i : order) {
-            if (beam_ && kept.size() >= static_cast<size_t>(std::max(beam_, k_))) break;
-            if (is_new(all[i], kept)) kept.push_back(put(all[i]));
+    // The best, of equals the one found first, as many as the beam has, or `least`.
+    std::vector<int32_t> keep(const std::vector<Hypothesis>& all, int least) {
+        const auto worse = [&](int32_t a, int32_t b) {
+            return all[a].score != all[b].score ? all[a].score < all[b].score : a > b;
+        };
+        std::vector<int32_t> heap(all.size()), kept;
+        for (size_t i = 0; i < heap.size(); ++i) heap[i] = static_cast<int32_t>(i);
+        std::make_heap(heap.begin(), heap.end(), worse);
+        alike_.clear();
+        by_words_.clear();
+        const auto most = now_ ? static_cast<size_t>(std::max(now_, least)) : all.size();
+        for (; !heap.empty() && kept.size() < most; heap.pop_back()) {
+            std::pop_heap(heap.begin(), heap.end(), worse);
+            if (is_new(all[heap.back()])) kept.push_back(note(all[heap.back()]));
         }
         return kept;
     }
 
     // Fewer than k look like it, and none has the same words (equal words may change places).
-    bool is_new(const Hypothesis& h, const std::vector<int32_t>& kept) const {
-        int alike = 0;
-        for (const int32_t other : kept) {
-            if (!looks_alike(h, pool_[other])) continue;
-            if (++alike == k_ || spell_words(h) == spell_words(pool_[other])) return false;
-        }
+    bool is_new(const Hypothesis& h) const {
+        const auto alike = alike_.find(outside(h));
+        if (alike != alike_.end() && alike->second >= k_) return false;
+        const auto same = by_words_.equal_range(h.hash);
+        for (auto at = same.first; at != same.second; ++at)
+            if (spell_words(h) == spell_words(pool_[at->second])) return false;
         return true;
     }
 
-    // Words that the model does not know are told apart by their nodes.
-    std::vector<int32_t> spell_words(const Hypothesis& h) const {
-        std::vector<int32_t> found = spell(h);
-        for (int32_t& node : found)
-            node = (*words_)[node] == m_.unk() ? -1 - node : (*words_)[node];
+    int32_t note(const Hypothesis& h) {
+        const int32_t place = put(h);
+        ++alike_[outside(h)];
+        by_words_.emplace(h.hash, place);
+        return place;
+    }
+
+    // A number for what its neighbours can see of it: its first words and its last state.
+    static uint64_t outside(const Hypothesis& h) {
+        uint64_t found = joined(static_cast<uint64_t>(h.firsts), h.last.length);
+        for (int32_t i = 0; i < h.firsts; ++i) found = joined(found, h.first[i]);
+        for (int32_t i = 0; i < h.last.length; ++i) found = joined(found, h.last.words[i]);
         return found;
     }
 
-    static bool looks_alike(const Hypothesis& a, const Hypothesis& b) {
-        if (a.firsts != b.firsts || a.last.length != b.last.length) return false;
-        return std::equal(a.first, a.first + a.firsts, b.first) &&
-               std::equal(a.last.words, a.last.words + a.last.length, b.last.words);
+    std::vector<int32_t> spell_words(const Hypothesis& h) const {
+        std::vector<int32_t> found = spell(h);
+        for (int32_t& node : found) node = spelled(node);
+        return found;
+    }
+
+    // Words that the model does not know are told apart by their nodes.
+    int32_t spelled(int32_t node) const {
+        const int32_t word = (*words_)[node];
+        return word == m_.unk() ? -1 - node : word;
     }
 
     std::vector<Sentence> finish() {
@@ -214,6 +253,10 @@ class LpChooser {
     const Model& m_;
     double weight_;
     int beam_, k_, n_;
+    int now_ = 0;  // the beam of this treelet
+    std::vector<uint64_t> powers_;
+    std::unordered_map<uint64_t, int> alike_;  // of those kept at a state, how many look so
+    std::unordered_multimap<uint64_t, int32_t> by_words_;
     const std::vector<int32_t>* words_ = nullptr;
     std::vector<Hypothesis> pool_;
     std::vector<std::vector<int32_t>> best_;

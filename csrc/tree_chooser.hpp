@@ -56,9 +56,19 @@ class TreeChooser {
         std::vector<Pick> picks;
     };
     using Picks = std::vector<Pick>;
-    struct Partial {
+    struct Partial {  // the daughters up to one; where it and what comes before it are in the pool
         double score;
-        std::vector<Pick> picks;
+        Pick pick;
+        int32_t before = -1, at = -1;
+    };
+    struct Filled {
+        double score;
+        Picks picks;
+    };
+    struct Way {  // a derivation, its picks where they were found
+        double score;
+        int32_t frame;
+        const Picks* picks;
     };
     struct Alone {  // what a label costs whatever the mother
         double degree, word;
@@ -73,10 +83,26 @@ class TreeChooser {
             auto best = std::max_element(items.begin(), items.end(),
                                          [](const T& a, const T& b) { return a.score < b.score; });
             std::iter_swap(items.begin(), best);
+        } else if (items.size() > 2 * static_cast<size_t>(k_)) {
+            items = sorted_best(items);
         } else {
             std::stable_sort(items.begin(), items.end(), more);
         }
         if (items.size() > static_cast<size_t>(k_)) items.resize(k_);
+    }
+
+    // The k best in their order, of equals the first: what a stable sort would have, sooner.
+    template <class T>
+    std::vector<T> sorted_best(const std::vector<T>& items) const {
+        std::vector<int32_t> rank(items.size());
+        for (size_t i = 0; i < rank.size(); ++i) rank[i] = static_cast<int32_t>(i);
+        const auto better = [&](int32_t a, int32_t b) {
+            return items[a].score != items[b].score ? items[a].score > items[b].score : a < b;
+        };
+        std::partial_sort(rank.begin(), rank.begin() + k_, rank.end(), better);
+        std::vector<T> found;
+        for (int i = 0; i < k_; ++i) found.push_back(items[rank[i]]);
+        return found;
     }
 
     // The labels a node may have: the given one, or those seen with the word, and for a rare word
@@ -123,10 +149,11 @@ class TreeChooser {
 
     std::vector<Derivation> derive(int32_t i, int32_t label) {
         const int32_t n = degree(i);
-        std::vector<Derivation> found;
+        std::vector<Way> found;
         if (!n) return {{m_.frame(0, t_.words[i], label, 0), 0, {}}};
         offer(i, label);
-        std::map<std::vector<int32_t>, std::vector<Partial>> by_slots;
+        std::vector<Filled> free;
+        std::map<std::vector<int32_t>, std::vector<Filled>> by_slots;
         const int32_t c = g_.tag(label);
         for (auto f = g_.frames.begin(c); f != g_.frames.end(c); ++f) {
             if (g_.slots.size(*f) > n || !fillable(*f)) continue;
@@ -135,12 +162,41 @@ class TreeChooser {
             if (at == by_slots.end()) at = by_slots.emplace(slots, fill(slots)).first;
             if (at->second.empty()) continue;
             const double p = m_.frame(*f, t_.words[i], label, n);
-            for (const Partial& partial : at->second)
-                found.push_back({partial.score + p, *f, partial.picks});
+            for (const Filled& one : at->second)
+                found.push_back({one.score + p, *f, &one.picks});
         }
-        if (found.empty()) found = free_of_slots(i, label);
+        if (found.empty()) {
+            free = free_of_slots(i, label);
+            for (const Filled& one : free) found.push_back({one.score, free_frame, &one.picks});
+        }
         keep_best(found);
+        std::vector<Derivation> derived;
+        for (const Way& way : found) derived.push_back({way.score, way.frame, *way.picks});
+        return derived;
+    }
+
+    // The ways in the pool that end so, and an empty pool for the next.
+    std::vector<Filled> unrolled(const std::vector<Partial>& ends) {
+        std::vector<Filled> found;
+        for (const Partial& end : ends) found.push_back({end.score, trail(end.at)});
+        pool_.clear();
         return found;
+    }
+
+    Picks trail(int32_t last) const {
+        Picks found;
+        for (int32_t at = last; at >= 0; at = pool_[at].before) found.push_back(pool_[at].pick);
+        std::reverse(found.begin(), found.end());
+        return found;
+    }
+
+    // The best of a cell, in the pool for longer ones to point to.
+    void settle(std::vector<Partial>& cell) {
+        keep_best(cell);
+        for (Partial& one : cell) {
+            one.at = static_cast<int32_t>(pool_.size());
+            pool_.push_back(one);
+        }
     }
 
     // What each daughter can be: an adjunct, or an argument of some relation.
@@ -201,7 +257,7 @@ class TreeChooser {
 
     // The best ways to give every slot a daughter, by subsets of filled slots; slots of one
     // relation are filled in their order, so that no way is found twice.
-    std::vector<Partial> fill(const std::vector<int32_t>& slots) const {
+    std::vector<Filled> fill(const std::vector<int32_t>& slots) {
         const size_t sets = size_t{1} << slots.size();
         std::vector<std::vector<Partial>> now(sets), next(sets);
         now[0].push_back({0, {}});
@@ -215,10 +271,10 @@ class TreeChooser {
                         extend(now[set], argument(j, slots[s]), static_cast<int32_t>(s),
                                next[set | (size_t{1} << s)]);
             }
-            for (auto& cell : next) keep_best(cell);
+            for (auto& cell : next) settle(cell);
             std::swap(now, next);
         }
-        return now[sets - 1];
+        return unrolled(now[sets - 1]);
     }
 
     const Picks& argument(size_t j, int32_t relation) const {
@@ -242,14 +298,11 @@ class TreeChooser {
                  ++j) {
                 Pick pick = picks[j];
                 pick.slot = slot;
-                Partial longer = from[i];
-                longer.score += pick.score;
-                longer.picks.push_back(pick);
-                to.push_back(std::move(longer));
+                to.push_back({from[i].score + pick.score, pick, from[i].at});
             }
     }
 
-    std::vector<Derivation> free_of_slots(int32_t i, int32_t label) {
+    std::vector<Filled> free_of_slots(int32_t i, int32_t label) {
         const auto& words = words_below(i, g_.tag(label));
         std::vector<Partial> now{{free_penalty, {}}}, next;
         for (size_t j = 0; j < words.size(); ++j) {
@@ -260,12 +313,10 @@ class TreeChooser {
             keep_best(picks);
             next.clear();
             extend(now, picks, -1, next);
-            keep_best(next);
+            settle(next);
             std::swap(now, next);
         }
-        std::vector<Derivation> found;
-        for (Partial& way : now) found.push_back({way.score, free_frame, std::move(way.picks)});
-        return found;
+        return unrolled(now);
     }
 
     std::vector<Supertagged> unpack() const {
@@ -316,6 +367,7 @@ class TreeChooser {
     std::vector<Picks> adjuncts_;
     std::vector<std::map<int32_t, Picks>> arguments_;
     std::vector<int32_t> offered_;
+    std::vector<Partial> pool_;  // of the treelet and the slots at hand
 };
 
 }  // namespace karat

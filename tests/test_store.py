@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from karat import _kernel
+from karat import _kernel, store
 from karat.errors import InputError
 from karat.store import ALIGNMENT, is_store, read_store, with_prefix, without_prefix, write_store
 from karat.text.word_table import word_arrays, word_table
@@ -44,14 +45,14 @@ def test_parts_of_a_store_have_names_of_their_own() -> None:
 
 
 def test_what_is_written_is_read(place: Path) -> None:
-    store = read_store(place, "test model", 3)
-    assert store.about["words"] == 7
-    assert store.about["name"] == "é"
-    assert list(store.arrays) == list(ARRAYS)
+    found = read_store(place, "test model", 3)
+    assert found.about["words"] == 7
+    assert found.about["name"] == "é"
+    assert list(found.arrays) == list(ARRAYS)
     for name, array in ARRAYS.items():
-        assert store.arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(store.arrays[name], array)
-        assert not store.arrays[name].flags.writeable
+        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(found.arrays[name], array)
+        assert not found.arrays[name].flags.writeable
 
 
 def test_arrays_are_aligned(place: Path) -> None:
@@ -117,17 +118,63 @@ def test_any_cut_is_refused(place: Path, tmp_path: Path) -> None:
             read_store(tmp_path / "cut", "test model", 3)
 
 
+def test_any_changed_byte_is_refused_or_changes_nothing(place: Path, tmp_path: Path) -> None:
+    whole, other = place.read_bytes(), tmp_path / "other"
+    refused = 0
+    for at in range(0, len(whole), 11):
+        other.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            found = read_store(other, "test model", 3)
+        except InputError:
+            refused += 1
+            continue
+        assert found.about == read_store(place, "test model", 3).about
+        for name, array in ARRAYS.items():
+            np.testing.assert_array_equal(found.arrays[name], array)
+    assert refused > len(whole) // 11 // 4  # the rest is padding, and what zip says twice
+
+
+@pytest.mark.parametrize("packed", [(), ("ids",)])
+def test_a_changed_number_is_refused(tmp_path: Path, packed: tuple[str, ...]) -> None:
+    arrays = {"ids": np.arange(1000, dtype=np.int32)}
+    write_store(tmp_path / "a", "test model", 3, {}, arrays, packed=packed)
+    write_store(tmp_path / "b", "test model", 3, {}, {"ids": arrays["ids"] + 1}, packed=packed)
+    sums = [entry.CRC for name in "ab" for entry in zipfile.ZipFile(tmp_path / name).infolist()]
+    theirs, mine = (sums[i].to_bytes(4, "little") for i in (3, 1))
+    (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes().replace(theirs, mine))
+    with pytest.raises(InputError, match=r"damaged \(ids\.npy: its checksum is another\): make it"):
+        read_store(tmp_path / "b", "test model", 3)
+
+
+def test_large_arrays_of_a_large_store_are_left_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrays = {"large": np.arange(1000, dtype=np.int32), "small": np.arange(9, dtype=np.int32)}
+    write_store(tmp_path / "a", "test model", 3, {}, arrays)
+    whole = (tmp_path / "a").read_bytes()
+    for name, value in arrays.items():
+        at = whole.rindex(value.tobytes()) + 8
+        (tmp_path / name).write_bytes(whole[:at] + b"\x07" + whole[at + 1 :])
+    monkeypatch.setattr(store, "VERIFIED", 1000)
+    monkeypatch.setattr(store, "SMALL", 500)
+    assert read_store(tmp_path / "large", "test model", 3).arrays["large"][2] == 7
+    with pytest.raises(InputError, match="its checksum is another"):
+        read_store(tmp_path / "small", "test model", 3)
+    with zipfile.ZipFile(tmp_path / "large") as archive:
+        assert archive.testzip() == "large.npy"
+
+
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         read_store(tmp_path / "none", "test model", 3)
 
 
 def test_an_array_of_another_type(place: Path) -> None:
-    store = read_store(place, "test model", 3)
-    assert len(store.array("ids", "int32")) == 7
+    found = read_store(place, "test model", 3)
+    assert len(found.array("ids", "int32")) == 7
     for name, kind in (("ids", "int64"), ("table", "float32"), ("more", "int32")):
         with pytest.raises(InputError, match="damaged"):
-            store.array(name, kind)
+            found.array(name, kind)
 
 
 def test_words_are_found_again() -> None:

@@ -164,6 +164,14 @@ def test_explain_shows_assignments_lattice_and_paths(place: Path) -> None:
     assert "estimate" in drawn
 
 
+def test_explain_marks_the_best_path_in_plain_text(place: Path, whole: Path) -> None:
+    shown = output("explain", whole, place / "bank.conllu")
+    assert "stressed" not in shown
+    assert "5 orders, the best marked." in shown
+    best = [line for line in shown.splitlines() if "▸ there" in line]
+    assert len(best) == 2  # of the lattice and of the orders
+
+
 def test_explain_lists_every_supertag_of_every_assignment(place: Path) -> None:
     said = output("explain", place / "model.npz", place / "bank.conllu", "-f", "json")
     found = json.loads(said)
@@ -242,7 +250,9 @@ def test_the_grammar_of_a_model_is_that_of_its_treebank(place: Path, source: str
 
 
 def test_the_demonstration_realises_the_papers_example() -> None:
-    assert EXAMPLE in output("demo")
+    shown = json.loads(output("demo", "-f", "json"))
+    written = {row["model"]: row["sentence"] for row in shown["results"]}
+    assert written == {"supertags": EXAMPLE, "ordering model": EXAMPLE, "the file": EXAMPLE}
 
 
 BAD = {
@@ -415,6 +425,32 @@ def test_an_ordering_model_for_words_has_no_other(
     for command in ("generate", "evaluate"):
         done = run(command, model, bank, "--inputs", "all")
         assert "was not trained for inputs=all: train it with --inputs all" in str(done.exception)
+
+
+FALLBACK = (
+    "he supertags write the sentences, because the ordering model is for words alone and not for "
+    "words with tags and relations: train with --inputs both, or give --inputs words."
+)
+
+
+def test_generate_says_why_it_does_without_the_ordering_model(
+    place: Path, whole: Path, karat: Run
+) -> None:
+    given = ("realize", "generate", str(whole), str(place / "bank.conllu"))
+    done = karat(*given, "--inputs", "all")
+    assert done.stderr.decode() == f"karat: note: t{FALLBACK}\n"
+    assert done.stdout.decode().splitlines()[0] == EXAMPLE
+    assert not karat(*given).stderr
+    listed = json.loads(karat(*given, "--inputs", "all", "-f", "json").stdout)
+    assert listed["notes"] == [f"T{FALLBACK}"]
+    by_choice = ("realize", "generate", str(place / "model.npz"), str(place / "bank.conllu"))
+    assert not karat(*by_choice, "--inputs", "all").stderr
+
+
+def test_explain_says_why_it_does_without_the_ordering_model(place: Path, whole: Path) -> None:
+    given = ("explain", whole, place / "bank.conllu", "-f", "json")
+    assert f"T{FALLBACK}" in json.loads(output(*given, "--inputs", "all"))["notes"]
+    assert f"T{FALLBACK}" not in json.loads(output(*given)).get("notes", ())
 
 
 def test_a_model_for_both_inputs_has_two(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

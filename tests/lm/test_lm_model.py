@@ -71,6 +71,25 @@ def test_arrays_of_another_model_are_refused(model: kt.LanguageModel, name: str)
         kt.LanguageModel(model.about, arrays)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["p", "backoff", "table_2", "table_3"])
+def test_what_is_no_number_is_found(model: kt.LanguageModel, name: str, odd: float) -> None:
+    assert model.check_finite() is model
+    flat = model.arrays[name].copy()
+    numbers, used = flat.view(np.float32), np.arange(len(flat))
+    if name.startswith("table"):  # cells of a key (all bits set: empty), p and back-off
+        cells = np.flatnonzero(flat[::2] != 2**64 - 1)
+        used = np.sort(np.concatenate([4 * cells + 2, 4 * cells + 3]))
+    for place in (used[0], used[len(used) // 2], used[-1]):
+        kept = numbers[place]
+        numbers[place] = odd
+        broken = kt.LanguageModel(model.about, {**model.arrays, name: flat})
+        with pytest.raises(InputError, match=r"x: damaged \(its language model has probabilities"):
+            broken.check_finite("x")
+        numbers[place] = kept
+    kt.LanguageModel(model.about, {**model.arrays, name: flat}).check_finite()
+
+
 def test_full_and_foreign_tables_are_not_read_beyond_their_bounds(model: kt.LanguageModel) -> None:
     arrays = dict(model.arrays)
     rng = np.random.default_rng(3)

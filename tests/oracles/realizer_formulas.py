@@ -317,3 +317,34 @@ def _before(tables: Tables, tree: Nodes, m: int, d: int, e: int, left: bool) -> 
     if pair_key(tables.grammar, a) > pair_key(tables.grammar, b):
         return 1 - _before(tables, tree, m, e, d, left)
     return tables.choice(*pair_contexts(left, a, b, tree.member(m)))
+
+
+# ------------------------------------------------------------------------------ the baseline
+
+
+def left_counts(trees: InputTrees) -> dict[Context, Counter[bool]]:
+    """Whether each lexeme was left of any mother, and of each."""
+    found: dict[Context, Counter[bool]] = defaultdict(Counter)
+    for i in range(len(trees)):
+        tree = Nodes(trees, i)
+        for node, head in enumerate(tree.heads):
+            if head >= 0:
+                for context in _left_contexts(tree, node):
+                    found[context][tree.places[node] < tree.places[head]] += 1
+    return found
+
+
+def _left_contexts(tree: Nodes, node: int) -> list[Context]:
+    word = tree.words[node]
+    return [(), (word,), (word, tree.words[tree.heads[node]])]
+
+
+def left_right(counts: dict[Context, Counter[bool]], tree: Nodes, m: int = 0) -> list[int]:
+    """Each daughter on her likelier side, sisters in the order of their numbers."""
+    lefts, rights = [], []
+    for d in tree.daughters[m]:
+        p = 0.5
+        for seen in (counts.get(context) for context in _left_contexts(tree, d)):
+            p = (seen[True] + p) / (seen.total() + 1) if seen else p
+        (lefts if p > 0.5 else rights).extend(left_right(counts, tree, d))
+    return [*lefts, m, *rights]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError, Interrupted
+from karat.lm.model import LanguageModel
 from karat.paraphrase.generator import learn_casing
 from karat.paraphrase.paraphraser import MOST_WORDS, Original, Step, candidate_texts, paraphrases
 from karat.paraphrase.pem import PEM, bundled_model
@@ -169,6 +170,18 @@ def test_damage_is_found(tmp_path: Path) -> None:
     bad = replace(generator, rewrites=replace(table, arrays=broken))
     replace(model(), generator=bad).save(tmp_path / "bad.npz")
     with pytest.raises(InputError, match=r"bad\.npz: damaged \(a translation points outside"):
+        PEM.open(tmp_path / "bad.npz")
+
+
+def test_a_language_model_without_numbers_is_found(tmp_path: Path) -> None:
+    generator = model().generator
+    assert generator is not None
+    words = generator.language
+    odd = words.arrays["p"].copy()
+    odd[3] = np.nan
+    broken = LanguageModel(words.about, {**words.arrays, "p": odd})
+    replace(model(), generator=replace(generator, language=broken)).save(tmp_path / "bad.npz")
+    with pytest.raises(InputError, match=r"bad\.npz: damaged \(its language model has"):
         PEM.open(tmp_path / "bad.npz")
 
 

@@ -13,8 +13,10 @@ from oracles.scrambled import scrambled
 import karat as kt
 from karat.errors import InputError
 from karat.realize.evaluation import evaluate, sentences
+from karat.realize.explanation import explain_tree
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
+from karat.realize.lp_chooser import lm_words
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
 from karat.realize.punctuate import punctuate
 from karat.realize.treebank import Treebank, read_treebank
@@ -151,6 +153,36 @@ def test_baselines_whose_counts_are_cut_short_are_called_damaged(
         open_realizer(tmp_path / "b.npz")
 
 
+def with_a_nan(cells: np.ndarray) -> np.ndarray:
+    """The n-grams of a model, the first of which has a probability that is no number."""
+    found = cells.copy()
+    first = int(np.flatnonzero(found[::2] != 2**64 - 1)[0])
+    found[2 * first + 1] |= np.uint64(0x7FC00000)
+    return found
+
+
+def test_models_whose_language_model_has_no_numbers_are_called_damaged(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "a.npz")
+    store = read_store(tmp_path / "a.npz", KIND, VERSION)
+    about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+    arrays = {**store.arrays, "fergus.lm_table_2": with_a_nan(store.arrays["fergus.lm_table_2"])}
+    write_store(tmp_path / "b.npz", KIND, VERSION, about, arrays)
+    with pytest.raises(kt.InputError, match=r"damaged \(its language model has probabilities that"):
+        open_realizer(tmp_path / "b.npz")
+
+
+def test_a_changed_byte_is_found(model: RealizerModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "a.npz")
+    whole = (tmp_path / "a.npz").read_bytes()
+    keys = model.the_fergus().chooser.keys.tobytes()
+    at = whole.index(keys) + len(keys) // 2
+    (tmp_path / "b.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(kt.InputError, match=r"tree_keys.npy: its checksum is another"):
+        open_realizer(tmp_path / "b.npz")
+
+
 @pytest.mark.parametrize("odd", [{"lm": float("nan")}, {"width": 0}, {"beam": 10**12}, {"lm": "x"}])
 def test_models_whose_weights_are_none_are_called_damaged(
     model: RealizerModel, tmp_path: Path, odd: dict[str, object]
@@ -185,6 +217,35 @@ def test_a_head_may_have_any_number_of_daughters(
     assert lattice.states <= fergus.weights.width * (n + 2)
 
 
+@pytest.mark.parametrize("k", [30, 300])
+def test_many_orders_of_a_crowded_head_are_found(
+    model: RealizerModel, tmp_path: Path, k: int
+) -> None:
+    (tmp_path / "a.conllu").write_text(star(60))
+    trees = read_trees(tmp_path / "a.conllu")
+    fergus = model.the_fergus()
+    (found,) = fergus.linearize(trees, fergus.chooser.choose(trees), k)
+    assert len({order.nodes for order in found}) == k
+    assert [order.score for order in found] == sorted((o.score for o in found), reverse=True)
+
+
+def test_an_explanation_tells_how_far_it_is_and_can_be_stopped(
+    model: RealizerModel, demo: Treebank
+) -> None:
+    said: list[tuple[int, int, str]] = []
+    trees = input_trees(demo, "words")
+    explain_tree(model, trees, 0, 8, progress=lambda *told: said.append(told))
+    assert [what for _, _, what in said][:2] == ["choosing supertags", "choosing paths"]
+    assert said[2:] == [(done, 10, "realising supertags") for done in range(2, 10)]
+
+    def stop(done: int, total: int, what: str) -> None:
+        if what == "realising supertags":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explain_tree(model, trees, 0, 8, progress=stop)
+
+
 def test_a_sentence_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_text(star(3) + star(1000))
     with pytest.raises(InputError, match=r"a.conllu, line 6: 1,001 words: expected at most 1,000"):
@@ -200,6 +261,18 @@ def test_a_deep_tree_is_realised(model: RealizerModel, tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
     (found,) = model.the_fergus().realize(read_trees(tmp_path / "a.conllu"))
     assert sorted(found[0].nodes) == list(range(n))
+
+
+def test_a_deep_tree_is_explained(model: RealizerModel, tmp_path: Path) -> None:
+    rows = [
+        f"{i}\tthe\t_\tNOUN\t_\t_\t{i - 1}\t{'root' if i == 1 else 'nmod'}\t_\t_"
+        for i in range(1, 1001)
+    ]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
+    found = explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1).supertags
+    assert found is not None
+    assert found.lattice.expanded() is None
+    assert len(found.paths[0].order.nodes) == 1000
 
 
 def test_words_tags_and_relations_never_seen_are_realised(
@@ -248,14 +321,15 @@ def test_the_grammar_counts_every_word_once(demo: Treebank) -> None:
     assert all(s.kind == "argument" for s in found if s.relation in ARGUMENTS)
 
 
-def test_left_and_right_go_to_the_likelier_side(tmp_path: Path) -> None:
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_left_and_right_go_to_the_likelier_side(tmp_path: Path, baseline: int, k: int) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(random_treebank(7, 60))
     bank = read_treebank(path)
     fergus = Fergus.train(bank)
     trees = input_trees(bank, "words")
-    real = fergus.baselines[-1]
-    orders = real.realize(trees)
+    orders = fergus.baselines[baseline].realize(trees, k)
     lefts = sides(trees)
     for i, found in enumerate(orders):
         start = int(trees.offsets[i])
@@ -266,6 +340,42 @@ def test_left_and_right_go_to_the_likelier_side(tmp_path: Path) -> None:
             p = left_share(lefts, trees.words[start + node], trees.words[start + head])
             if p != 0.5:
                 assert (place[node] < place[head]) == (p > 0.5)
+
+
+def crowded(lefts: int, rights: int) -> str:
+    """A head with so many daughters on each side, all of other words."""
+    head = lefts + 1
+    words = [f"l{i}" for i in range(lefts)] + ["is"] + [f"r{i}" for i in range(rights)]
+    rows = [
+        f"{i}\t{word}\t_\tNOUN\t_\t_\t{0 if i == head else head}\t"
+        f"{'root' if i == head else 'obl'}\t_\t_"
+        for i, word in enumerate(words, 1)
+    ]
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_sides_are_kept_however_many_daughters_there_are(
+    tmp_path: Path, baseline: int, k: int
+) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text("".join(crowded(n, 20 - n) for n in (4, 10, 16)))
+    trees = read_trees(path)
+    orders = Fergus.train(read_treebank(path)).baselines[baseline].realize(trees, k)
+    for i, found in enumerate(orders):
+        words = trees.sentence(i, found[0].nodes).split()
+        kinds = [word[0] for word in words]
+        assert kinds == sorted(kinds, key="lir".index)
+
+
+def test_the_order_by_sides_is_the_first_that_the_lattice_has(
+    demo: Treebank, model: RealizerModel
+) -> None:
+    trees = input_trees(demo, "words")
+    for baseline in model.the_fergus().left_right:
+        alone, both = baseline.realize(trees), baseline.realize(trees, 2)
+        assert [found[0] for found in alone] == [found[0] for found in both]
 
 
 def sides(trees: InputTrees) -> dict[tuple[str, ...], list[bool]]:
@@ -286,6 +396,28 @@ def left_share(found: dict[tuple[str, ...], list[bool]], word: str, mother: str)
         seen = found.get(key, [])
         p = (sum(seen) + p) / (len(seen) + 1) if seen else p
     return p
+
+
+def test_words_with_spaces_are_words_of_the_language_model(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_text(crowded(1, 1).replace("l0", "20 000").replace("r0", "a\u00a0b"))
+    trees = read_trees(path)
+    fergus = Fergus.train(read_treebank(path))
+    assert sorted(lm_words(fergus.lm, trees).tolist()) == [3, 4, 5]
+    assert "20␣000" in fergus.lm.table.words(np.arange(6, dtype=np.int32))
+
+
+def test_words_with_spaces_are_one_word_in_an_evaluation(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    (tmp_path / "a.conllu").write_text(
+        "1\tShe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tasked\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+        "3\t20 000\t_\tNUM\t_\t_\t2\tobj\t_\t_\n\n"
+    )
+    trees = read_trees(tmp_path / "a.conllu", "all")
+    assert first(model, tmp_path / "a.conllu", "all") == ["she asked 20 000"]
+    (row,) = evaluate([model.the_fergus()], trees)
+    assert (row.exact, row.values["simple_tree"], row.values["simple"]) == (1, 1, 1)
 
 
 def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None:

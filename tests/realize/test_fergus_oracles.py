@@ -97,10 +97,18 @@ def test_the_lp_chooser_finds_the_best_paths(folder: Path, seed: int, tree: int)
         total = score + log(10) * float(fergus.lm.score([sentence])[0])
         scored[sentence] = max(total, scored.get(sentence, total))
     expected = sorted(scored.values(), reverse=True)
-    for k in (1, 3):
+    for k in (1, 3, 40):
         found = fergus.linearize(one, fergus.chooser.choose(one), k)[0]
         assert [order.score for order in found] == pytest.approx(expected[:k], abs=1e-4)
         assert len({one.sentence(0, order.nodes) for order in found}) == len(found)
+
+
+@some_tree
+def test_left_and_right_need_no_lattice(folder: Path, seed: int, tree: int) -> None:
+    fergus, tables, trees = trained(folder, seed)
+    counts = formulas.left_counts(tables.trees)
+    (found,) = fergus.left_right[-1].realize(trees.choose([tree]))
+    assert list(found[0].nodes) == formulas.left_right(counts, formulas.Nodes(trees, tree))
 
 
 @given(st.integers(0, 2), st.integers(0, 39), st.sampled_from([1, 2, 5]))

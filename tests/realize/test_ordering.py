@@ -192,6 +192,18 @@ def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel, tmp_path: P
             OrderingModel.open(tmp_path / "bad.npz")
 
 
+def test_a_model_whose_language_model_has_no_numbers_is_damaged(
+    model: OrderingModel, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model.npz")
+    store = read_store(tmp_path / "model.npz", KIND, VERSION)
+    odd = store.arrays["lm_p"].copy()
+    odd[3] = np.nan
+    write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, {**store.arrays, "lm_p": odd})
+    with pytest.raises(InputError, match=r"bad\.npz: damaged \(its language model has"):
+        OrderingModel.open(tmp_path / "bad.npz")
+
+
 def test_a_model_with_weights_missing_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model.npz")
     store = read_store(tmp_path / "model.npz", KIND, VERSION)

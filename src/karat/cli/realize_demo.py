@@ -7,6 +7,7 @@ from importlib import resources
 import click
 
 from karat.cli import options
+from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 
 
@@ -15,7 +16,8 @@ from karat.cli.show import check_output, show
 def command(format: str, output: str | None) -> None:
     """Train on a bundled treebank and explain the paper's example sentence.
 
-    The treebank was written for Karat and is tiny: it shows the tool, not what it can do.
+    All models are trained, which takes some seconds. The treebank was written for Karat and is
+    tiny: it shows the tool, not what it can do.
     """
     from karat.realize.explanation import explain_tree
     from karat.realize.model import train_realizer
@@ -27,6 +29,7 @@ def command(format: str, output: str | None) -> None:
     place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     with resources.as_file(place) as path:
         treebank = read_treebank(path)
-    model = train_realizer(treebank, "fergus")
-    found = explain_tree(model, input_trees(treebank, "words"), 0)
+    with Bar() as progress:
+        model = train_realizer(treebank, progress=progress)
+        found = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
     show(explain_document(found, 1, options.command_line()), format, output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli import options, realize_options
+from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 
 
@@ -47,5 +48,7 @@ def command(
     from karat.report.realize_explain import explain_document
 
     check_output(output, (model, trees))
-    found = explain_tree(open_realizer(model), read_trees(trees, inputs), tree - 1, n_best)
+    with Bar() as progress:
+        opened, given = open_realizer(model), read_trees(trees, inputs)
+        found = explain_tree(opened, given, tree - 1, n_best, progress=progress)
     show(explain_document(found, tree, options.command_line()), format, output)

@@ -57,10 +57,14 @@ def command(
         orders = opened.best(inputs).realize(given, n_best, progress=progress)
         texts = [given.sentence(i, o.nodes) for i, found in enumerate(orders) for o in found]
         texts = _punctuated(opened.language_model(inputs), texts) if punctuate else texts
+    told = opened.fallback(inputs)
     if format == "text" and n_best == 1:
         say((f"{text}\n" for text in texts), output)
+        if told:
+            click.echo(f"karat: note: {told[0].lower()}{told[1:]}", err=True)
         return
-    show(sentences_document(given, orders, texts, options.command_line()), format, output)
+    notes = (told,) if told else ()
+    show(sentences_document(given, orders, texts, options.command_line(), notes), format, output)
 
 
 def _punctuated(model: LanguageModel, texts: Sequence[str]) -> list[str]:

@@ -51,6 +51,7 @@ def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) 
     """
     from karat.realize.model import train_realizer
     from karat.realize.treebank import read_treebank
+    from karat.report.cells import several
 
     if model == "ordering" and lm_order != LM_ORDER:
         raise click.UsageError(
@@ -70,6 +71,6 @@ def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) 
         made.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     click.echo(
-        f"{output}: {made.contents()}, trained on {len(bank):,} sentences in "
+        f"{output}: {made.contents()}, trained on {several(len(bank), 'sentence')} in "
         f"{time.process_time() - begin:.0f} s of processor time, {size:.1f} MB"
     )

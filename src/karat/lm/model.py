@@ -113,6 +113,12 @@ class LanguageModel:
             raise damaged(name, "its words are not those of its probabilities")
         check_recipe(self.recipe)
 
+    def check_finite(self, name: str = "model") -> LanguageModel:
+        """The model itself, or an error where a probability is no number: no search can bear it."""
+        if not self.kernel.finite:
+            raise damaged(name, "its language model has probabilities that are no numbers")
+        return self
+
     # ------------------------------------------------------------------------------ making
 
     @classmethod

@@ -99,7 +99,8 @@ class Generator:
         rewrites, words = (without_prefix(f"{part}.", arrays) for part in ("rewrites", "lm"))
         table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], rewrites)
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
-        return cls(table, LanguageModel(about["lm"], words, name), casing)
+        language = LanguageModel(about["lm"], words, name).check_finite(name)
+        return cls(table, language, casing)
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:

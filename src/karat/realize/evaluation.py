@@ -83,22 +83,23 @@ def evaluate(
     realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
 ) -> list[Evaluated]:
     """Every realiser on the same trees."""
-    references = trees.references()
-    return [_evaluated(realizer, trees, references, progress) for realizer in realizers]
+    shown = trees.without_spaces()
+    references = shown.references()
+    return [_evaluated(realizer, trees, shown, references, progress) for realizer in realizers]
 
 
 def _evaluated(
-    realizer: Realizer, trees: InputTrees, references: Trees, progress: Progress
+    realizer: Realizer, trees: InputTrees, shown: InputTrees, references: Trees, progress: Progress
 ) -> Evaluated:
     realizer.realize(trees.choose([0]))  # what is set up once is no matter of speed
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
     taken = max(time.process_time() - begin, 1e-9)
-    found = sentences(trees, orders)
+    found = sentences(shown, orders)
     values = {
         key: float(metric(name).corpus(found, references).value) for key, name in METRICS.items()
     }
-    right = [s == trees.sentence(i, trees.reference(i)) for i, s in enumerate(found)]
+    right = [s == shown.sentence(i, shown.reference(i)) for i, s in enumerate(found)]
     exact, speed = sum(right) / len(right), len(trees) / taken
     return Evaluated(realizer.name, trees.inputs, values, exact, speed)
 

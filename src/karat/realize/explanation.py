@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from karat.errors import InputError
+from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus
 from karat.realize.grammar import Grammar, Slots
 from karat.realize.model import RealizerModel
@@ -97,9 +98,18 @@ class Explained(NamedTuple):
     tree: InputTrees
     supertags: SupertagsExplained | None
     ordering: OrderingExplained | None
+    fallback: str = ""
+    """Why there is no `ordering`, though the model has one for other inputs."""
 
 
-def explain_tree(model: RealizerModel, trees: InputTrees, tree: int, k: int = 5) -> Explained:
+def explain_tree(
+    model: RealizerModel,
+    trees: InputTrees,
+    tree: int,
+    k: int = 5,
+    *,
+    progress: Progress = silent,
+) -> Explained:
     """What a model makes of one of the trees, with the k best of everything."""
     model.best(trees.inputs)  # an error if there is none for these inputs
     if not 0 <= tree < len(trees):
@@ -110,21 +120,27 @@ def explain_tree(model: RealizerModel, trees: InputTrees, tree: int, k: int = 5)
     fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
     return Explained(
         one,
-        None if fergus is None else explain_supertags(fergus, one, k),
-        None if ordering is None else explain_ordering(ordering, one, k),
+        None if fergus is None else explain_supertags(fergus, one, k, progress=progress),
+        None if ordering is None else explain_ordering(ordering, one, k, progress=progress),
+        model.fallback(trees.inputs),
     )
 
 
-def explain_supertags(fergus: Fergus, tree: InputTrees, k: int = 5) -> SupertagsExplained:
+def explain_supertags(
+    fergus: Fergus, tree: InputTrees, k: int = 5, *, progress: Progress = silent
+) -> SupertagsExplained:
     """The three modules' work on the only tree."""
+    progress(0, k + 2, "choosing supertags")
     found = fergus.chooser.choose_best(tree, 0, k)
     lattice = unravel(fergus.chooser, tree, found[0], fergus.weights.wider(k))
-    orders = fergus.linearize(tree, found[0], k)[0]
-    lms = fergus.lm_parts(tree, found[0], k).tolist()
-    paths = [Path(o, o.score - lm, lm) for o, lm in zip(orders, lms, strict=True)]
-    return SupertagsExplained(
-        tuple(_supertagging(fergus, tree, one) for one in found), lattice, tuple(paths)
-    )
+    progress(1, len(found) + 2, "choosing paths")
+    (orders,), lms = fergus.linearize_with_parts(tree, found[0], k)
+    paths = [Path(o, o.score - lm, lm) for o, lm in zip(orders, lms.tolist(), strict=True)]
+    supertaggings = []
+    for done, one in enumerate(found, 2):
+        progress(done, len(found) + 2, "realising supertags")
+        supertaggings.append(_supertagging(fergus, tree, one))
+    return SupertagsExplained(tuple(supertaggings), lattice, tuple(paths))
 
 
 def _supertagging(fergus: Fergus, tree: InputTrees, found: Supertags) -> Supertagging:
@@ -140,10 +156,15 @@ def _named(grammar: Grammar, found: Supertags) -> Iterator[NodeSupertag]:
         )
 
 
-def explain_ordering(model: OrderingModel, tree: InputTrees, k: int = 5) -> OrderingExplained:
+def explain_ordering(
+    model: OrderingModel, tree: InputTrees, k: int = 5, *, progress: Progress = silent
+) -> OrderingExplained:
     """The ordering model's work on the only tree."""
     orders = model.realize(tree, k)[0]
-    explained = (OrderExplained(o, tuple(model.explain(tree, 0, o))) for o in orders)
+    explained = []
+    for done, order in enumerate(orders):
+        progress(done, len(orders), "explaining orders")
+        explained.append(OrderExplained(order, tuple(model.explain(tree, 0, order))))
     return OrderingExplained(tuple(_labels(model, tree)), tuple(explained))
 
 

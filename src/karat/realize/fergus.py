@@ -18,15 +18,13 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.grammar import extract_grammar, gold_frames, stored_grammar
 from karat.realize.left_right import LeftRight, train_left_right
-from karat.realize.lp_chooser import ORDER, Weights, as_orders, lm_words, train_lm
+from karat.realize.lp_chooser import ORDER, Weights, as_orders, lm_words, runs, train_lm
 from karat.realize.tree_chooser import Supertags, TreeChooser
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, Order, input_trees
 from karat.store import Store, damaged, with_prefix, without_prefix
 
 DEFAULT = Weights()
-RUN = 256
-"""Trees realised between two looks at the clock and the keyboard."""
 WIDEST = 1_000_000
 """States and hypotheses that a stored model may ask for."""
 
@@ -80,21 +78,21 @@ class Fergus:
     ) -> list[list[Order]]:
         """For every tree its k best orders, the best first."""
         found: list[list[Order]] = []
-        for start in range(0, len(trees), RUN):
-            part = trees.choose(range(start, min(start + RUN, len(trees))))
+        for part in runs(trees, k):
             found += self.linearize(part, self.chooser.choose(part), k)
             progress(len(found), len(trees), "realising")
         return found
 
     def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> list[list[Order]]:
         """The k best orders of trees whose supertags are chosen."""
-        nodes, scores, _, starts = self._linearized(trees, supertags, k)
-        return as_orders(trees, nodes, scores, starts)
+        return self.linearize_with_parts(trees, supertags, k)[0]
 
-    def lm_parts(self, trees: InputTrees, supertags: Supertags, k: int) -> NDArray[np.float64]:
-        """What the language model contributes to each order's score."""
-        found: NDArray[np.float64] = self._linearized(trees, supertags, k)[2]
-        return found
+    def linearize_with_parts(
+        self, trees: InputTrees, supertags: Supertags, k: int
+    ) -> tuple[list[list[Order]], NDArray[np.float64]]:
+        """The same, and what the language model contributes to each order's score."""
+        nodes, scores, parts, starts = self._linearized(trees, supertags, k)
+        return as_orders(trees, nodes, scores, starts), parts
 
     def _linearized(self, trees: InputTrees, supertags: Supertags, k: int) -> tuple[Any, ...]:
         words, _, heads, suffixes, offsets = self.chooser.columns(trees)
@@ -139,6 +137,7 @@ def stored_fergus(store: Store) -> Fergus:
             grammar, store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
         )
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
+        lm.check_finite(store.name)
         weights = _stored_weights(store.about["weights"])
         names = [str(name) for name in store.about["left_right"]]
     except (KeyError, TypeError, ValueError) as error:

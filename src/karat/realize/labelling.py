@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.progress import as_threads, in_order
+from karat.progress import Stop, as_threads, in_order
 from karat.realize.half_bytes_of_weights import from_half_bytes, to_half_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
 
@@ -35,6 +35,7 @@ BITS = 22
 LEAST = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
+RUN = 2048  # trees between two looks at whether to stop
 RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
 SURE = 0.98
 """A relation that is less probable has another beside it, for the orderer to doubt."""
@@ -191,8 +192,9 @@ def jackknife(
     kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
     for n in passes:
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
-        train = partial(_train_and_label, columns, gold, n, seed)
-        trained = in_order(train, splits, as_threads(threads))
+        stop = Stop()
+        train = partial(_train_and_label, columns, gold, n, seed, stop)
+        trained = in_order(train, splits, as_threads(threads), stop)
         for split, (one, labels) in zip(splits, trained, strict=True):
             step(f"labelling, pass {n + 1}")
             for kind, symbols_of_kind in labels.items():
@@ -210,14 +212,15 @@ def _splits(folds: NDArray[np.int32]) -> Iterator[_Split]:
 
 
 def _train_and_label(
-    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, split: _Split
+    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, stop: Stop, split: _Split
 ) -> tuple[Classifier, dict[str, Symbols]]:
-    one = _train(columns, gold, split.inside, n, seed)
+    one = _train(columns, gold, split.inside, n, seed, stop)
+    stop.check()
     return one, one.found(columns, split.outside)
 
 
 def _train(
-    columns: Columns, gold: Mapping[str, Gold], chosen: Ints, n: int, seed: int
+    columns: Columns, gold: Mapping[str, Gold], chosen: Ints, n: int, seed: int, stop: Stop
 ) -> Classifier:
     """One classifier; its weights are the mean of those at the two halves of the last epoch."""
     count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
@@ -230,7 +233,9 @@ def _train(
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):
-            trainer.train(rows, numbers, columns.kernel, part, seed * 1000 + epoch)
+            for few in np.array_split(part, len(part) // RUN + 1):
+                stop.check()
+                trainer.train(rows, numbers, columns.kernel, few, seed * 1000 + epoch)
             if epoch == EPOCHS - 1:
                 trainer.remember()
     tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)

@@ -20,7 +20,7 @@ from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.grammar import Grammar, Ints
-from karat.realize.lp_chooser import Weights, as_orders, lm_words
+from karat.realize.lp_chooser import Weights, as_orders, lm_words, runs
 from karat.realize.trees import InputTrees, Order
 
 WEIGHTS = Weights(lm=0.0, margin=1000.0)
@@ -46,6 +46,20 @@ class LeftRight:
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
         """For every tree its k best orders."""
+        found: list[list[Order]] = []
+        for part in runs(trees, k):
+            found += self._by_sides(part) if k == 1 and not self.trigrams else self._run(part, k)
+            progress(len(found), len(trees), "realising")
+        return found
+
+    def _by_sides(self, trees: InputTrees) -> list[list[Order]]:
+        """The first of the orders that sides leave open, which are all as good: no search."""
+        words = self.grammar.find(trees.words)
+        nodes = _kernel.order_left_right(self.keys, self.counts, words, trees.heads, trees.offsets)
+        one_each = np.arange(len(trees) + 1)
+        return as_orders(trees, nodes, np.zeros(len(trees)), one_each)
+
+    def _run(self, trees: InputTrees, k: int) -> list[list[Order]]:
         nodes, scores, _, starts = _kernel.linearize_left_right(
             self.keys,
             self.counts,

@@ -8,6 +8,7 @@ n-gram model. Weights and limits were chosen on training documents that were hel
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 ORDER = 3
 """The paper's language model is of trigrams."""
+RUN = 256
+"""Trees that are realised at a time; of k orders each, 1 / k of them."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,23 @@ class Weights:
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
     """A model of the sentences of a treebank, cut into words as it has them."""
-    sentences = [trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
+    whole = trees.without_spaces()
+    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
 def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     """The nodes' words as the language model numbers them."""
     vocab = _kernel.Vocab()
-    ids = vocab.add(list(trees.words))
+    ids = vocab.add(trees.without_spaces().words)
     return model.find(vocab)[ids]
+
+
+def runs(trees: InputTrees, k: int) -> Iterator[InputTrees]:
+    """The trees, few at a time: between two runs there is a look at the clock and the keyboard."""
+    size = max(RUN // k, 1)
+    for start in range(0, len(trees), size):
+        yield trees.choose(range(start, min(start + size, len(trees))))
 
 
 def as_orders(

@@ -35,6 +35,8 @@ TRAINED_INPUTS = (*INPUTS, "both")
 """For what it can be."""
 INPUT_NAMES = {"words": "words", "all": "words, tags, relations"}
 """What is given, as one reads it."""
+INPUTS_SAID = {"words": "words alone", "all": "words with tags and relations"}
+"""The same within a sentence."""
 LARGE = 1 << 16
 """Bytes of an array that may be packed."""
 
@@ -69,6 +71,20 @@ class RealizerModel:
                 f"or both"
             )
         return found[-1]
+
+    def fallback(self, inputs: str) -> str:
+        """Why not the ordering model writes for these inputs, and what to do; "" where it does.
+
+        A model without any ordering model is so by choice, and there is nothing to tell.
+        """
+        if inputs in self.ordering or not self.ordering:
+            return ""
+        (other,) = self.ordering
+        return (
+            f"The supertags write the sentences, because the ordering model is for "
+            f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs both, "
+            f"or give --inputs {other}."
+        )
 
     def the_fergus(self) -> Fergus:
         """The paper's realiser, or an error: its grammar and modules can be asked alone."""

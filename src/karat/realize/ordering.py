@@ -125,6 +125,7 @@ class OrderingModel:
             weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
             labeller = Labeller.stored(said["labels"], arrays)
             model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
+            model.check_finite(store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])
             if not math.isfinite(weight):
                 raise ValueError(f"the language model has weight {weight}")
@@ -142,24 +143,21 @@ class OrderingModel:
         """For every tree its k best orders, the best first; fewer if fewer were found."""
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
-        columns, words = self._columns(trees), lm_words(self.language_model, trees)
         found: list[list[Order]] = []
         for begin in range(0, len(trees), RUN):
             progress(begin, len(trees), "ordering")
-            end = min(begin + RUN, len(trees))
-            found += self._run(columns, words, begin, end, k)
+            found += self._run(trees.choose(range(begin, min(begin + RUN, len(trees)))), k)
         progress(len(trees), len(trees), "ordering")
         return found
 
-    def _run(
-        self, columns: Columns, words: NDArray[np.int32], begin: int, end: int, k: int
-    ) -> list[list[Order]]:
-        """The orders of a run of trees."""
+    def _run(self, trees: InputTrees, k: int) -> list[list[Order]]:
+        """The orders of a run of trees, which are labelled first."""
+        columns, words = self._columns(trees), lm_words(self.language_model, trees)
         counts, scores, nodes = _kernel.order_trees(
             self.weights,
             columns.kernel,
-            begin,
-            end,
+            0,
+            len(trees),
             k,
             BEAM,
             ALTERNATIVES,
@@ -167,7 +165,7 @@ class OrderingModel:
             words,
             self.lm_weight,
         )
-        sizes = np.repeat(np.diff(columns.offsets)[begin:end], counts)
+        sizes = np.repeat(np.diff(columns.offsets), counts)
         stops = np.cumsum(sizes).tolist()
         listed = nodes.tolist()
         orders = [

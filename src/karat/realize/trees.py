@@ -15,8 +15,9 @@ subtree together, so its sentence cannot be reached, and counts as it is in an e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -31,6 +32,10 @@ from karat.text.trees import Tree, Trees
 
 MOST_WORDS = 1000
 """Of a sentence."""
+
+SPACE = "␣"
+"""What stands for a space within a word, where a space would end it."""
+_SPACE = re.compile(r"\s")
 
 INPUTS = ("words", "all")
 """What is known of a node: its word alone, or its word, tag (UPOS) and relation."""
@@ -94,6 +99,10 @@ class InputTrees:
             self.places[nodes],
             [self.ids[i] for i in chosen],
         )
+
+    def without_spaces(self) -> InputTrees:
+        """The same for tools that cut text at spaces: some treebanks have words like `20 000`."""
+        return replace(self, words=[_SPACE.sub(SPACE, word) for word in self.words])
 
     def sentence(self, i: int, nodes: Sequence[int]) -> str:
         """Tree i with its nodes in some order."""

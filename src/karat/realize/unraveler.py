@@ -94,8 +94,10 @@ class _Expansion:
         self.states += 1
         return self.states - 1
 
-    def subtree(self, node: int, start: int, end: int) -> bool:
-        """Whether it went in."""
+    def subtree(self, node: int, start: int, end: int, depth: int = 0) -> bool:
+        """Whether it went in; every step down has an arc of its own."""
+        if depth == MOST_DRAWN:
+            return False
         if node not in self.treelets:
             self.arcs.append((start, end, node))
             return len(self.arcs) <= MOST_DRAWN
@@ -108,7 +110,7 @@ class _Expansion:
             b = at[arc.end] = self.new() if b < 0 else b
             if arc.node == node:
                 self.arcs.append((a, b, node))
-            elif not self.subtree(arc.node, a, b):
+            elif not self.subtree(arc.node, a, b, depth + 1):
                 return False
         return len(self.arcs) <= MOST_DRAWN
 

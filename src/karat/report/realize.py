@@ -59,7 +59,11 @@ def frame_text(frame: Sequence[tuple[str, int]]) -> str:
 
 
 def sentences_document(
-    trees: InputTrees, orders: Sequence[Sequence[Order]], texts: Sequence[str], command: str
+    trees: InputTrees,
+    orders: Sequence[Sequence[Order]],
+    texts: Sequence[str],
+    command: str,
+    notes: tuple[str, ...] = (),
 ) -> Document:
     """All sentences of all trees; `texts` are they, one after the other."""
     rows: list[Row] = []
@@ -68,7 +72,7 @@ def sentences_document(
             text = texts[len(rows)]
             rows.append({"tree": tree, "rank": rank, "score": order.score, "sentence": text})
     title = f"Sentences for {trees.name}"
-    return Document(title, (Table("rows", title, _SENTENCES, rows),), command, {})
+    return Document(title, (Table("rows", title, _SENTENCES, rows, notes=notes),), command, {})
 
 
 def evaluation_document(found: Evaluation, command: str) -> Document:
@@ -111,7 +115,9 @@ def _lacking_notes(found: Evaluation) -> list[str]:
     """How to have the rows that are not there."""
     if len(found.lacking) != 1:
         return []  # there is no ordering model at all, by choice; or nothing is lacking
-    named = {"words": "words alone", "all": "words with tags and relations"}[found.lacking[0]]
+    from karat.realize.model import INPUTS_SAID
+
+    named = INPUTS_SAID[found.lacking[0]]
     return [f"The model has no ordering model for {named}: karat realize train --inputs both."]
 
 

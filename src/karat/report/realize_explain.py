@@ -131,7 +131,8 @@ def _results(found: Explained) -> Table:
         rows.append({"model": name, "exact": sentence == reference, "sentence": sentence})
     rows.append({"model": "the file", "sentence": reference})
     note = f"karat realize generate writes the sentence of the {written[-1][0]}."
-    return Table("results", "Sentences", _RESULTS, rows, notes=(note,))
+    notes = (note, found.fallback) if found.fallback else (note,)
+    return Table("results", "Sentences", _RESULTS, rows, notes=notes)
 
 
 # ------------------------------------------------------------------------------ supertags

@@ -37,18 +37,19 @@ class Panel(NamedTuple):
 
 
 def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
-    """The lattice; the path that is `order` is stressed."""
+    """The lattice; the path that is `order` is marked."""
     expanded = lattice.expanded()
     if expanded is not None:
         arcs = _stressed([GraphArc(*arc[:2], str(arc[2])) for arc in expanded], order)
         named = [arc._replace(word=lattice.words[int(arc.word)]) for arc in arcs]
-        return _figure(
-            TITLE, [Panel("", named)], "Every path is a word sequence that the supertags allow."
+        caption = (
+            "Every path is a word sequence that the supertags allow; the chosen one is marked."
         )
+        return _figure(TITLE, [Panel("", named)], caption)
     panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
     caption = (
-        "The treelets that have several orders; brackets stand for a whole subtree. Of large "
-        "treelets only the best paths are drawn."
+        "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
+        "subtree. Of large treelets only the best paths are drawn."
     )
     return _figure(TITLE, panels, caption)
 
@@ -56,7 +57,7 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     """The best orders of the only tree as one graph; common beginnings and ends are drawn once."""
     few = [order.nodes for order in orders[:MOST_ORDERS]]
-    caption = f"{several(len(few), 'order')}, the best stressed."
+    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
     return _figure(BEST_ORDERS, [Panel("", arcs, compact=True)], caption)
 

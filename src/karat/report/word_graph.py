@@ -28,6 +28,8 @@ LINE = 11.0
 """The height that a word takes."""
 LONGEST = 24
 MOST_LINES = 40
+BEST = "▸ "
+"""Before the words of the best path, where there are others and no bold letters to rely on."""
 
 
 class GraphArc(NamedTuple):
@@ -196,18 +198,22 @@ def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> boo
 
 
 def sketch(arcs: Arcs, paper: Paper) -> list[str]:
-    """The graph with letters: every state with the words that lead on, the best path in bold.
+    """The graph with letters: every state with the words that lead on, the best path marked.
 
     Words between which there is no choice stand together.
     """
     chains = _chains(arcs)
+    mark = "" if all(arc.best for arc in chains) else BEST
     layer = layers(chains)
     order = sorted(layer, key=lambda state: (layer[state], state))
     number = {state: i for i, state in enumerate(order)}
     after = _after(chains)
     lines = []
     for state in order:
-        ways = [(f"{arc.word} → {number[arc.end]}", arc.best) for arc in after.get(state, ())]
+        ways = [
+            (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
+            for arc in after.get(state, ())
+        ]
         lines += _ways(number[state], ways, paper)
     more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
     return [*lines[:MOST_LINES], *more]
