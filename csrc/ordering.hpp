@@ -167,7 +167,7 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
                               const int32_t* places) {
     OrderParts found;
     CellScores scores(weights, bits);
-    each_treelet(tree, places, [&](int node, const Treelet& treelet, const std::vector<int>& order) {
+    const auto see = [&](int node, const Treelet& treelet, const std::vector<int>& order) {
         scores.begin(treelet);
         const CellPlaces at(treelet.count());
         double parts[part_kinds] = {};
@@ -177,7 +177,8 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
         parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
         found.heads.push_back(node);
         found.parts.insert(found.parts.end(), parts, parts + part_kinds);
-    });
+    };
+    each_treelet(tree, places, see);
     return found;
 }
 

@@ -11,20 +11,22 @@ then multiplied by them, so that it is as large and as fast as without.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.realize.lp_chooser import lm_words, train_lm
+from karat.lm.model import LanguageModel
+from karat.realize.lp_chooser import lm_words
 from karat.realize.symbols import Columns
 from karat.realize.trees import InputTrees
 
 BEST, BEAM, ALTERNATIVES = 8, 32, 4
 """How many orders of a sentence are compared, and how they are searched."""
 EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
+PARTS = 4  # of the trees, between two reports of progress
 
 Chosen = NDArray[np.int64]
 
@@ -52,8 +54,8 @@ class Scales(NamedTuple):
 
 def mean_scales(found: Sequence[NDArray[np.float32]]) -> Scales:
     """The scales of several models in one; without any, nothing changes."""
-    none = np.zeros(_kernel.TEMPLATES + _kernel.FREQUENCIES + 1, dtype=np.float32)
-    return Scales.of(np.mean(found, axis=0, dtype=np.float64) if found else none)
+    none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
+    return Scales.of((np.stack(found) if found else none).mean(axis=0, dtype=np.float64))
 
 
 def learn_scales(
@@ -62,24 +64,18 @@ def learn_scales(
     trees: InputTrees,
     seen: Chosen,
     unseen: Chosen,
+    model: LanguageModel,
     lm_weight: float,
-    lm_order: int,
     seed: int,
+    step: Callable[[str], None],
 ) -> NDArray[np.float32]:
-    """What is added to 1, for weights that were trained on the trees `seen`."""
+    """What is added to 1, for weights and a language model of the trees `seen`."""
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
-    trainer = _kernel.ScaleTrainer(weights, classes)
-    model = train_lm(trees.choose(seen.tolist()), lm_order)
-    trainer.see(
-        columns.kernel,
-        trees.places,
-        unseen,
-        BEST,
-        BEAM,
-        ALTERNATIVES,
-        model.kernel if lm_weight else None,
-        lm_words(model, trees),
-        lm_weight,
-    )
+    trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
+    kernel = model.kernel if lm_weight else None
+    search = (BEST, BEAM, ALTERNATIVES, kernel, words, lm_weight)
+    for part in np.array_split(unseen, PARTS):
+        step("scales of features")
+        trainer.see(columns.kernel, trees.places, part, *search)
     return trainer.fit(EPOCHS, RATE, DAMPING, DECAY, seed)

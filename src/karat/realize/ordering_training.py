@@ -18,6 +18,7 @@ from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.lp_chooser import train_lm
 from karat.realize.ordering import BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering_scales import PARTS as SCALE_PARTS
 from karat.realize.ordering_scales import Scales, learn_scales, mean_scales
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
@@ -32,8 +33,8 @@ RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
 HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
-HALVES = {"all": 2, "words": 1}
-"""How many halves of the treebank teach scales: where words are labelled first, one, for time."""
+HALVES = {"all": 2, "words": 0}
+"""How many halves of the treebank teach scales: none where labels take the time it would need."""
 FEWEST = 1000  # sentences; fewer teach no scales
 
 Step = Callable[[str], None]
@@ -55,10 +56,11 @@ def train_ordering(
     trees = input_trees(treebank, "all")
     labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
     scales = _scales(treebank, trees, columns, halves, lm_weight, seed, step)
-    every = np.arange(len(trees))
+    every = np.arange(len(trees), dtype=np.int64)
     weights = train_weights(columns, trees.places, every, seed, step)
-    classes = _kernel.feature_classes(columns.kernel, trees.places, every, BITS)
-    weights = _rounded_weights(scales.scaled(weights, classes))
+    if halves:
+        classes = _kernel.feature_classes(columns.kernel, trees.places, every, BITS)
+        weights = scales.scaled(weights, classes)
     step("language model")
     model = train_lm(trees, LM_ORDER)
     trained = {
@@ -67,13 +69,15 @@ def train_ordering(
         "seed": seed,
     }
     lm_weight *= scales.language_model
-    return OrderingModel(inputs, weights, _rounded(labeller), model, lm_weight, trained)
+    return OrderingModel(
+        inputs, _rounded_weights(weights), _rounded(labeller), model, lm_weight, trained
+    )
 
 
 def _counted(progress: Progress, inputs: str, halves: int) -> Step:
     """Reports each step of the work as it begins."""
     labels = (2 if inputs == "words" else 1) * (FOLDS + 1)
-    total = labels + (1 + halves) * (EPOCHS * PARTS + 1)
+    total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
     done = 0
 
     def step(what: str) -> None:
@@ -127,8 +131,10 @@ def _scales(
             np.flatnonzero(of_first != bool(half)),
         )
         weights = train_weights(columns, trees.places, seen, seed, step)
-        step("scales of features")
-        found.append(learn_scales(weights, columns, trees, seen, unseen, lm_weight, LM_ORDER, seed))
+        model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
+        found.append(
+            learn_scales(weights, columns, trees, seen, unseen, model, lm_weight, seed, step)
+        )
     return mean_scales(found)
 
 
