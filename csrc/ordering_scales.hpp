@@ -184,10 +184,10 @@ class ScaleTrainer {
             all += weight;
         };
         const std::vector<int32_t> places = places_of(order.nodes);
-        each_treelet(tree, places.data(),
-                     [&](int node, const Treelet& treelet, const std::vector<int>& in) {
-                         if (some[node]) features_of_order(treelet, in, emit);
-                     });
+        const auto see = [&](int, const Treelet& treelet, const std::vector<int>& in) {
+            features_of_order(treelet, in, emit);
+        };
+        each_treelet(tree, places.data(), see, [&](int node) { return some[node]; });
         return all;
     }
 

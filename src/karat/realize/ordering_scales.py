@@ -26,6 +26,7 @@ from karat.realize.trees import InputTrees
 BEST, BEAM, ALTERNATIVES = 8, 32, 4
 """How many orders of a sentence are compared, and how they are searched."""
 EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
+EVERY = 2  # of the trees that were not seen, one in so many, for time
 PARTS = 4  # of the trees, between two reports of progress
 
 Chosen = NDArray[np.int64]
@@ -75,7 +76,8 @@ def learn_scales(
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
     kernel = model.kernel if lm_weight else None
     search = (BEST, BEAM, ALTERNATIVES, kernel, words, lm_weight)
-    for part in np.array_split(unseen, PARTS):
+    for part in np.array_split(unseen[::EVERY], PARTS):
         step("scales of features")
-        trainer.see(columns.kernel, trees.places, part, *search)
+        chosen = np.ascontiguousarray(part)
+        trainer.see(columns.kernel, trees.places, chosen, *search)
     return trainer.fit(EPOCHS, RATE, DAMPING, DECAY, seed)
