@@ -3,6 +3,7 @@
 #include "half_bytes.hpp"
 #include "labelling.hpp"
 #include "ordering.hpp"
+#include "ordering_scales.hpp"
 #include "ordering_training.hpp"
 
 namespace karat {
@@ -133,6 +134,73 @@ nb::tuple order_trees(Weights weights, const PyColumns& columns, int64_t begin, 
     const size_t c = counts.size(), s = scores.size(), n = nodes.size();
     return nb::make_tuple(give(std::move(counts), {c}), give(std::move(scores), {s}),
                           give(std::move(nodes), {n}));
+}
+
+using Classes = nb::ndarray<const uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Array<uint16_t> feature_classes(const PyColumns& columns, Ids places, Offsets chosen, int bits) {
+    if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
+    if (bits < 1 || bits > 30) throw nb::value_error("bits: expected 1 to 30");
+    check_chosen(chosen, columns);
+    std::vector<FeatureClass> found;
+    {
+        nb::gil_scoped_release release;
+        const TreeColumns view = columns.view();
+        FeatureClasses classes(bits);
+        for (size_t i = 0; i < chosen.shape(0); ++i)
+            classes.see(TreeNodes(view, chosen(i)), places.data() + view.offsets[chosen(i)]);
+        found = classes.classes();
+    }
+    const size_t n = found.size();
+    return give(std::move(found), {n});
+}
+
+// A trainer of scales that keeps its arrays alive.
+struct PyScaleTrainer {
+    Weights weights;
+    Classes classes;
+    ScaleTrainer trainer;
+
+    PyScaleTrainer(Weights w, Classes c)
+        : weights(w), classes(c), trainer(w.data(), c.data(), bits_of(w)) {
+        if (c.shape(0) != w.shape(0)) throw nb::value_error("one class a weight");
+        for (size_t i = 0; i < c.shape(0); ++i)
+            if (c(i) >= most_templates * frequencies) throw nb::value_error("no such class");
+    }
+};
+
+// Orders the chosen trees, and keeps what there is to learn from their k best orders.
+void see_best_orders(PyScaleTrainer& self, const PyColumns& columns, Ids places, Offsets chosen,
+                     int k, int beam, int alternatives, const PyModel* model, Ids words,
+                     double weight) {
+    if (places.shape(0) != columns.heads.shape(0)) throw nb::value_error("one place a node");
+    if (model && words.shape(0) != columns.heads.shape(0)) throw nb::value_error("one word a node");
+    check_chosen(chosen, columns);
+    const DecodeSettings settings{beam, alternatives, model ? &model->model : nullptr, weight};
+    OrderDecoder decoder(self.weights.data(), bits_of(self.weights), settings);
+    nb::gil_scoped_release release;
+    const TreeColumns view = columns.view();
+    for (size_t i = 0; i < chosen.shape(0); ++i) {
+        const TreeNodes tree(view, chosen(i));
+        const int64_t at = view.offsets[chosen(i)];
+        auto found = decoder.best(tree, model ? words.data() + at : nullptr, k);
+        if (found.size() > static_cast<size_t>(k)) found.resize(k);
+        self.trainer.see(tree, places.data() + at, found);
+    }
+}
+
+// Of one sentence: which order is right, the scores, and rows of order, scale and sum.
+nb::tuple scale_parts(const PyScaleTrainer& self, size_t i) {
+    if (i >= self.trainer.sentences().size()) throw nb::index_error("no such sentence");
+    const ScaleTrainer::Sentence& s = self.trainer.sentences()[i];
+    std::vector<double> rows;
+    for (size_t k = 0; k < s.parts.size(); ++k)
+        for (const ScaleTrainer::Part& part : s.parts[k])
+            rows.insert(rows.end(), {static_cast<double>(k), static_cast<double>(part.scale),
+                                     static_cast<double>(part.sum)});
+    const size_t n = rows.size() / 3, k = s.scores.size();
+    return nb::make_tuple(s.right, give(std::vector<double>(s.scores), {k}),
+                          give(std::move(rows), {n, 3}));
 }
 
 // The heads of a tree's treelets and what each kind of feature adds to their orders.
@@ -308,6 +376,23 @@ void bind_ordering(nb::module_& m) {
             const size_t n = mean.size();
             return give(std::move(mean), {n});
         });
+    m.attr("TEMPLATES") = most_templates;
+    m.attr("FREQUENCIES") = frequencies;
+    m.def("feature_classes", &feature_classes, "columns"_a, "places"_a, "chosen"_a, "bits"_a);
+    nb::class_<PyScaleTrainer>(m, "ScaleTrainer")
+        .def(nb::init<Weights, Classes>(), "weights"_a, "classes"_a)
+        .def("__len__", [](const PyScaleTrainer& self) { return self.trainer.sentences().size(); })
+        .def("see", &see_best_orders, "columns"_a, "places"_a, "chosen"_a, "k"_a, "beam"_a,
+             "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a)
+        .def("parts", &scale_parts, "sentence"_a)
+        .def(
+            "fit",
+            [](PyScaleTrainer& self, int epochs, float rate, float damping, float decay,
+               uint64_t seed) {
+                return give(self.trainer.fit({epochs, rate, damping, decay}, seed),
+                            {static_cast<size_t>(scale_count)});
+            },
+            "epochs"_a, "rate"_a, "damping"_a, "decay"_a, "seed"_a);
     nb::class_<RowsOfNodes>(m, "RowsOfNodes")
         .def("__len__", [](const RowsOfNodes& self) { return self.rows.size(); })
         .def("of", &rows_of_node, "node"_a);

@@ -167,12 +167,7 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
                               const int32_t* places) {
     OrderParts found;
     CellScores scores(weights, bits);
-    Phrases phrases(tree.size());
-    for (int node = tree.size() - 1; node >= 0; --node) {
-        const Treelet treelet = treelet_of(tree, node, phrases);
-        const std::vector<int> order = treebank_order(tree, node, places, phrases);
-        phrases[node].push_back({nodes_of(tree, node, order, phrases)});
-        if (order.size() == 1) continue;
+    const auto see = [&](int node, const Treelet& treelet, const std::vector<int>& order) {
         scores.begin(treelet);
         const CellPlaces at(treelet.count());
         double parts[part_kinds] = {};
@@ -182,7 +177,8 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
         parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
         found.heads.push_back(node);
         found.parts.insert(found.parts.end(), parts, parts + part_kinds);
-    }
+    };
+    each_treelet(tree, places, see);
     return found;
 }
 

@@ -142,4 +142,13 @@ void cell_features(const Treelet& t, const CellPlaces& at, int64_t cell, Emit& e
     }
 }
 
+// All features of an order of a treelet.
+template <class Emit>
+void features_of_order(const Treelet& t, const std::vector<int>& order, Emit& emit) {
+    const CellPlaces at(t.count());
+    const auto n = static_cast<int>(order.size());
+    cells_of_order(at, order.data(), n, [&](int64_t cell) { cell_features(t, at, cell, emit); });
+    order_features(t.frame, t.items, order.data(), n, emit);
+}
+
 }  // namespace karat

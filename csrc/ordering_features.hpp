@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,8 +76,8 @@ inline Symbol size_class(int64_t n) {
     return c;
 }
 
-// Numbers the templates as they are used and hands over the hash of each feature, but of none that
-// has a hidden word.
+// Numbers the templates as they are used and hands over the hash of each feature, with the number
+// where it is wanted, but of none that has a hidden word.
 template <class Emit>
 class Templates {
   public:
@@ -87,7 +88,11 @@ class Templates {
         uint64_t h = mix(0x1234567, ++number_);
         if (((static_cast<uint64_t>(symbols) == hidden_symbol) || ...)) return;
         ((h = mix(h, static_cast<uint64_t>(symbols))), ...);
-        emit_(h * 0xD6E8FEB86659FD93u);
+        h *= 0xD6E8FEB86659FD93u;
+        if constexpr (std::is_invocable_v<Emit&, uint64_t, uint64_t>)
+            emit_(h, number_);
+        else
+            emit_(h);
     }
 
   private:

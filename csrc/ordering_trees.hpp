@@ -174,4 +174,21 @@ inline std::vector<int> treebank_order(const TreeNodes& tree, int node, const in
     return order;
 }
 
+// Calls see(node, treelet, order) for every treelet of a tree in some order, bottom-up, that is
+// wanted(node).
+template <class See, class Wanted>
+void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see, Wanted&& wanted) {
+    Phrases phrases(tree.size());
+    for (int node = tree.size() - 1; node >= 0; --node) {
+        const std::vector<int> order = treebank_order(tree, node, places, phrases);
+        if (order.size() > 1 && wanted(node)) see(node, treelet_of(tree, node, phrases), order);
+        phrases[node].push_back({nodes_of(tree, node, order, phrases)});
+    }
+}
+
+template <class See>
+void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see) {
+    each_treelet(tree, places, see, [](int) { return true; });
+}
+
 }  // namespace karat

@@ -24,7 +24,7 @@ import numpy as np
 
 import karat as kt
 from karat.realize.ordering import OrderingModel
-from karat.realize.ordering_training import train_ordering
+from karat.realize.ordering_training import LM_WEIGHT, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 from karat.realize.trees import InputTrees, input_trees
 
@@ -90,9 +90,10 @@ def choose(inputs: str) -> None:
     began = time.process_time()
     model = train_ordering(train, inputs)
     print(f"{inputs}: trained on {len(train):,} sentences, {time.process_time() - began:.0f} s")
-    trees = input_trees(held, inputs)
+    trees, scale = input_trees(held, inputs), model.lm_weight / LM_WEIGHT
     for weight in WEIGHTS:
-        print(f"lm_weight={weight}: {figures(replace(model, lm_weight=weight), trees)}", flush=True)
+        tried = replace(model, lm_weight=weight * scale)
+        print(f"lm_weight={weight}: {figures(tried, trees)}", flush=True)
 
 
 def measure(inputs: str) -> None:

@@ -268,6 +268,33 @@ class OrderingTrainer:
     def remember(self) -> None: ...
     def mean(self) -> _Weights: ...
 
+TEMPLATES: int
+FREQUENCIES: int
+
+def feature_classes(
+    columns: TreeColumns, places: _Ids, chosen: _Offsets, bits: int
+) -> NDArray[np.uint16]: ...
+
+class ScaleTrainer:
+    def __init__(self, weights: _Weights, classes: NDArray[np.uint16]) -> None: ...
+    def __len__(self) -> int: ...
+    def see(
+        self,
+        columns: TreeColumns,
+        places: _Ids,
+        chosen: _Offsets,
+        k: int,
+        beam: int,
+        alternatives: int,
+        model: LanguageModel | None,
+        words: _Ids,
+        weight: float,
+    ) -> None: ...
+    def parts(self, sentence: int) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]: ...
+    def fit(
+        self, epochs: int, rate: float, damping: float, decay: float, seed: int
+    ) -> _Weights: ...
+
 class RowsOfNodes:
     def __len__(self) -> int: ...
     def of(self, node: int) -> _Ids: ...

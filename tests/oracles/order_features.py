@@ -464,7 +464,13 @@ def row_of(items: Sequence[Item], side: int) -> Item:
     return found | {"count": len(items)}
 
 
-def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -> Iterator[int]:
+class Feature(int):
+    """A hash that knows the number of its template."""
+
+    number: int
+
+
+def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -> Iterator[Feature]:
     """The hash of every template's feature."""
     plain = {"side": side}
     if "b" in known:
@@ -478,16 +484,18 @@ def hashes(family: int, templates: str, known: dict[str, Item], side: int = 0) -
         for name in template.split():
             owner, _, part = name.partition(".")
             h = mix(h, known[owner][part] if part else plain[name])
-        yield h * 0xD6E8FEB86659FD93 & MASK
+        found = Feature(h * 0xD6E8FEB86659FD93 & MASK)
+        found.number = number
+        yield found
 
 
-def doubtful(family: int, templates: str, known: dict[str, Item], side: int = 0) -> list[int]:
+def doubtful(family: int, templates: str, known: dict[str, Item], side: int = 0) -> list[Feature]:
     """The same where the relation of `a` or `b` is in doubt; else nothing."""
     doubts = (known[owner]["other"] for owner in ("a", "b") if owner in known)
     return list(hashes(family, templates, known, side)) if any(doubts) else []
 
 
-def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
+def treelet_features(tree: Tree, node: int) -> dict[str, list[Feature]]:
     """The features of one treelet's order, by their group."""
     members = sorted([node, *tree.daughters(node)], key=list(tree.order).index)
     shared = {
@@ -514,7 +522,7 @@ def treelet_features(tree: Tree, node: int) -> dict[str, list[int]]:
     }
 
 
-def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Iterator[int]:
+def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Iterator[Feature]:
     """A daughter before the head."""
     yield from hashes(1, SIDE, known)
     yield from hashes(9, SIDE_CONTEXT, known)
@@ -529,7 +537,7 @@ def side(tree: Tree, known: dict[str, Item], daughters: Sequence[Item]) -> Itera
 
 def pair(
     tree: Tree, known: dict[str, Item], daughters: Sequence[Item], right: int
-) -> Iterator[int]:
+) -> Iterator[Feature]:
     """A daughter before another on one side."""
     yield from hashes(3, PAIR, known, right)
     yield from hashes(11, PAIR_CONTEXT, known, right)
@@ -542,9 +550,9 @@ def pair(
             yield from hashes(6, PAIR_SISTER, known | {"c": c}, right)
 
 
-def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str, list[int]]:
+def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str, list[Feature]]:
     """Two and three items in a row, the edges included; the head is item `at` without them."""
-    found: dict[str, list[int]] = {"neighbour": [], "triple": []}
+    found: dict[str, list[Feature]] = {"neighbour": [], "triple": []}
     for i in range(len(row) - 1):
         known = shared | {"a": row[i], "b": row[i + 1]}
         found["neighbour"] += hashes(4, NEIGHBOUR, known, int(i > at))
@@ -556,7 +564,7 @@ def in_a_row(shared: dict[str, Item], row: Sequence[Item], at: int) -> dict[str,
     return found
 
 
-def whole(shared: dict[str, Item], left: Item, right: Item) -> Iterator[int]:
+def whole(shared: dict[str, Item], left: Item, right: Item) -> Iterator[Feature]:
     """All items on both sides of the head."""
     yield from hashes(15, ROW, shared | {"row": left})
     yield from hashes(16, ROW, shared | {"row": right})

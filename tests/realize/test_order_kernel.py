@@ -4,65 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from oracles.order_features import Tree, symbol, treelet_features
+from oracles.order_features import symbol, treelet_features
 from oracles.order_loops import daughters, loss, projective_orders
+from oracles.order_trees import (
+    BITS,
+    NOTHING,
+    language_model,
+    ordered,
+    places_of,
+    trees,
+    weights,
+)
 
 from karat import _kernel
 from karat.lm.model import LanguageModel
-from karat.realize.symbols import Columns, shape, symbols
-
-BITS = 10
-WORDS = ("a", "b", "c", "it", "3", "?")
-LABELS = ("x", "y", "z")
-NOTHING = np.empty(0, dtype=np.int32)
-
-
-@st.composite
-def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]]:
-    """A tree of a few nodes, its words and its heads."""
-    n = draw(st.integers(1, most))
-    heads = [-1, *(draw(st.integers(0, i)) for i in range(n - 1))]
-    words, tags, fine, relations = (
-        draw(st.lists(st.sampled_from(some), min_size=n, max_size=n))
-        for some in (WORDS, LABELS, LABELS, LABELS)
-    )
-    columns = Columns(
-        symbols(words),
-        symbols([word[-3:] for word in words]),
-        symbols([shape(word) for word in words]),
-        symbols(tags),
-        symbols(fine),
-        symbols(relations),
-        np.array(heads, dtype=np.int32),
-        np.array([0, n], dtype=np.int64),
-    )
-    if draw(st.booleans()):
-        return columns, words, heads
-    others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
-    doubts = np.array(draw(others), dtype=np.uint32)
-    return columns.labelled({"others": doubts}), words, heads
-
-
-@cache
-def language_model() -> LanguageModel:
-    return LanguageModel.train(["a b c it", "it a 3", "b b a"], 3, tok="none")
-
-
-def weights(seed: int) -> NDArray[np.float32]:
-    return np.random.default_rng(seed).normal(0, 0.1, 1 << BITS).astype(np.float32)
-
-
-def places_of(order: Sequence[int]) -> NDArray[np.int32]:
-    places = np.empty(len(order), dtype=np.int32)
-    places[list(order)] = np.arange(len(order))
-    return places
+from karat.realize.symbols import Columns, symbols
 
 
 def parts(w: NDArray[np.float32], columns: Columns, order: Sequence[int]) -> float:
@@ -94,15 +56,10 @@ def found(
 def test_features_are_those_of_the_tree(tree: tuple, seed: int) -> None:
     columns, _, heads = tree
     w = weights(seed)
-    names = ("word", "ending", "shape", "tag", "fine", "relation", "other")
-    kept = (columns.words, columns.endings, columns.shapes)
-    doubts = columns.others if len(columns.others) else np.zeros_like(columns.words)
-    kept += (columns.tags, columns.fine, columns.relations, doubts)
-    table = {name: column.tolist() for name, column in zip(names, kept, strict=True)}
     order = next(projective_orders(heads))
     at, rows = _kernel.explain_order(w, columns.kernel, 0, places_of(order))
     for node, row in zip(at.tolist(), rows.tolist(), strict=True):
-        found = treelet_features(Tree(heads, table, order), node)
+        found = treelet_features(ordered(columns, heads, order), node)
         sums = [sum(float(w[h >> (64 - BITS)]) for h in group) for group in found.values()]
         np.testing.assert_allclose(row, sums, atol=1e-4)
 

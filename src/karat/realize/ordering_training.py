@@ -1,4 +1,4 @@
-"""Training of the ordering model: labels, weights, language model.
+"""Training of the ordering model: labels, scales of features, weights, language model.
 
 Rates and the weight of the language model were chosen on documents held out of EWT's training part;
 experiments/realize_ordering.py repeats the choice of the weight.
@@ -18,6 +18,8 @@ from karat.realize.bytes_of_weights import from_bytes, to_bytes
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.lp_chooser import train_lm
 from karat.realize.ordering import BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering_scales import PARTS as SCALE_PARTS
+from karat.realize.ordering_scales import Scales, learn_scales, mean_scales
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, input_trees
@@ -31,6 +33,9 @@ RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
 HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
+HALVES = {"all": 2, "words": 0}
+"""How many halves of the treebank teach scales: none where labels take the time it would need."""
+FEWEST = 1000  # sentences; fewer teach no scales
 
 Step = Callable[[str], None]
 
@@ -46,10 +51,16 @@ def train_ordering(
 ) -> OrderingModel:
     """An ordering model of a treebank; the same treebank and seed give the same model."""
     check_inputs(inputs)
-    step = _counted(progress, inputs)
+    halves = HALVES[inputs] if len(treebank) >= FEWEST else 0
+    step = _counted(progress, inputs, halves)
     trees = input_trees(treebank, "all")
     labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
-    weights = train_weights(columns, trees.places, seed, step)
+    scales = _scales(treebank, trees, columns, halves, lm_weight, seed, step)
+    every = np.arange(len(trees), dtype=np.int64)
+    weights = train_weights(columns, trees.places, every, seed, step)
+    if halves:
+        classes = _kernel.feature_classes(columns.kernel, trees.places, every, BITS)
+        weights = scales.scaled(weights, classes)
     step("language model")
     model = train_lm(trees, LM_ORDER)
     trained = {
@@ -57,14 +68,16 @@ def train_ordering(
         "sentences": len(treebank),
         "seed": seed,
     }
+    lm_weight *= scales.language_model
     return OrderingModel(
         inputs, _rounded_weights(weights), _rounded(labeller), model, lm_weight, trained
     )
 
 
-def _counted(progress: Progress, inputs: str) -> Step:
+def _counted(progress: Progress, inputs: str, halves: int) -> Step:
     """Reports each step of the work as it begins."""
-    total = (2 if inputs == "words" else 1) * (FOLDS + 1) + EPOCHS * PARTS + 1
+    labels = (2 if inputs == "words" else 1) * (FOLDS + 1)
+    total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
     done = 0
 
     def step(what: str) -> None:
@@ -93,33 +106,57 @@ def _in_order(treebank: Treebank, trees: InputTrees) -> list[str]:
     return [treebank.xpos[j] for j in (starts + trees.places).tolist()]
 
 
-def _folds(treebank: Treebank) -> NDArray[np.int32]:
+def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
     """Whole documents where there are enough, else sentences in turn."""
     documents = np.unique(treebank.documents)
-    if len(documents) >= 2 * FOLDS:
-        return treebank.documents % FOLDS
-    return (np.arange(len(treebank)) % FOLDS).astype(np.int32)
+    if len(documents) >= 2 * folds:
+        return treebank.documents % folds
+    return (np.arange(len(treebank)) % folds).astype(np.int32)
+
+
+def _scales(
+    treebank: Treebank,
+    trees: InputTrees,
+    columns: Columns,
+    halves: int,
+    lm_weight: float,
+    seed: int,
+    step: Step,
+) -> Scales:
+    """Of each half the trees that a model of the other half has not seen."""
+    of_first, found = _folds(treebank, 2) == 0, []
+    for half in range(halves):
+        seen, unseen = (
+            np.flatnonzero(of_first == bool(half)),
+            np.flatnonzero(of_first != bool(half)),
+        )
+        weights = train_weights(columns, trees.places, seen, seed, step)
+        model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
+        found.append(
+            learn_scales(weights, columns, trees, seen, unseen, model, lm_weight, seed, step)
+        )
+    return mean_scales(found)
 
 
 def train_weights(
-    columns: Columns, places: NDArray[np.int32], seed: int, step: Step
+    columns: Columns, places: NDArray[np.int32], chosen: NDArray[np.int64], seed: int, step: Step
 ) -> NDArray[np.float32]:
-    """The weights of the features; trees are seen in an order that the seed decides."""
+    """The weights of the features; the trees are seen in an order that the seed decides."""
     trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
-    rng, hidden = np.random.default_rng(seed), _hidden(columns)
+    rng, hidden = np.random.default_rng(seed), _hidden(columns, chosen)
     for epoch in range(EPOCHS):
-        for part in np.array_split(rng.permutation(len(columns)), PARTS):
+        for part in np.array_split(rng.permutation(len(chosen)), PARTS):
             step(f"ordering, epoch {epoch + 1} of {EPOCHS}")
-            chosen = part.astype(np.int64)
-            trainer.train(columns.kernel, places, hidden, chosen, seed * 1000 + epoch)
+            trainer.train(columns.kernel, places, hidden, chosen[part], seed * 1000 + epoch)
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     return trainer.mean()
 
 
-def _hidden(columns: Columns) -> NDArray[np.float32]:
+def _hidden(columns: Columns, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
     """How likely each node's word is hidden: rare words as new texts have unknown ones."""
-    _, which, counts = np.unique(columns.words, return_inverse=True, return_counts=True)
+    known, which = np.unique(columns.words, return_inverse=True)
+    counts = np.bincount(which[columns.nodes_of(chosen)], minlength=len(known))
     chances: NDArray[np.float32] = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
     return chances
 
