@@ -20,6 +20,7 @@ from karat import _kernel
 from karat.nuggets.classifier import Classifier, Idf, Index, pooled_idf
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sentences import cut_sentences
+from karat.nuggets.words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab
@@ -57,7 +58,7 @@ RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
-_BATCH = 1024
+_BATCH = 2048
 _WORD = re.compile(r"\w+")
 
 
@@ -90,6 +91,7 @@ class _Texts:
         self.texts = [text for nugget in self.pool.nuggets for text in nugget.descriptions]
         self.rule = replace(self.settings.classifier, stop="none")
         self.words = self.rule.tokens(self.texts, self.vocab)
+        self.letters = letters(self.texts)
         sizes = [len(nugget.descriptions) for nugget in self.pool.nuggets]
         self.nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         self.questions = self.nuggets[self.pool.nugget_starts]
@@ -112,8 +114,8 @@ class _Texts:
         """The words that are no stop words; all words of a text that has no other."""
         surface = Vocab()
         plain = replace(self.rule, stem="none").tokens(self.texts, surface)
-        stop = stop_words(self.settings.stop)
-        kept = np.array([w not in stop for w in surface.words(0, len(surface))], dtype=np.bool_)
+        words = surface.words(0, len(surface))
+        kept = np.array(stop_words(self.settings.stop).lacks(words), dtype=np.bool_)
         some = np.bincount(self.row, kept[plain.ids], len(self.texts)) > 0
         return np.asarray(kept[plain.ids] | ~some[self.row])
 
@@ -251,49 +253,9 @@ def _about(texts: _Texts, weights: Floats, starts: Ints) -> Floats:
 
 def _characters(texts: _Texts, responses: Sequence[str], starts: Ints) -> Floats:
     """The share of a text's character 4-grams in a window of twice its length, and in all."""
-    both = _kernel.Views.from_strings(
-        [*texts.texts, *responses], 0, len(texts.texts) + len(responses)
+    return _kernel.nugget_characters(
+        *letters(responses), starts, *texts.letters, texts.questions, None
     )
-    ids, offsets = _kernel.codepoints(both.lower(), True)
-    grams, at = _four(ids, offsets)
-    cut = len(texts.texts)
-    mine, theirs = grams[: at[cut]], grams[at[cut] :]
-    lengths = np.diff(at[: cut + 1])
-    windows = np.stack([2 * lengths + 10, np.zeros_like(lengths)], axis=1)
-    rows = _kernel.nugget_windows(
-        theirs, at[cut:] - at[cut], starts, mine, at[: cut + 1], texts.questions,
-        np.ones((len(mine), 1)), windows, None,
-    )  # fmt: skip
-    return rows[:, :2]
-
-
-def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Ints]:
-    """Four characters at a time: a number for each 4-gram of each row, and the rows' bounds."""
-    lengths = np.maximum(np.diff(offsets) - 3, 0)
-    bounds = np.concatenate(([0], np.cumsum(lengths)))
-    at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
-    small, size = _renumber(ids.astype(np.int64))
-    if size**4 < 1 << 31:  # few letters: a 4-gram is a number of as many digits
-        digits = small.astype(np.int32)
-        two = digits[:-1] * np.int32(size) + digits[1:]
-        return two[at] * np.int32(size * size) + two[at + 2], bounds
-    pairs, many = _renumber(small[:-1] * size + small[1:])
-    grams, _ = _renumber(pairs[at] * many + pairs[at + 2] if len(at) else at)
-    return grams.astype(np.int32), bounds
-
-
-def _renumber(values: Ints) -> tuple[Ints, int]:
-    """Small numbers in place of values, equal for equal ones; and how many there are.
-
-    Through a table where that is not much longer than the values: sorting takes most of the time.
-    """
-    top = int(values.max(initial=0)) + 1
-    if top > 4 * len(values) + (1 << 20):
-        distinct, found = np.unique(values, return_inverse=True)
-        return found.astype(np.int64).ravel(), len(distinct)
-    seen = np.zeros(top, dtype=np.bool_)
-    seen[values] = True
-    return (np.cumsum(seen) - 1)[values], max(int(seen.sum()), 1)
 
 
 def _with_relative(pool: Pool, plain: Floats) -> Floats:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,13 +145,25 @@ class Nuggeteer:
     def _tags(self) -> dict[str, int]:
         return {tag: k for k, tag in enumerate(self.pool.runs)}
 
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        """By question: where the responses of each run begin, counted from the question's first."""
+        runs = np.arange(len(self.pool.runs) + 1)
+        bounds = pairwise(self.pool.starts.tolist())
+        return [np.searchsorted(self.pool.run[a:b], runs).tolist() for a, b in bounds]
+
+    @cached_property
+    def _first_cells(self) -> list[int]:
+        cells: list[int] = self.pool.cell_starts.tolist()
+        return cells
+
     def table(self, run: str, question: str, cells: NDArray[Any]) -> NDArray[Any]:
         """The cells of a run's responses to a question: responses x nuggets."""
-        at = self._numbers[question]
-        start, end = self.pool.starts[at : at + 2]
-        number = self._tags[run]
-        first, last = np.searchsorted(self.pool.run[start:end], (number, number + 1))
-        return self.pool.table(cells, at)[first:last]
+        at, number = self._numbers[question], self._tags[run]
+        first, last = self._rows[at][number : number + 2]
+        wide, start = len(self.pool.questions[at].nuggets), self._first_cells[at]
+        mine = cells[start + first * wide : start + last * wide]
+        return mine.reshape(last - first, wide)
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:

@@ -123,7 +123,7 @@ class Official:
         """What an answer returned, what there is, and what it may and does cost."""
         carried = decided.support(self.strict) > 0
         weight = weights(question, self.weights)
-        allowance = float(ALLOWANCE * carried.sum())
+        allowance = float(ALLOWANCE * np.count_nonzero(carried))
         return Counts(float(weight @ carried), float(weight.sum()), allowance, length(responses))
 
     def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
@@ -140,16 +140,16 @@ class Official:
         return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
     def _row(self, run: Run, question: Question, decided: Decided, found: Counts) -> QuestionScore:
-        carried = decided.support(self.strict) > 0
-        vital = np.array([nugget.vital for nugget in question.nuggets])
+        carried, vital = decided.support(self.strict) > 0, question.is_vital
+        returned, needed = int(np.count_nonzero(carried & vital)), int(np.count_nonzero(vital))
         return QuestionScore(
             run.tag,
             question.id,
             *measure(found, self.beta),
-            int((carried & vital).sum()),
-            int((carried & ~vital).sum()),
-            int(vital.sum()),
-            int((~vital).sum()),
+            returned,
+            int(np.count_nonzero(carried)) - returned,
+            needed,
+            len(vital) - needed,
             found.length,
             found.allowance,
             len(run.responses(question.id)),
@@ -166,7 +166,7 @@ def length(responses: Iterable[Response]) -> int:
 def weights(question: Question, kind: str = "vital") -> Floats:
     """What each nugget counts for recall."""
     if kind == "vital":
-        return np.array([float(nugget.vital) for nugget in question.nuggets])
+        return question.is_vital.astype(np.float64)
     for nugget in question.nuggets:
         if nugget.votes is None:
             raise InputError(
