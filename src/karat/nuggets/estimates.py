@@ -79,10 +79,11 @@ def of_answers(
 ) -> tuple[Answers, Answers]:
     """What a run returned: expected, with chances in place of guesses; and by decisions."""
     least = SUPPORT if how.strict else np.nextafter(0, 1)
-    told, shown = [], []
+    told: list[list[Floats]] = []
+    shown: list[list[Floats]] = []
     for question in questions:
         found, chance = decided[question.id], chances[question.id]
-        shown.append([found.best, found.best >= least])
+        shown.append([found.best, (found.best >= least).astype(np.float64)])
         told.append(shown[-1])
         if not found.known.all():
             tables = found.values, found.values >= least

@@ -182,17 +182,21 @@ def evidence(
     idf = idf or pooled_idf(pool.texts, replace(settings.classifier, stop="none"))
     texts = _Texts(pool, settings, idf)
     weights = texts.weights()
-    parts = [np.zeros((0, len(NAMES) - 1 - len(RELATIVE)))]
+    found, cell = np.empty((int(pool.cell_starts[-1]), len(NAMES))), 0
     for first in range(0, len(pool.texts), _BATCH):
         last = min(first + _BATCH, len(pool.texts))
         starts = np.clip(pool.starts, first, last) - first
-        parts.append(_plain(texts, weights, pool.texts[first:last], starts))
+        plain = _plain(texts, weights, pool.texts[first:last], starts)
+        count = len(plain[0])
+        np.concatenate(plain, axis=1, out=found[cell : cell + count, : len(PLAIN)])
+        cell += count
         progress(last, len(pool.texts), "weighing evidence")
-    return _with_relative(pool, np.concatenate(parts))
+    _add_relative(pool, found)
+    return found
 
 
-def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
-    """The columns that need no other nugget."""
+def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> list[Floats]:
+    """The columns that need no other nugget, one after the other."""
     vocab = Vocab()
     vocab.merge(texts.vocab)
     words = texts.rule.tokens(responses, vocab)
@@ -205,16 +209,19 @@ def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Int
     shares = [w * kinds + k for w in range(len(WINDOWS)) for k in range(4)]
     whole = (len(WINDOWS) - 1) * kinds
     columns = [*shares, whole + 4, whole + 5, -2, -1]
-    found = texts.best(
-        np.concatenate([rows[:, columns], _characters(texts, responses, starts)], 1), starts
-    )
     paper = [_paper(texts, rule, responses, starts) for rule in _paper_rules(texts.settings)]
-    about = _about(texts, weights, starts)
-    parts = texts.best(_sentences(texts, weights, responses, starts), starts)
-    return np.concatenate([found[:, :-2], np.stack(paper, 1), found[:, -2:], about, parts], axis=1)
+    return [
+        texts.best(rows[:, columns], starts),
+        *(scores[:, None] for scores in paper),
+        texts.best(_characters(texts, responses, starts), starts),
+        _about(texts, weights, starts),
+        *(texts.best(rows, starts) for rows in _sentences(texts, weights, responses, starts)),
+    ]
 
 
-def _sentences(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
+def _sentences(
+    texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints
+) -> list[Floats]:
     """Shares, longest run and heaviest miss in the best sentence, and in the best two."""
     parts, bounds = cut_sentences(responses)
     vocab = Vocab()
@@ -228,7 +235,7 @@ def _sentences(texts: _Texts, weights: Floats, responses: Sequence[str], starts:
         )
         rows[:, -1] *= -1
         found.append(rows)
-    return np.concatenate(found, axis=1)
+    return found
 
 
 def _paper_rules(settings: EvidenceSettings) -> list[Classifier]:
@@ -258,18 +265,17 @@ def _characters(texts: _Texts, responses: Sequence[str], starts: Ints) -> Floats
     )
 
 
-def _with_relative(pool: Pool, plain: Floats) -> Floats:
-    """Adds how far a nugget is above its question's mean, and its rank there, by response."""
+def _add_relative(pool: Pool, rows: Floats) -> None:
+    """How far a nugget is above its question's mean, and its rank there, by response."""
     sizes = np.diff(pool.nugget_starts)[pool.question]
     sizes = sizes[sizes > 0]
     bounds = np.concatenate(([0], np.cumsum(sizes)))
-    columns = plain[:, [PLAIN.index(name) for name in RELATIVE]]
-    means = (
-        np.add.reduceat(columns, bounds[:-1], axis=0) / sizes[:, None] if len(sizes) else columns
-    )
-    above = columns - np.repeat(means, sizes, axis=0)
-    ranks = np.zeros(len(plain))
+    columns = rows[:, [PLAIN.index(name) for name in RELATIVE]]
+    if not len(sizes):
+        return
+    means = np.add.reduceat(columns, bounds[:-1], axis=0) / sizes[:, None]
+    above = rows[:, len(PLAIN) : len(PLAIN) + len(RELATIVE)]
+    np.subtract(columns, np.repeat(means, sizes, axis=0), out=above)
     for size in np.unique(sizes):
-        rows = bounds[:-1][sizes == size][:, None] + np.arange(size)
-        ranks[rows] = (_kernel.average_ranks(columns[rows, -1]) - 1) / max(size - 1, 1)
-    return np.concatenate([plain, above, ranks[:, None]], axis=1)
+        mine = bounds[:-1][sizes == size][:, None] + np.arange(size)
+        rows[mine, -1] = (_kernel.average_ranks(columns[mine, -1]) - 1) / max(size - 1, 1)

@@ -173,9 +173,12 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
     """`_regress` over judged rows, with a likeness and a noise for every column of values.
 
     Gives the weights of the rows, for others to be predicted with, and what is predicted of each
-    without those of its own fold.
+    without those of its own fold: 0 if there is but one.
     """
-    M = np.linalg.inv(K + noise.T[:, :, None] * np.eye(len(values)))
+    K = K + noise.T[:, :, None] * np.eye(len(values))
+    if len(np.unique(fold)) == 1:
+        return np.linalg.solve(K, values.T[:, :, None])[:, :, 0].T, np.zeros_like(values)
+    M = np.linalg.inv(K)
     weighted = M @ values.T[:, :, None]
     found = np.empty_like(values)
     for one in np.unique(fold):
@@ -187,7 +190,9 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
 
 def _closest(near: Floats, some: Floats) -> Floats:
     """Likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
-    return np.stack([(near * column).max(axis=1, initial=0.0) for column in some.T], axis=1)
+    rows = np.ascontiguousarray(near.T)
+    best = [rows[column > 0].max(axis=0, initial=0.0) for column in some.T]
+    return np.stack(best, axis=1)
 
 
 def _neighbours(near: Floats, yes: Floats, judged: Floats, rate: Floats) -> Floats:

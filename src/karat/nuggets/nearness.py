@@ -140,5 +140,7 @@ def _present(rows: Ragged, words: Ints) -> Floats:
 
 def _any(rows: Floats, bounds: Ints) -> Floats:
     """Groups of rows that begin at `bounds`: 1 where any of the group has it."""
-    found = [rows[a:b].max(axis=0, initial=0.0) for a, b in pairwise(bounds.tolist())]
-    return np.stack(found) if found else np.zeros((0, rows.shape[1]))
+    found, some = np.zeros((len(bounds) - 1, rows.shape[1])), np.diff(bounds) > 0
+    if some.any():
+        found[some] = np.maximum.reduceat(rows, bounds[:-1][some], axis=0)
+    return found

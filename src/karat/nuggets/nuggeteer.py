@@ -377,13 +377,10 @@ def _with_the_rest(
     if len(rows) == len(pool.texts):
         return held.probabilities, held.carried
     rest = np.setdiff1d(np.arange(len(pool.texts)), rows)
-    chances = np.empty(int(pool.cell_starts[-1]))
-    carried = np.empty(len(chances), dtype=np.bool_)
-    here, there = pool.cells(rows), pool.cells(rest)
-    chances[here], carried[here] = held.probabilities, held.carried
     models = Models(held.model, fit_calibrated(X, labels))
-    chances[there] = ask(asked, rest, models, progress)
-    carried[there] = chances[there] > held.model.threshold
+    chances = ask(asked, rest, models, progress)
+    carried, here = chances > held.model.threshold, pool.cells(rows)
+    chances[here], carried[here] = held.probabilities, held.carried
     return chances, carried
 
 
@@ -396,18 +393,20 @@ def _one_model(asked: Asked, models: Models, learned: int, progress: Progress) -
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     """Judgements of words that a run no longer has are about another run, an earlier version."""
+    judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
+    asked = set(judged)
     have = {
-        (tag, question, response.normal)
-        for tag, run in runs.items()
-        for question, some in run.answers.items()
-        for response in some
+        words
+        for run, question in {words[:2] for words in asked if words[0] in runs}
+        for response in runs[run].responses(question)
+        if (words := (run, question, response.normal)) in asked
     }
     return Judgements(
         tuple(
             row
-            if row.run not in runs or (row.run, row.question, normal(row.response)) in have
+            if row.run not in runs or words in have
             else row._replace(run=f"{row.run} (earlier)")
-            for row in judgements.rows
+            for row, words in zip(judgements.rows, judged, strict=True)
         )
     )
 

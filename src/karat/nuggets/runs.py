@@ -37,7 +37,12 @@ def characters(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _spaced(text: str) -> str:
-    """The text with one blank for white space, and none at its ends."""
+    """The text with one blank for white space, and none at its ends.
+
+    Most texts are so already: of all white space only the blank is printable.
+    """
+    if text.isprintable() and "  " not in text and text == text.strip():
+        return text
     return " ".join(text.split())
 
 
