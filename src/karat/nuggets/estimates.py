@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from karat.nuggets.decisions import Decided
 from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Question
-from karat.nuggets.official import ALLOWANCE, Official, length, weights
+from karat.nuggets.official import ALLOWANCE, Official, length, sums_between, weights
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.runs import Run
 
@@ -90,16 +90,16 @@ def of_answers(
             told[-1] = [
                 np.where(found.known, table, chance).max(axis=0, initial=0.0) for table in tables
             ]
-    sizes = np.array([len(question.nuggets) for question in questions])
+    ends = np.cumsum([0, *(len(question.nuggets) for question in questions)])
     weight = np.concatenate([weights(question, how.weights) for question in questions])
     cost = np.array([length(run.responses(q.id)) for q in questions], dtype=np.float64)
-    expected, plain = (_answers(best, weight, sizes, cost) for best in (told, shown))
+    expected, plain = (_answers(best, weight, ends, cost) for best in (told, shown))
     return expected, plain
 
 
-def _answers(best: list[list[Floats]], weight: Floats, sizes: Ints, cost: Floats) -> Answers:
-    """From what answers support and carry; all questions have nuggets, so many each."""
+def _answers(best: list[list[Floats]], weight: Floats, ends: Ints, cost: Floats) -> Answers:
+    """From what answers support and carry; all questions have nuggets."""
     support, carried = (np.concatenate(some) for some in zip(*best, strict=True))
     parts = np.stack([support, weight * carried, weight, carried])
-    sums = np.add.reduceat(parts, np.cumsum(sizes) - sizes, axis=1)
-    return Answers(sums[0] / sizes, Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost))
+    sums = sums_between(parts, ends)
+    return Answers(sums[0] / np.diff(ends), Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost))

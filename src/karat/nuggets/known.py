@@ -70,9 +70,9 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     places = _places(pool, keys)
     for key, row in zip(keys, judgements.rows, strict=True):
         for question, first in places[key]:
-            if row.nugget in columns[question]:
-                cell = first + columns[question][row.nugget]
-                best[cell] = max(row.value, best.get(cell, row.value))
+            cell = first + columns[question].get(row.nugget, -first - 1)
+            if cell >= 0 and not best.get(cell, -1.0) >= row.value:
+                best[cell] = row.value
     found = np.full(int(pool.cell_starts[-1]), np.nan)
     found[np.array([*best], dtype=np.int64)] = [*best.values()]
     return found

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.nuggets.decisions import Decided
 from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Key, Question
+from karat.nuggets.official import sums_between
 from karat.nuggets.runs import Run
 
 _OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
@@ -66,15 +66,6 @@ def _all_shares(
         shared = zip(sums[3:], sums[:3] * 2, strict=True)
         found = (part / most if most else math.nan for part, most in shared)
         yield Shares(run, question.id, *found)
-
-
-def sums_between(rows: NDArray[np.float64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Rows x groups of columns: the sum of each group, from one end to the next."""
-    found = np.zeros((len(rows), len(ends) - 1))
-    some = np.diff(ends) > 0  # an empty one would have its neighbour's
-    if some.any():
-        found[:, some] = np.add.reduceat(rows, ends[:-1][some], axis=1)
-    return found
 
 
 def mean_shares(rows: Sequence[Shares]) -> Shares:
