@@ -179,3 +179,13 @@ def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
         M = np.linalg.inv(K[g][np.ix_(rows, rows)] + likenesses._NEAR_NOISE * np.eye(3))
         for i in (1, 4, 5, 6):
             assert found[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
+
+
+def test_one_fold_predicts_others_and_nothing_of_itself() -> None:
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(2, 5, 9))
+    K, values, noise = A @ A.transpose(0, 2, 1), rng.normal(size=(5, 2)), np.full((5, 2), 0.5)
+    weighted, inside = likenesses._regress_each(K, values, noise, np.zeros(5, dtype=np.int64))
+    several, _ = likenesses._regress_each(K, values, noise, np.arange(5))
+    assert weighted == pytest.approx(several)
+    assert not inside.any()
