@@ -1,6 +1,7 @@
 // How alike whole responses to a question are, and what their words say of its nuggets.
 //
-//     cosine(i, j) = sum of v(u, i) v(u, j),    v(u, i) = log(1 + count of u in i) log((n + 1) / c(u))
+//     cosine(i, j) = sum of v(u, i) v(u, j)
+//     v(u, i) = log(1 + count of u in i) log((n + 1) / c(u))
 //
 // over words u and pairs of neighbouring words that c(u) of the n responses have, at least 2; each
 // response has the length 1. Naive Bayes is about words that at least 2 responses have, and not
@@ -212,7 +213,8 @@ class NuggetLikeness {
             for (size_t g = 0; g < G; ++g) {
                 const int64_t y = mine_[2 * g], z = mine_[2 * g + 1];
                 const double a = logs_[y] - logs_[z] + shift_[g];
-                const double b = logs_[others_[2 * g] - y] - logs_[others_[2 * g + 1] - z] + shift_[g];
+                const double b =
+                    logs_[others_[2 * g] - y] - logs_[others_[2 * g + 1] - z] + shift_[g];
                 rest_[2 * g] += b;
                 rest_[2 * g + 1] += b * b;
                 more_[2 * g] = a - b;

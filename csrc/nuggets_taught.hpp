@@ -192,7 +192,8 @@ class TaughtNuggets {
                 if (!x) break;
                 if (rules_.once && used_[x] == stamp_) continue;
                 used_[x] = stamp_;
-                for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) sums_[posted_[k]] += value_[x];
+                for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
+                    sums_[posted_[k]] += value_[x];
             }
         }
     }
