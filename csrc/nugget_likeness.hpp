@@ -159,7 +159,7 @@ class NuggetLikeness {
         std::vector<int64_t> found(have_.size() * told.nuggets * 2, 0);
         for (size_t k = 0; k < told.count; ++k)
             for (const Unit& unit : has_[told.rows[k]])
-                if (tells(unit.number)) add(told, k, &found[unit.number * told.nuggets * 2], 1);
+                if (tells(unit.number)) add(told, k, found.data() + unit.number * told.nuggets * 2, 1);
         return found;
     }
 
@@ -181,7 +181,7 @@ class NuggetLikeness {
               rest_(2 * told.nuggets, 0.0), more_(rest_), shift_(told.nuggets) {
             for (size_t k = 0; k < told.count; ++k) {
                 which_[told.rows[k]] = static_cast<int64_t>(k);
-                if (told.fold[told.rows[k]] != fold) NuggetLikeness::add(told, k, &others_[0], 1);
+                if (told.fold[told.rows[k]] != fold) NuggetLikeness::add(told, k, others_.data(), 1);
             }
             for (size_t g = 0; g < told.nuggets; ++g)
                 shift_[g] = std::log(static_cast<double>(others_[2 * g + 1] + 1)) -
@@ -202,13 +202,13 @@ class NuggetLikeness {
       private:
         void weigh(size_t x, double* sums, double* squares) {
             const size_t G = told_.nuggets;
-            std::copy_n(&counts_[x * G * 2], G * 2, mine_.begin());
+            std::copy_n(counts_.data() + x * G * 2, G * 2, mine_.begin());
             have_.clear();
             for (size_t k = all_.starts_[x]; k < all_.starts_[x + 1]; ++k) {
                 const size_t i = all_.posted_[k].response;
                 if (told_.fold[i] != fold_) continue;
                 have_.push_back(i);
-                if (which_[i] >= 0) NuggetLikeness::add(told_, which_[i], &mine_[0], -1);
+                if (which_[i] >= 0) NuggetLikeness::add(told_, which_[i], mine_.data(), -1);
             }
             for (size_t g = 0; g < G; ++g) {
                 const int64_t y = mine_[2 * g], z = mine_[2 * g + 1];
