@@ -159,7 +159,8 @@ class NuggetLikeness {
         std::vector<int64_t> found(have_.size() * told.nuggets * 2, 0);
         for (size_t k = 0; k < told.count; ++k)
             for (const Unit& unit : has_[told.rows[k]])
-                if (tells(unit.number)) add(told, k, found.data() + unit.number * told.nuggets * 2, 1);
+                if (tells(unit.number))
+                    add(told, k, found.data() + unit.number * told.nuggets * 2, 1);
         return found;
     }
 
@@ -181,7 +182,8 @@ class NuggetLikeness {
               rest_(2 * told.nuggets, 0.0), more_(rest_), shift_(told.nuggets) {
             for (size_t k = 0; k < told.count; ++k) {
                 which_[told.rows[k]] = static_cast<int64_t>(k);
-                if (told.fold[told.rows[k]] != fold) NuggetLikeness::add(told, k, others_.data(), 1);
+                if (told.fold[told.rows[k]] != fold)
+                    NuggetLikeness::add(told, k, others_.data(), 1);
             }
             for (size_t g = 0; g < told.nuggets; ++g)
                 shift_[g] = std::log(static_cast<double>(others_[2 * g + 1] + 1)) -
