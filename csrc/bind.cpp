@@ -17,9 +17,6 @@
 #include "lines.hpp"
 #include "moments.hpp"
 #include "ngrams.hpp"
-#include "nugget_nearness.hpp"
-#include "nugget_windows.hpp"
-#include "nuggets.hpp"
 #include "porter.hpp"
 #include "ragged.hpp"
 #include "rank.hpp"
@@ -323,19 +320,6 @@ Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
     return give(std::move(ids), {n});
 }
 
-Ragged ragged(const Ids& ids, const Offsets& offsets) {
-    const size_t n = offsets.shape(0);
-    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
-        throw nb::value_error("the offsets do not fit the ids");
-    return {ids.data(), offsets.data()};
-}
-
-void check_starts(const Offsets& starts, size_t segments, size_t references) {
-    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
-        starts(segments) != static_cast<int64_t>(references))
-        throw nb::value_error("the starts do not fit the segments and references");
-}
-
 nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
                   int N) {
     if (N < 1) throw nb::value_error("the order must be at least 1");
@@ -368,190 +352,6 @@ Array<T> sum_rows(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> rows) {
     for (size_t i = 0; i < n; ++i, row += down)
         for (size_t j = 0; j < columns; ++j) sums[j] += row[static_cast<int64_t>(j) * across];
     return give(std::move(sums), {columns});
-}
-
-// Lets Ctrl-C and a stop request in while a long pair is worked on.
-struct Poll {
-    nb::object check;
-    void operator()() {
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals()) throw nb::python_error();
-        if (!check.is_none()) check();
-    }
-};
-
-// Where the nuggets of every question and their texts begin, and which responses answer it.
-struct NuggetKey {
-    Ragged texts;
-    const int64_t *nuggets, *questions;
-    size_t size;  // questions
-
-    NuggetKey(const Ids& ids, const Offsets& offsets, const Offsets& nuggets,
-              const Offsets& questions)
-        : texts(ragged(ids, offsets)), nuggets(nuggets.data()), questions(questions.data()) {
-        check_starts(nuggets, nuggets.shape(0) - 1, offsets.shape(0) - 1);
-        check_starts(questions, questions.shape(0) - 1, nuggets.shape(0) - 1);
-        size = questions.shape(0) - 1;
-    }
-    int64_t count(size_t q) const { return questions[q + 1] - questions[q]; }
-    NuggetIndex index(size_t q, const double* weights, const NuggetRules& rules) const {
-        return {texts, nuggets + questions[q], count(q), weights, rules};
-    }
-};
-
-void check_weights(const Ids& ids, const Numbers& weights, const NuggetRules& rules) {
-    if (rules.order < 1) throw nb::value_error("the order must be at least 1");
-    for (size_t i = 0; rules.sum && i < ids.shape(0); ++i)
-        if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= weights.shape(0))
-            throw nb::value_error("a word has no weight");
-}
-
-// Responses x nuggets of every question, one after the other; no weights: every n-gram counts 1.
-Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
-                            Offsets t_offsets, Offsets nuggets, Offsets questions, Numbers weights,
-                            int order, bool once, bool share, nb::object check) {
-    const NuggetRules rules{order, weights.shape(0) > 0, once, share};
-    const NuggetKey key(t_ids, t_offsets, nuggets, questions);
-    const Ragged responses = ragged(r_ids, r_offsets);
-    check_starts(starts, key.size, r_offsets.shape(0) - 1);
-    check_weights(t_ids, weights, rules);
-    size_t cells = 0;
-    for (size_t q = 0; q < key.size; ++q)
-        cells += static_cast<size_t>((starts(q + 1) - starts(q)) * key.count(q));
-    std::vector<double> scores(cells);
-    Poll poll{std::move(check)};
-    {
-        nb::gil_scoped_release release;
-        double* row = scores.data();
-        for (size_t q = 0; q < key.size; ++q) {
-            if (starts(q) == starts(q + 1)) continue;
-            NuggetIndex index = key.index(q, weights.data(), rules);
-            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += key.count(q)) {
-                index.scores(responses.begin(i), responses.length(i), row);
-                if (i % 1024 == 1023) poll();
-            }
-        }
-    }
-    return give(std::move(scores), {cells});
-}
-
-// The n-grams of one response that stand in a question's texts: (position, length, text), value.
-nb::tuple nugget_hits(Ids response, Ids t_ids, Offsets t_offsets, Offsets nuggets, Numbers weights,
-                      int order, bool once) {
-    const NuggetRules rules{order, weights.shape(0) > 0, once, false};
-    const Ragged texts = ragged(t_ids, t_offsets);
-    check_starts(nuggets, nuggets.shape(0) - 1, t_offsets.shape(0) - 1);
-    check_weights(t_ids, weights, rules);
-    NuggetIndex index(texts, nuggets.data(), static_cast<int64_t>(nuggets.shape(0)) - 1,
-                      weights.data(), rules);
-    const auto found = index.hits(response.data(), static_cast<int64_t>(response.shape(0)));
-    std::vector<int32_t> where;
-    std::vector<double> values;
-    for (const auto& hit : found) {
-        where.insert(where.end(), {hit.position, hit.length, hit.text});
-        values.push_back(hit.value);
-    }
-    return nb::make_tuple(give(std::move(where), {found.size(), 3}),
-                          give(std::move(values), {found.size()}));
-}
-
-// A row for every response and text of its question, in this order. `make(first, last)` gives
-// what measures a question of these texts, `measure` gives it a response and its first row.
-template <class Make, class Measure>
-Array<double> nugget_rows(Offsets starts, Offsets questions, size_t columns, nb::object check,
-                          const Make& make, const Measure& measure) {
-    const size_t count = questions.shape(0) - 1;
-    size_t rows = 0;
-    for (size_t q = 0; q < count; ++q)
-        rows += static_cast<size_t>(starts(q + 1) - starts(q)) *
-                static_cast<size_t>(questions(q + 1) - questions(q));
-    std::vector<double> found(rows * columns);
-    Poll poll{std::move(check)};
-    {
-        nb::gil_scoped_release release;
-        double* row = found.data();
-        for (size_t q = 0; q < count; ++q) {
-            if (starts(q) == starts(q + 1)) continue;
-            const int64_t first = questions(q), last = questions(q + 1);
-            NuggetWindows worker = make(first, last);
-            for (int64_t i = starts(q); i < starts(q + 1); ++i, row += (last - first) * columns) {
-                measure(worker, i, row);
-                if (i % 256 == 255) poll();
-            }
-        }
-    }
-    return give(std::move(found), {rows, columns});
-}
-
-// Shares in windows, longest run, worst miss.
-Array<double> nugget_windows(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
-                             Offsets t_offsets, Offsets questions, Table weights, Draws windows,
-                             nb::object check) {
-    const Ragged responses = ragged(r_ids, r_offsets), texts = ragged(t_ids, t_offsets);
-    const size_t count = questions.shape(0) - 1;
-    check_starts(questions, count, t_offsets.shape(0) - 1);
-    check_starts(starts, count, r_offsets.shape(0) - 1);
-    if (weights.shape(0) != t_ids.shape(0) || windows.shape(0) != t_offsets.shape(0) - 1)
-        throw nb::value_error("expected weights for every token and windows for every text");
-    const size_t kinds = weights.shape(1), sizes = windows.shape(1);
-    return nugget_rows(
-        starts, questions, kinds * sizes + 2, std::move(check),
-        [&](int64_t first, int64_t last) {
-            return NuggetWindows(texts, first, last, weights.data(), kinds, windows.data(), sizes);
-        },
-        [&](NuggetWindows& worker, int64_t i, double* row) {
-            worker.measure(responses.begin(i), responses.length(i), row);
-        });
-}
-
-// The same of the best run of so many sentences; response i has those from bounds[i] on.
-Array<double> nugget_sentences(Ids s_ids, Offsets s_offsets, Offsets bounds, Offsets starts,
-                               Ids t_ids, Offsets t_offsets, Offsets questions, Table weights,
-                               int64_t together, nb::object check) {
-    const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
-    const size_t count = questions.shape(0) - 1, responses = bounds.shape(0) - 1;
-    check_starts(questions, count, t_offsets.shape(0) - 1);
-    check_starts(starts, count, responses);
-    check_starts(bounds, responses, s_offsets.shape(0) - 1);
-    if (weights.shape(0) != t_ids.shape(0) || together < 1)
-        throw nb::value_error("expected weights for every token, and at least 1 sentence");
-    const size_t kinds = weights.shape(1);
-    const std::vector<int64_t> unbounded(t_offsets.shape(0) - 1, 0);
-    return nugget_rows(
-        starts, questions, kinds + 2, std::move(check),
-        [&](int64_t first, int64_t last) {
-            return NuggetWindows(texts, first, last, weights.data(), kinds, unbounded.data(), 1);
-        },
-        [&](NuggetWindows& worker, int64_t i, double* row) {
-            worker.measure_sentences(sentences, bounds(i), bounds(i + 1), together, row);
-        });
-}
-
-// How alike responses to one question are where they speak of each nugget: responses x the first of
-// them x nuggets. Response i has the sentences from bounds[i] on, nugget g the texts from
-// nuggets[g]; units that more than `most` responses have are left out.
-Array<double> nugget_nearness(Ids s_ids, Offsets s_offsets, Offsets bounds, Ids t_ids,
-                              Offsets t_offsets, Offsets nuggets, Table relevance, int64_t order,
-                              int64_t most, int64_t first, nb::object check) {
-    const Ragged sentences = ragged(s_ids, s_offsets), texts = ragged(t_ids, t_offsets);
-    const size_t count = nuggets.shape(0) - 1, responses = bounds.shape(0) - 1;
-    check_starts(nuggets, count, t_offsets.shape(0) - 1);
-    check_starts(bounds, responses, s_offsets.shape(0) - 1);
-    if (relevance.shape(0) != s_offsets.shape(0) - 1 || relevance.shape(1) != count)
-        throw nb::value_error("expected a relevance for every sentence and nugget");
-    if (order < 1 || order > 3 || first < 0 || static_cast<size_t>(first) > responses)
-        throw nb::value_error("expected units of 1 to 3 tokens, and at most all responses");
-    const size_t some = static_cast<size_t>(first);
-    std::vector<double> found(responses * some * count);
-    Poll poll{std::move(check)};
-    {
-        nb::gil_scoped_release release;
-        const NuggetNearness nearness(sentences, bounds.data(), static_cast<int64_t>(responses),
-                                      texts, nuggets.data(), count, relevance.data(),
-                                      static_cast<int>(order), most);
-        nearness.measure(some, found.data(), poll);
-    }
-    return give(std::move(found), {responses, some, count});
 }
 
 // -1 for pairs whose table, without their common ends, has more than `most` cells.
@@ -1092,18 +892,6 @@ NB_MODULE(_kernel, m) {
     m.def("sum_rows", &sum_rows<int64_t>, "rows"_a.noconvert());
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
           "order"_a);
-    m.def("nugget_scores", &nugget_scores, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
-          "t_offsets"_a, "nuggets"_a, "questions"_a, "weights"_a, "order"_a, "once"_a, "share"_a,
-          "check"_a.none());
-    m.def("nugget_hits", &nugget_hits, "response"_a, "t_ids"_a, "t_offsets"_a, "nuggets"_a,
-          "weights"_a, "order"_a, "once"_a);
-    m.def("nugget_windows", &nugget_windows, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
-          "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
-    m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,
-          "t_ids"_a, "t_offsets"_a, "questions"_a, "weights"_a, "together"_a, "check"_a.none());
-    m.def("nugget_nearness", &nugget_nearness, "s_ids"_a, "s_offsets"_a, "bounds"_a, "t_ids"_a,
-          "t_offsets"_a, "nuggets"_a, "relevance"_a, "order"_a, "most"_a, "first"_a,
-          "check"_a.none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,
@@ -1138,6 +926,7 @@ NB_MODULE(_kernel, m) {
     m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
     m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
           "check"_a.none());
+    bind_nuggets(m);
     bind_words(m);
     bind_treebank(m);
     bind_lm(m);

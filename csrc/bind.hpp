@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ragged.hpp"
 #include "views.hpp"
 
 namespace nb = nanobind;
@@ -45,6 +46,29 @@ inline nb::str to_str(std::string_view s) {
     return nb::steal<nb::str>(str);
 }
 
+inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
+    const size_t n = offsets.shape(0);
+    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
+        throw nb::value_error("the offsets do not fit the ids");
+    return {ids.data(), offsets.data()};
+}
+
+inline void check_starts(const Offsets& starts, size_t segments, size_t references) {
+    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
+        starts(segments) != static_cast<int64_t>(references))
+        throw nb::value_error("the starts do not fit the segments and references");
+}
+
+// Lets Ctrl-C and a stop request in while a long pair is worked on.
+struct Poll {
+    nb::object check;
+    void operator()() {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        if (!check.is_none()) check();
+    }
+};
+
 // A read-only buffer, held for the length of one call.
 class Buffer {
   public:
@@ -61,8 +85,9 @@ class Buffer {
     Py_buffer buffer_;
 };
 
-// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics,
-// statistics and nuggets.
+// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics and
+// statistics.
+void bind_nuggets(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_treebank(nb::module_& m);
 void bind_lm(nb::module_& m);

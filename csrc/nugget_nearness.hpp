@@ -9,6 +9,11 @@
 // more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
 // over all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
 // do, and hardly anything elsewhere.
+//
+// What the first responses say of any other is a sum over its units alone, whoever it is compared
+// with: v(u, g) = w(u, g) sum of a(j, g) / |j| over the first responses j that have u, and
+//
+//     sum of near(g, i, j) a(j, g) = (sum of v(u, g) over the units u of i) / |i|
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,6 +21,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bits.hpp"
 #include "numbering.hpp"
 #include "ragged.hpp"
 
@@ -28,31 +34,48 @@ class NuggetNearness {
     NuggetNearness(const Ragged& sentences, const int64_t* bounds, int64_t responses,
                    const Ragged& texts, const int64_t* nuggets, size_t count,
                    const double* relevance, int order, int64_t most)
-        : order_(order), count_(count), has_(responses), cells_{0} {
-        numbers_.reset(1 << 12);
+        : order_(order), count_(count), wide_((count + 3) / 4 * 4), has_(responses), cells_{0} {
+        numbers_.reset(1 << 10);
         for (int64_t i = 0; i < responses; ++i)
             for (int64_t s = bounds[i]; s < bounds[i + 1]; ++s) read(sentences, s, i);
         keep(most);
         relate(relevance, static_cast<size_t>(bounds[responses]));
         own(texts, nuggets);
+        lengths();
     }
 
-    // Responses x the first of them x nuggets.
+    size_t responses() const { return has_.size(); }
+    size_t nuggets() const { return count_; }
+
+    // The first responses x themselves x nuggets.
     template <class Poll>
     void measure(size_t first, double* rows, Poll&& poll) const {
-        const auto posted = postings(first);
-        const std::vector<double> norms = lengths();
-        for (size_t i = 0; i < has_.size(); ++i) {
-            double* const row = rows + i * first * count_;
-            add_shared(i, posted, row);
-            for (size_t j = 0; j < std::min(first, i + 1); ++j)
-                divide(row + j * count_, norms.data() + i * count_, norms.data() + j * count_);
+        const Flags flags(has_, first, idf_.size());
+        std::vector<double> sums(wide_);
+        for (size_t i = 0; i < first; ++i) {
+            for (size_t j = 0; j <= i; ++j) {
+                shared(flags, i, j, sums.data());
+                double* const cells = rows + (i * first + j) * count_;
+                for (size_t g = 0; g < count_; ++g)
+                    cells[g] = sums[g] > 0 ? sums[g] / (norm(i)[g] * norm(j)[g]) : 0.0;
+                std::copy_n(cells, count_, rows + (j * first + i) * count_);  // near(j, i)
+            }
             if (i % 64 == 63) poll();
         }
-        for (size_t i = 0; i < first; ++i)  // near(i, j) = near(j, i)
-            for (size_t j = 0; j < i; ++j)
-                std::copy_n(rows + (i * first + j) * count_, count_,
-                            rows + (j * first + i) * count_);
+    }
+
+    // Responses x nuggets: the sums of near(g, i, j) a(j, g) over the first responses j.
+    template <class Poll>
+    void sum(const double* a, size_t first, double* rows, Poll&& poll) const {
+        const std::vector<double> v = spread(a, first);
+        std::vector<double> sums(wide_);
+        for (size_t i = 0; i < has_.size(); ++i, rows += count_) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (const int32_t u : has_[i]) add(sums.data(), v.data() + u * wide_);
+            for (size_t g = 0; g < count_; ++g)
+                rows[g] = norm(i)[g] > 0 ? sums[g] / norm(i)[g] : 0.0;
+            if (i % 1024 == 1023) poll();
+        }
     }
 
   private:
@@ -107,7 +130,7 @@ class NuggetNearness {
                 idf_.push_back(
                     std::log((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
             }
-        weights_.assign(idf_.size() * count_, 0.0);
+        weights_.assign(idf_.size() * wide_, 0.0);
         for (auto& units : has_) {
             for (int32_t& u : units) u = kept_[u];
             units.erase(std::remove(units.begin(), units.end(), -1), units.end());
@@ -116,14 +139,15 @@ class NuggetNearness {
 
     // What a unit weighs for the sentences that it stands in.
     void relate(const double* relevance, size_t sentences) {
-        std::vector<double> mean(count_, 0.0), have(idf_.size(), 0.0);
+        std::vector<double> mean(wide_, 0.0), mine(wide_, 0.0), have(idf_.size(), 0.0);
         for (size_t s = 0; s < sentences; ++s, relevance += count_) {
-            for (size_t g = 0; g < count_; ++g) mean[g] += relevance[g];
+            std::copy_n(relevance, count_, mine.begin());
+            add(mean.data(), mine.data());
             for (size_t k = cells_[s]; k < cells_[s + 1]; ++k) {
                 const int32_t u = kept_[inside_[k]];
                 if (u < 0) continue;
                 ++have[u];
-                for (size_t g = 0; g < count_; ++g) weight(u)[g] += relevance[g];
+                add(weight(u), mine.data());
             }
         }
         for (double& one : mean) one /= static_cast<double>(std::max<size_t>(sentences, 1));
@@ -152,46 +176,71 @@ class NuggetNearness {
             }
     }
 
-    // The first responses that have each unit, in their order.
-    std::vector<std::vector<int32_t>> postings(size_t first) const {
-        std::vector<std::vector<int32_t>> found(idf_.size());
-        for (size_t j = 0; j < first; ++j)
-            for (const int32_t u : has_[j]) found[u].push_back(static_cast<int32_t>(j));
-        return found;
+    // Which of the first responses has which unit: a bit each.
+    struct Flags {
+        Flags(const std::vector<std::vector<int32_t>>& has, size_t first, size_t units)
+            : wide((units + 63) / 64), bits(first * wide, 0) {
+            for (size_t i = 0; i < first; ++i)
+                for (const int32_t u : has[i]) bits[i * wide + u / 64] |= uint64_t{1} << u % 64;
+        }
+        const uint64_t* row(size_t i) const { return bits.data() + i * wide; }
+        const size_t wide;
+        std::vector<uint64_t> bits;
+    };
+
+    // The weights of what two responses share. Some nuggets at a time, so that their sums stay in
+    // registers.
+    void shared(const Flags& flags, size_t i, size_t j, double* sums) const {
+        size_t g = 0;
+        for (; g + 16 <= wide_; g += 16) shared_block<16>(flags, i, j, g, sums);
+        if (wide_ - g >= 8) shared_block<8>(flags, i, j, g, sums), g += 8;
+        if (wide_ - g >= 4) shared_block<4>(flags, i, j, g, sums);
+    }
+
+    template <size_t N>
+    void shared_block(const Flags& flags, size_t i, size_t j, size_t first, double* sums) const {
+        double found[N] = {};
+        const uint64_t *a = flags.row(i), *b = flags.row(j);
+        for (size_t w = 0; w < flags.wide; ++w)
+            for (uint64_t both = a[w] & b[w]; both; both &= both - 1) {
+                const double* const mine = weight(w * 64 + lowest(both)) + first;
+                for (size_t g = 0; g < N; ++g) found[g] += mine[g];
+            }
+        std::copy_n(found, N, sums + first);
     }
 
     // Responses x nuggets: the root of the sum of weights.
-    std::vector<double> lengths() const {
-        std::vector<double> found(has_.size() * count_, 0.0);
+    void lengths() {
+        norms_.assign(has_.size() * wide_, 0.0);
         for (size_t i = 0; i < has_.size(); ++i)
-            for (const int32_t u : has_[i])
-                for (size_t g = 0; g < count_; ++g) found[i * count_ + g] += weight(u)[g];
-        for (double& one : found) one = std::sqrt(one);
+            for (const int32_t u : has_[i]) add(norms_.data() + i * wide_, weight(u));
+        for (double& one : norms_) one = std::sqrt(one);
+    }
+
+    // v(u, g): units x nuggets.
+    std::vector<double> spread(const double* a, size_t first) const {
+        std::vector<double> found(weights_.size(), 0.0), mine(wide_);
+        for (size_t j = 0; j < first; ++j, a += count_) {
+            for (size_t g = 0; g < count_; ++g) mine[g] = norm(j)[g] > 0 ? a[g] / norm(j)[g] : 0.0;
+            for (const int32_t u : has_[j]) add(found.data() + u * wide_, mine.data());
+        }
+        for (size_t k = 0; k < found.size(); ++k) found[k] *= weights_[k];
         return found;
     }
 
-    // With those up to itself.
-    void add_shared(size_t i, const std::vector<std::vector<int32_t>>& posted, double* row) const {
-        for (const int32_t u : has_[i]) {
-            const double* const mine = weight(u);
-            for (const int32_t j : posted[u]) {
-                if (static_cast<size_t>(j) > i) break;
-                double* const sums = row + static_cast<size_t>(j) * count_;
-                for (size_t g = 0; g < count_; ++g) sums[g] += mine[g];
-            }
-        }
+    // Four at a time: what is beyond the last nugget is 0.
+    void add(double* sums, const double* more) const {
+        for (size_t g = 0; g < wide_; g += 4)
+            for (size_t k = g; k < g + 4; ++k) sums[k] += more[k];
     }
 
-    void divide(double* sums, const double* a, const double* b) const {
-        for (size_t g = 0; g < count_; ++g)
-            sums[g] = sums[g] > 0 ? sums[g] / (a[g] * b[g]) : 0.0;
-    }
-
-    double* weight(size_t u) { return weights_.data() + u * count_; }
-    const double* weight(size_t u) const { return weights_.data() + u * count_; }
+    double* weight(size_t u) { return weights_.data() + u * wide_; }
+    const double* weight(size_t u) const { return weights_.data() + u * wide_; }
+    const double* norm(size_t i) const { return norms_.data() + i * wide_; }
 
     const int order_;
     const size_t count_;  // nuggets
+    const size_t wide_;   // and what their rows take
     Numbering numbers_;
     std::vector<Seen> seen_;
     std::vector<std::vector<int32_t>> has_;  // the units of each response
@@ -200,6 +249,7 @@ class NuggetNearness {
     std::vector<int32_t> kept_;
     std::vector<double> idf_;
     std::vector<double> weights_;  // units x nuggets
+    std::vector<double> norms_;    // responses x nuggets
 };
 
 }  // namespace karat

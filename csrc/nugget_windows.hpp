@@ -36,7 +36,7 @@ class NuggetWindows {
         find(response, length);
         for (size_t t = 0; t < texts_.size(); ++t, rows += columns()) {
             for (size_t w = 0; w < sizes_; ++w)
-                slide(t, windows_[(first_ + t) * sizes_ + w], rows + w * kinds_);
+                look(t, windows_[(first_ + t) * sizes_ + w], rows + w * kinds_);
             rows[columns() - 2] = longest_run(t, response, length);
             rows[columns() - 1] = heaviest_miss(t);
         }
@@ -68,6 +68,8 @@ class NuggetWindows {
         int64_t length;
         std::vector<double> weights;  // by slot, `kinds_` each: a slot is a distinct token
         std::vector<double> totals;
+        double heaviest = 0;  // weight of the first kind
+        bool below = false;   // 0 is some weight
         std::vector<int64_t> place;  // of a slot's first token
         std::vector<int64_t> again;  // by token: where the same stands next; -1 for the last
         size_t slots = 0;
@@ -95,7 +97,11 @@ class NuggetWindows {
             }
             const double* const mine = weights + (texts.offsets[t] + i) * kinds_;
             text.weights.insert(text.weights.end(), mine, mine + kinds_);
-            for (size_t k = 0; k < kinds_; ++k) text.totals[k] += mine[k];
+            for (size_t k = 0; k < kinds_; ++k) {
+                text.totals[k] += mine[k];
+                text.below = text.below || mine[k] < 0;
+            }
+            text.heaviest = std::max(text.heaviest, mine[0]);
             const int32_t word = words_.add(static_cast<uint32_t>(text.ids[i]));
             const auto number = static_cast<int32_t>(t - first_);
             seen_.push_back({word, number, static_cast<int32_t>(text.slots)});
@@ -141,6 +147,29 @@ class NuggetWindows {
                 if (--inside_[hits[low].slot] == 0) shift(text, hits[low].slot, -1.0);
             if (fresh && may_raise(text, best)) raise(text, best);
         }
+        divide(text, best);
+    }
+
+    // Without a bound the last window is the best, unless a weight is below 0.
+    void look(size_t t, int64_t window, double* best) {
+        if (window || texts_[t].below)
+            slide(t, window, best);
+        else
+            take_all(t, best);
+    }
+
+    void take_all(size_t t, double* best) {
+        const Text& text = texts_[t];
+        std::fill(best, best + kinds_, 0.0);
+        if (!hits_[t].empty()) {
+            inside_.assign(text.slots, 0);
+            for (const Hit& hit : hits_[t]) inside_[hit.slot] = 1;
+            raise(text, best);
+        }
+        divide(text, best);
+    }
+
+    void divide(const Text& text, double* best) const {
         for (size_t k = 0; k < kinds_; ++k)
             best[k] = text.totals[k] > 0 ? best[k] / text.totals[k] : 1.0;
     }
@@ -182,6 +211,7 @@ class NuggetWindows {
 
     double heaviest_miss(size_t t) {
         const Text& text = texts_[t];
+        if (hits_[t].empty()) return text.heaviest;
         inside_.assign(text.slots, 0);
         for (const Hit& hit : hits_[t]) inside_[hit.slot] = 1;
         double heaviest = 0;

@@ -96,6 +96,50 @@ def nugget_sentences(
     together: int,
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...
+def nugget_characters(
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    questions: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
+def nugget_taught(
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    t_ids: _Ids,
+    t_offsets: _Offsets,
+    nuggets: _Offsets,
+    questions: _Offsets,
+    carried: NDArray[np.uint8],
+    fold: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    order: int,
+    once: bool,
+    share: bool,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
+
+class NuggetLikeness:
+    def cosines(self, first: int) -> NDArray[np.float64]: ...
+    def bayes(
+        self,
+        rows: NDArray[np.int64],
+        yes: NDArray[np.float64],
+        judged: NDArray[np.float64],
+        fold: NDArray[np.int64],
+    ) -> NDArray[np.float64]: ...
+
+def nugget_likeness(ids: _Ids, offsets: _Offsets, start: int, end: int) -> NuggetLikeness: ...
+
+class NuggetNearness:
+    def table(self, first: int, check: Callable[[], None] | None) -> NDArray[np.float64]: ...
+    def sum(
+        self, values: NDArray[np.float64], check: Callable[[], None] | None
+    ) -> NDArray[np.float64]: ...
+
 def nugget_nearness(
     s_ids: _Ids,
     s_offsets: _Offsets,
@@ -106,9 +150,7 @@ def nugget_nearness(
     relevance: NDArray[np.float64],
     order: int,
     most: int,
-    first: int,
-    check: Callable[[], None] | None,
-) -> NDArray[np.float64]: ...
+) -> NuggetNearness: ...
 def lcs(
     c_ids: _Ids,
     c_offsets: _Offsets,

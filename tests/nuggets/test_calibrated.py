@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
-from oracles.nugget_loops import naive_bayes
 from scipy.optimize import minimize
 
 from karat.errors import InputError
 from karat.nuggets import likeness as likenesses
 from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
 from karat.nuggets.classifier import Classifier
-from karat.nuggets.evidence import NAMES, EvidenceSettings, _renumber, evidence
+from karat.nuggets.evidence import NAMES, EvidenceSettings, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.likeness import Likeness
@@ -103,12 +105,10 @@ def test_words_in_one_sentence_and_in_two() -> None:
     assert column(pool, "miss-pair") == pytest.approx([0, -1, -1, -1])
 
 
-def test_numbers_through_a_table_or_by_sorting_tell_the_same_apart() -> None:
-    small = np.array([3, 7, 3, 0, 7])
-    for values in (small, small * 10**9):
-        found, many = _renumber(values)
-        assert (found.tolist(), many) == ([1, 2, 1, 0, 2], 3)
-    assert _renumber(np.zeros(0, dtype=np.int64))[0].shape == (0,)
+@given(st.text("ab.!?…。\n \t\u3000", max_size=12))
+def test_sentences_are_those_that_looking_behind_gives(text: str) -> None:
+    parts = re.split(r"(?<=[.!?…。！？])\s+|\n+", text)
+    assert sentences(text) == ([part for part in parts if part] or [""])
 
 
 def test_of_several_descriptions_the_best_counts() -> None:
@@ -293,22 +293,6 @@ def test_the_rate_is_that_of_the_others() -> None:
     for cell in np.flatnonzero(mine):
         others = labels[mine & (fold != fold[cell])]
         assert sigmoid(rates[cell]) == pytest.approx((others.sum() + 0.5) / (len(others) + 1))
-
-
-def test_naive_bayes() -> None:
-    rng = np.random.default_rng(5)
-    words = rng.integers(0, 2, (9, 6)).astype(np.float64)
-    labels = rng.choice([0.0, 1.0, 1.0, np.nan], (9, 4))
-    fold = np.array([0, 0, 1, 2, 2, 2, 3, 4, 5])
-    rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
-    judged = (~np.isnan(labels[rows])).astype(np.float64)
-    yes = (labels[rows] > 0).astype(np.float64)
-    column, row = np.nonzero(words.T)
-    given = likenesses._Words(row, column, np.ones(len(row)), len(words))
-    found = likenesses._bayes(given, rows, yes, judged, fold)
-    lists = words.tolist(), fold.tolist(), labels.tolist()
-    wanted = [[naive_bayes(*lists, i, g) for g in range(4)] for i in range(9)]
-    assert found.ravel() == pytest.approx(np.ravel(wanted))
 
 
 def test_standing_is_that_of_the_guesses_alone() -> None:

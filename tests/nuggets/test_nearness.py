@@ -46,7 +46,7 @@ def test_nearness(
     relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
     first = data.draw(st.integers(0, len(responses)))
     most = data.draw(st.integers(0, len(responses)))
-    found = _kernel.nugget_nearness(
+    made = _kernel.nugget_nearness(
         *ragged(sentences),
         starts(responses),
         *ragged([text for texts in nuggets for text in texts]),
@@ -54,34 +54,57 @@ def test_nearness(
         np.array(relevance, dtype=np.float64).reshape(len(sentences), len(nuggets)),
         order,
         most,
-        first,
-        None,
     )
-    assert found.shape == (len(responses), first, len(nuggets))
     columns = [[r[g] for r in relevance] for g in range(len(nuggets))]
-    wanted = [
-        near(i, j, responses, texts, columns[g], order, most)
-        for i in range(len(responses))
-        for j in range(first)
-        for g, texts in enumerate(nuggets)
-    ]
-    assert found.ravel().tolist() == pytest.approx(wanted)
+    wanted = np.array(
+        [
+            near(i, j, responses, texts, columns[g], order, most)
+            for i in range(len(responses))
+            for j in range(first)
+            for g, texts in enumerate(nuggets)
+        ]
+    ).reshape(len(responses), first, len(nuggets))
+    assert made.table(first, None) == pytest.approx(wanted[:first])
+    row = st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5]) for _ in nuggets])
+    values = np.array(data.draw(st.lists(row, min_size=first, max_size=first)), dtype=np.float64)
+    values = values.reshape(first, len(nuggets))
+    assert made.sum(values, None) == pytest.approx((wanted * values).sum(axis=1), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("relevance", "order", "first", "told"),
-    [
-        (np.ones((2, 0)), 1, 0, "relevance for every sentence"),
-        (np.ones((1, 0)), 4, 0, "units of 1 to 3 tokens"),
-        (np.ones((1, 0)), 1, 2, "at most all responses"),
-    ],
-)
-def test_shapes_are_checked(relevance: np.ndarray, order: int, first: int, told: str) -> None:
-    one, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
-    with pytest.raises(ValueError, match=told):
-        _kernel.nugget_nearness(
-            *ragged([[1]]), one, *ragged([]), none, relevance, order, 1, first, None
+@pytest.mark.parametrize("count", [1, 3, 4, 9, 17, 28, 33])
+def test_any_number_of_nuggets(count: int) -> None:
+    """Nuggets are taken some at a time: each has what it has alone."""
+    rng = np.random.default_rng(count)
+    responses = [[rng.integers(0, 9, 12).tolist()] for _ in range(5)]
+    relevance = rng.random((5, count))
+
+    def made(relevance: np.ndarray) -> np.ndarray:
+        sentences = ragged([some[0] for some in responses])
+        none = np.zeros(relevance.shape[1] + 1, dtype=np.int64)
+        near = _kernel.nugget_nearness(
+            *sentences, starts(responses), *ragged([]), none, relevance, 1, 5
         )
+        return near.table(5, None)
+
+    alone = [made(np.ascontiguousarray(relevance[:, [g]])) for g in range(count)]
+    assert made(relevance) == pytest.approx(np.concatenate(alone, axis=2))
+
+
+def one_response(relevance: np.ndarray, order: int = 1) -> _kernel.NuggetNearness:
+    one, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return _kernel.nugget_nearness(*ragged([[1]]), one, *ragged([]), none, relevance, order, 1)
+
+
+def test_shapes_are_checked() -> None:
+    with pytest.raises(ValueError, match="relevance for every sentence"):
+        one_response(np.ones((2, 0)))
+    with pytest.raises(ValueError, match="units of 1 to 3 tokens"):
+        one_response(np.ones((1, 0)), order=4)
+    with pytest.raises(ValueError, match="at most all responses"):
+        one_response(np.ones((1, 0))).table(2, None)
+    for shape in ((2, 0), (1, 1)):
+        with pytest.raises(ValueError, match="some responses and all nuggets"):
+            one_response(np.ones((1, 0))).sum(np.ones(shape), None)
 
 
 @pytest.mark.parametrize("large", [1 << 21, -1, 2**31 - 1])
@@ -91,9 +114,10 @@ def test_tokens_too_large_for_a_key_stand_alone(large: int) -> None:
 
     def near_(sentences: list[list[int]], texts: list[list[int]], order: int) -> np.ndarray:
         relevance = np.ones((2, 1))
-        return _kernel.nugget_nearness(
-            *ragged(sentences), both, *ragged(texts), one, relevance, order, 2, 2, None
+        made = _kernel.nugget_nearness(
+            *ragged(sentences), both, *ragged(texts), one, relevance, order, 2
         )
+        return made.table(2, None)
 
     assert near_([[large], [large]], [[large]], 1)[0, 1, 0] == pytest.approx(1.0)
     assert near_([[large], [large & 0x1FFFFF]], [[0]], 1)[0, 1, 0] == 0.0
@@ -111,7 +135,8 @@ def test_what_is_said_elsewhere_hardly_counts() -> None:
     key = make_key([Question("q", nuggets)])
     runs = [make_run(f"r{k}", [("q", Response(text))]) for k, text in enumerate(texts)]
     (question,) = Likeness(make_pool(key, runs))._questions
-    ((_, near_),) = question.near.tables(4, 1000)
+    ((_, made),) = question.near.parts(4, 1000)
+    near_ = made.table(4)
     assert near_[0, 0, 1] > 2 * near_[0, 0, 2]  # the same lamp, the same salary
     assert near_[1, 0, 2] > 2 * near_[1, 0, 1]
     assert near_ == pytest.approx(near_.transpose(0, 2, 1))
@@ -121,10 +146,11 @@ def test_what_is_said_elsewhere_hardly_counts() -> None:
 def test_some_nuggets_at_a_time_are_the_same() -> None:
     key, runs, _ = world(questions=2, runs=5)
     for question in Likeness(make_pool(key, runs))._questions:
-        ((_, whole),) = question.near.tables(5, 10**6)
-        parts = list(question.near.tables(5, 1))
+        ((_, made),) = question.near.parts(5, 10**6)
+        whole, parts = made.table(5), list(question.near.parts(5, 1))
         assert [some.start for some, _ in parts] == list(range(len(whole)))
-        assert np.concatenate([table for _, table in parts]) == pytest.approx(whole)
+        tables = [part.table(5) for _, part in parts]
+        assert np.concatenate(tables) == pytest.approx(whole)
 
 
 def test_of_several_descriptions_any_makes_responses_near() -> None:
@@ -149,9 +175,36 @@ def test_regression_over_nearness_leaves_folds_and_open_cells_out() -> None:
     rows, fold = np.arange(6), np.array([0, 0, 1, 1, 2, 2, 3, 3])
     values, judged = rng.normal(size=(6, 3)), rng.random((6, 3)) < 0.7
     noise = np.where(judged, 0.5, likenesses._UNKNOWN)
-    found = likenesses._regress_each(K[:, :, rows], values * judged, noise, rows, fold)
+    weighted, inside = likenesses._regress_each(K[:, :6, :6], values * judged, noise, fold[:6])
+    found = np.concatenate([inside, np.einsum("gij,jg->ig", K[:, 6:, :6], weighted)])
     for g in range(3):
         for i in range(8):
             used = [j for j in rows if judged[j, g] and fold[j] != fold[i]]
             M = np.linalg.inv(K[g][np.ix_(used, used)] + 0.5 * np.eye(len(used)))
             assert found[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
+
+
+def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
+    """Sums over units give what a table of all responses would."""
+    key, runs, _ = world(questions=1, runs=7)
+    (question,) = Likeness(make_pool(key, runs))._questions
+    rng = np.random.default_rng(2)
+    rows, fold = np.array([0, 2, 3]), np.array([0, 9, 1, 2, 9, 9, 9])
+    values, judged = rng.normal(size=(3, 4)), np.ones((3, 4))
+    found = likenesses._beyond(question, values, judged, rows, fold)
+    ((_, made),) = question.near.parts(7, 10**6)
+    K = made.table(7) + 1
+    for g in range(4):
+        M = np.linalg.inv(K[g][np.ix_(rows, rows)] + likenesses._NEAR_NOISE * np.eye(3))
+        for i in (1, 4, 5, 6):
+            assert found[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
+
+
+def test_one_fold_predicts_others_and_nothing_of_itself() -> None:
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(2, 5, 9))
+    K, values, noise = A @ A.transpose(0, 2, 1), rng.normal(size=(5, 2)), np.full((5, 2), 0.5)
+    weighted, inside = likenesses._regress_each(K, values, noise, np.zeros(5, dtype=np.int64))
+    several, _ = likenesses._regress_each(K, values, noise, np.arange(5))
+    assert weighted == pytest.approx(several)
+    assert not inside.any()

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.nugget_windows_loops import best_sentences, heaviest_miss, longest_run, share
+from oracles.nugget_windows_loops import (
+    best_sentences,
+    characters,
+    heaviest_miss,
+    longest_run,
+    share,
+)
 
 from karat import _kernel
 
@@ -125,3 +131,27 @@ def test_sentences_are_checked() -> None:
         _kernel.nugget_sentences(
             *ragged([]), none, none, *ragged([]), none, np.ones((0, 1)), 0, None
         )
+
+
+@given(questions())
+def test_characters(given_: list[tuple[list[list[int]], list[list[int]]]]) -> None:
+    responses, texts = [r for r, _ in given_], [t for _, t in given_]
+    found = _kernel.nugget_characters(
+        *ragged([r for group in responses for r in group]),
+        starts(responses),
+        *ragged([text for group in texts for text in group]),
+        starts(texts),
+        None,
+    )
+    wanted = [characters(r, text) for some, group in given_ for r in some for text in group]
+    assert found.tolist() == [list(pair) for pair in wanted]
+
+
+def test_characters_far_apart_are_in_no_window() -> None:
+    """Two halves of a text at both ends of a long response."""
+    text, far = list(range(12)), [*range(6), *[99] * 40, *range(6, 12)]
+    assert characters(far, text)[0] < characters(far, text)[1]
+    found = _kernel.nugget_characters(
+        *ragged([far]), np.array([0, 1]), *ragged([text]), np.array([0, 1]), None
+    )
+    assert found.tolist() == [list(characters(far, text))]

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
+from oracles.nugget_formulas import score as nugget_score
 
 import karat as kt
+from karat import _kernel
 from karat.errors import InputError
 from karat.nuggets.agreement import agreement
 from karat.nuggets.classifier import Classifier, score, smoothed_idf, trained_score
@@ -148,6 +150,59 @@ def test_training_on_responses_leaves_out_those_of_the_fold(rule: Classifier) ->
         others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
         assert found[mine] == pytest.approx(score(pool, rule, idf, others)[mine])
     assert (found != score(pool, rule, idf)).any()
+
+
+word = st.lists(st.sampled_from("abcd"), max_size=5)
+
+
+@given(
+    st.lists(st.tuples(word, st.integers(0, 2), st.sets(st.integers(0, 2))), max_size=5),
+    st.lists(st.lists(word, max_size=2), min_size=1, max_size=3),
+    st.integers(1, 3),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_taught_by_responses_of_other_folds(
+    responses: list[tuple[list[str], int, set[int]]],
+    nuggets: list[list[list[str]]],
+    n: int,
+    weighed: bool,
+    once: bool,
+    normalised: bool,
+) -> None:
+    idf = {"a": 0.5, "b": 1.0, "c": 2.0, "d": 3.5}
+
+    def ragged(rows: list[list[str]]) -> tuple[np.ndarray, np.ndarray]:
+        ids = np.array(["abcd".index(w) for row in rows for w in row], dtype=np.int32)
+        return ids, np.cumsum([0, *map(len, rows)]).astype(np.int64)
+
+    count = len(nuggets)
+    carried = [[g in said for g in range(count)] for _, _, said in responses]
+    found = _kernel.nugget_taught(
+        *ragged([words for words, _, _ in responses]),
+        np.array([0, len(responses)]),
+        *ragged([text for texts in nuggets for text in texts]),
+        np.cumsum([0, *map(len, nuggets)]).astype(np.int64),
+        np.array([0, count]),
+        np.array(carried, dtype=np.uint8).ravel(),
+        np.array([fold for _, fold, _ in responses], dtype=np.int64),
+        np.array([*idf.values()] if weighed else []),
+        n,
+        once,
+        normalised,
+        None,
+    )
+    wanted = []
+    for words, fold, _ in responses:
+        others = [(text, said) for text, other, said in responses if other != fold]
+        taught = [
+            [*texts, *(text for text, said in others if g in said)]
+            for g, texts in enumerate(nuggets)
+        ]
+        settings = n, idf if weighed else None, once, normalised
+        wanted += [nugget_score(words, taught, g, *settings) for g in range(count)]
+    assert found.tolist() == pytest.approx(wanted)
 
 
 def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
@@ -99,6 +101,34 @@ def test_identical_responses_are_known_from_other_folds_only() -> None:
     assert found[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
     assert np.isnan(found[[1, 2, 3]]).all()
     assert np.isnan(known_elsewhere(pool, labels, folds(pool, "question"))).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=9), st.data())
+def test_what_others_tell_is_the_best_of_them(
+    said: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    """Responses are a text and a run; of each nugget the best label elsewhere, case by case."""
+    key = make_key([Question("q", (Nugget("1", ("a",)), Nugget("2", ("b",))))])
+    runs = [
+        make_run(f"r{k}", [("q", Response(f"text {text}")) for text, run in said if run == k])
+        for k in range(4)
+    ]
+    pool = make_pool(key, runs)
+    values = st.sampled_from([0.0, 0.5, 1.0, np.nan])
+    cells = 2 * len(said)
+    labels = np.array(data.draw(st.lists(values, min_size=cells, max_size=cells)))
+    fold = pool.cell_run // 2
+    found = known_elsewhere(pool, labels, fold)
+    for i in range(cells):
+        others = [
+            labels[j]
+            for j in range(cells)
+            if pool.cell_nugget[i] == pool.cell_nugget[j]
+            and pool.texts[pool.cell_response[i]] == pool.texts[pool.cell_response[j]]
+            and fold[i] != fold[j]
+            and not np.isnan(labels[j])
+        ]
+        assert found[i] == max(others, default=np.nan) or (not others and np.isnan(found[i]))
 
 
 def test_there_are_24_settings() -> None:

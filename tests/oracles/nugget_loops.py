@@ -166,22 +166,3 @@ def two_sided_p(differences: list[float]) -> float:
     up = sum(s >= real - 1e-12 for s in sums) / len(sums)
     down = sum(s <= real + 1e-12 for s in sums) / len(sums)
     return min(1.0, 2 * min(up, down))
-
-
-def naive_bayes(
-    words: list[list[float]], fold: list[int], labels: list[list[float]], i: int, nugget: int
-) -> float:
-    """Log odds that response i carries a nugget, over their norm, from responses of other folds.
-
-    `words` are 1 where a response has a word; labels NaN where nobody judged.
-    """
-    others = [j for j in range(len(words)) if fold[j] != fold[i]]
-    sides = [
-        [words[j] for j in others if labels[j][nugget] > 0],
-        [words[j] for j in others if labels[j][nugget] == 0],
-    ]
-    odds = []
-    for w, mine in enumerate(words[i]):
-        p, n = ((sum(row[w] for row in side) + 0.5) / (len(side) + 1) for side in sides)
-        odds.append(math.log(p / n) if mine else math.log((1 - p) / (1 - n)))
-    return math.fsum(odds) / math.sqrt(math.fsum(x * x for x in odds) + 1)

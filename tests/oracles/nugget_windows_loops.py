@@ -64,3 +64,13 @@ def best_sentences(
     shares = [max(share(part, text, weights, k, 0) for part in parts) for k in range(kinds)]
     run = max(longest_run(part, text) for part in parts)
     return [*shares, run, min(heaviest_miss(part, text, weights) for part in parts)]
+
+
+def characters(response: Sequence[int], text: Sequence[int]) -> tuple[float, float]:
+    """Shares of 4-grams in a window of twice the text and 10 more, and in all of the response."""
+    grams, mine = ([tuple(x[i : i + 4]) for i in range(len(x) - 3)] for x in (response, text))
+    numbers = {gram: k for k, gram in enumerate({*grams, *mine})}
+    ids, own = ([numbers[gram] for gram in some] for some in (grams, mine))
+    weights = [[1.0] for _ in own]
+    window, whole = 2 * len(own) + 10, max(len(ids), 1)
+    return share(ids, own, weights, 0, window), share(ids, own, weights, 0, whole)

@@ -31,6 +31,13 @@ def test_our_list_holds_closed_classes_and_nothing_else() -> None:
     assert not {"cat", "house", "run", "japan", "states", "good", "new", "time"} & stops
 
 
+def test_many_words_at_once() -> None:
+    words = ["the", "don’t", "cat", "", "Don't", "of"]
+    stops = stop_words("en")
+    assert stops.lacks(words) == [word not in stops for word in words]
+    assert stops.lacks(words) == [False, False, True, True, True, False]
+
+
 def test_none_is_empty() -> None:
     assert stop_words("none") == frozenset()
 

@@ -65,7 +65,7 @@ def _judged(asked: Asked, question: int, most: int) -> Ints:
 
 
 def ask(asked: Asked, rows: Ints, models: Models, progress: Progress = silent) -> Floats:
-    """The probabilities of the cells of some responses, in their order."""
+    """The probabilities of the cells of some responses; of all other cells NaN."""
     pool = asked.pool
     _, index, same = np.unique(pool.same[rows], return_index=True, return_inverse=True)
     distinct = rows[np.sort(index)]
@@ -74,7 +74,10 @@ def ask(asked: Asked, rows: Ints, models: Models, progress: Progress = silent) -
         found[pool.cells(batch)] = chances
         done += len(batch)
         progress(done, len(distinct), "asking the model")
-    return found[pool.cells(rows[index][same.ravel()])]
+    first = rows[index][same.ravel()]
+    again = first != rows
+    found[pool.cells(rows[again])] = found[pool.cells(first[again])]
+    return found
 
 
 def _batches(asked: Asked, rows: Ints, models: Models) -> Iterator[tuple[Ints, Floats]]:

@@ -107,10 +107,8 @@ def _keeps(texts: tuple[str, ...], tok: str, stop: str) -> NDArray[np.bool_]:
     """Which of the texts' words are neither empty nor stop words."""
     _, bare = _cut(texts, tok)
     words = bare.words(0, len(bare))
-    if stop == "none":
-        return np.array([word != "" for word in words], dtype=np.bool_)
-    listed = stop_words(stop)
-    return np.array([word != "" and word not in listed for word in words], dtype=np.bool_)
+    said = np.array([word != "" for word in words], dtype=np.bool_)
+    return said if stop == "none" else said & np.array(stop_words(stop).lacks(words), np.bool_)
 
 
 def forget_texts() -> None:
@@ -349,49 +347,25 @@ def trained_score(
         idf = smoothed_idf(pool.texts, classifier)
     vocab = Vocab()
     described = [text for nugget in pool.nuggets for text in nugget.descriptions]
-    words = classifier.tokens([*described, *pool.texts], vocab)
+    texts, responses = (classifier.tokens(some, vocab) for some in (described, pool.texts))
     known = vocab.words(0, len(vocab))
     weights = np.array(idf(known) if classifier.weight == "idf" and idf else (), dtype=np.float64)
-    whose = np.full(len(pool.texts), -1, dtype=np.int64)
-    whose[pool.cell_response] = fold
-    found, kinds = np.zeros(len(labels)), np.unique(fold).tolist()
-    for done, k in enumerate(kinds, 1):
-        rows = np.flatnonzero(whose == k)
-        texts, nuggets = _taught(pool, (labels > 0) & (fold != k), len(described))
-        found[pool.cells(rows)] = _scores(
-            classifier,
-            _gathered(words, rows + len(described)),
-            np.searchsorted(rows, pool.starts).astype(np.int64),
-            _gathered(words, texts),
-            nuggets,
-            pool.nugget_starts,
-            weights,
-        )
-        progress(done, len(kinds), "scoring by judged responses")
-    return found
-
-
-def _taught(pool: Pool, carried: NDArray[np.bool_], described: int) -> tuple[Ints, Ints]:
-    """The texts of nuggets, descriptions before responses, the same words once; where they begin.
-
-    Texts are numbers: first come all descriptions, then all responses.
-    """
-    cells = np.flatnonzero(carried)
-    nugget, response = pool.cell_nugget[cells], pool.cell_response[cells]
-    _, first = np.unique(
-        nugget * (pool.same.max(initial=0) + 1) + pool.same[response], return_index=True
+    sizes = [len(nugget.descriptions) for nugget in pool.nuggets]
+    whose = np.zeros(len(pool.texts), dtype=np.int64)
+    whose[pool.cell_response] = np.unique(fold, return_inverse=True)[1].ravel()
+    found = _kernel.nugget_taught(
+        *responses,
+        pool.starts,
+        *texts,
+        np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
+        pool.nugget_starts,
+        (labels > 0).view(np.uint8),
+        whose,
+        weights,
+        classifier.n,
+        classifier.once,
+        classifier.normalised,
+        None,
     )
-    own = np.repeat(np.arange(len(pool.nuggets)), [len(g.descriptions) for g in pool.nuggets])
-    owner = np.concatenate([own, nugget[first]])
-    texts = np.concatenate([np.arange(described), response[first] + described])
-    order = np.argsort(owner, kind="stable")
-    starts = np.searchsorted(owner[order], np.arange(len(pool.nuggets) + 1))
-    return texts[order], starts.astype(np.int64)
-
-
-def _gathered(words: Ragged, rows: Ints) -> Ragged:
-    """Some rows of many, in this order."""
-    sizes = words.lengths[rows]
-    offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-    places = np.arange(offsets[-1]) + np.repeat(words.offsets[:-1][rows] - offsets[:-1], sizes)
-    return Ragged(words.ids[places], offsets)
+    progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
+    return found

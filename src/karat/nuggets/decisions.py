@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -37,17 +38,23 @@ class Decided:
     @property
     def undecided(self) -> int:
         """Pairs of which neither judgement nor guess says anything; they count as not carried."""
-        return int(np.isnan(self.values).sum())
+        return int(np.count_nonzero(np.isnan(self.values)))
 
     @property
     def judged(self) -> int:
         """Pairs that a judgement decides."""
-        return int(self.known.sum())
+        return int(np.count_nonzero(self.known))
+
+    @cached_property
+    def best(self) -> NDArray[np.float64]:
+        """For each nugget the best of any response; all scores ask."""
+        found: NDArray[np.float64] = np.fmax.reduce(self.values, axis=0, initial=0.0)
+        found.flags.writeable = False
+        return found
 
     def support(self, strict: bool = False) -> NDArray[np.float64]:
         """For each nugget the best of any response; strictly, partial support is none."""
-        best: NDArray[np.float64] = np.fmax.reduce(self.values, axis=0, initial=0.0)
-        return np.where(best < SUPPORT, 0.0, best) if strict else best
+        return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
 
     def credit(self, strict: bool = False) -> list[int | None]:
         """For each nugget the first response that carries it: that one gets the credit."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from karat.nuggets.decisions import Decided
 from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Question
-from karat.nuggets.official import ALLOWANCE, Official, length, weights
-from karat.nuggets.pool import Floats, Pool
+from karat.nuggets.official import ALLOWANCE, Official, length, sums_between, weights
+from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.runs import Run
 
 
@@ -79,26 +79,27 @@ def of_answers(
 ) -> tuple[Answers, Answers]:
     """What a run returned: expected, with chances in place of guesses; and by decisions."""
     least = SUPPORT if how.strict else np.nextafter(0, 1)
-    rows = []
+    told: list[list[Floats]] = []
+    shown: list[list[Floats]] = []
     for question in questions:
         found, chance = decided[question.id], chances[question.id]
-        carried = (found.values >= least).astype(np.float64)
-        shown = [np.fmax.reduce(table, axis=0, initial=0.0) for table in (found.values, carried)]
-        told = shown
+        shown.append([found.best, (found.best >= least).astype(np.float64)])
+        told.append(shown[-1])
         if not found.known.all():
-            tables = (np.where(found.known, table, chance) for table in (found.values, carried))
-            told = [table.max(axis=0, initial=0.0) for table in tables]
-        weight = weights(question, how.weights)
-        whole = weight.sum(), length(run.responses(question.id))
-        rows.append([_row(weight, *whole, *best) for best in (told, shown)])
-    both = np.array(rows, dtype=np.float64)
-    expected, plain = (Answers(both[:, k, 0], Returned(*both[:, k, 1:].T)) for k in (0, 1))
+            tables = found.values, found.values >= least
+            told[-1] = [
+                np.where(found.known, table, chance).max(axis=0, initial=0.0) for table in tables
+            ]
+    ends = np.cumsum([0, *(len(question.nuggets) for question in questions)])
+    weight = np.concatenate([weights(question, how.weights) for question in questions])
+    cost = np.array([length(run.responses(q.id)) for q in questions], dtype=np.float64)
+    expected, plain = (_answers(best, weight, ends, cost) for best in (told, shown))
     return expected, plain
 
 
-def _row(
-    weight: Floats, total: float, cost: int, support: Floats, carried: Floats
-) -> tuple[float, float, float, float, int]:
-    """A, and the parts of `Returned`."""
-    allowance = ALLOWANCE * float(carried.sum())
-    return float(support.mean()), float(weight @ carried), total, allowance, cost
+def _answers(best: list[list[Floats]], weight: Floats, ends: Ints, cost: Floats) -> Answers:
+    """From what answers support and carry; all questions have nuggets."""
+    support, carried = (np.concatenate(some) for some in zip(*best, strict=True))
+    parts = np.stack([support, weight * carried, weight, carried])
+    sums = sums_between(parts, ends)
+    return Answers(sums[0] / np.diff(ends), Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost))

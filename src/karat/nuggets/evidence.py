@@ -20,6 +20,7 @@ from karat import _kernel
 from karat.nuggets.classifier import Classifier, Idf, Index, smoothed_idf
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sentences import cut_sentences
+from karat.nuggets.words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab
@@ -57,7 +58,7 @@ RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
-_BATCH = 1024
+_BATCH = 2048
 _WORD = re.compile(r"\w+")
 
 
@@ -90,6 +91,7 @@ class _Texts:
         self.texts = [text for nugget in self.pool.nuggets for text in nugget.descriptions]
         self.rule = replace(self.settings.classifier, stop="none")
         self.words = self.rule.tokens(self.texts, self.vocab)
+        self.letters = letters(self.texts)
         sizes = [len(nugget.descriptions) for nugget in self.pool.nuggets]
         self.nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         self.questions = self.nuggets[self.pool.nugget_starts]
@@ -112,8 +114,8 @@ class _Texts:
         """The words that are no stop words; all words of a text that has no other."""
         surface = Vocab()
         plain = replace(self.rule, stem="none").tokens(self.texts, surface)
-        stop = stop_words(self.settings.stop)
-        kept = np.array([w not in stop for w in surface.words(0, len(surface))], dtype=np.bool_)
+        words = surface.words(0, len(surface))
+        kept = np.array(stop_words(self.settings.stop).lacks(words), dtype=np.bool_)
         some = np.bincount(self.row, kept[plain.ids], len(self.texts)) > 0
         return np.asarray(kept[plain.ids] | ~some[self.row])
 
@@ -180,17 +182,21 @@ def evidence(
     idf = idf or smoothed_idf(pool.texts, replace(settings.classifier, stop="none"))
     texts = _Texts(pool, settings, idf)
     weights = texts.weights()
-    parts = [np.zeros((0, len(NAMES) - 1 - len(RELATIVE)))]
+    found, cell = np.empty((int(pool.cell_starts[-1]), len(NAMES))), 0
     for first in range(0, len(pool.texts), _BATCH):
         last = min(first + _BATCH, len(pool.texts))
         starts = np.clip(pool.starts, first, last) - first
-        parts.append(_plain(texts, weights, pool.texts[first:last], starts))
+        plain = _plain(texts, weights, pool.texts[first:last], starts)
+        count = len(plain[0])
+        np.concatenate(plain, axis=1, out=found[cell : cell + count, : len(PLAIN)])
+        cell += count
         progress(last, len(pool.texts), "weighing evidence")
-    return _with_relative(pool, np.concatenate(parts))
+    _add_relative(pool, found)
+    return found
 
 
-def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
-    """The columns that need no other nugget."""
+def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> list[Floats]:
+    """The columns that need no other nugget, one after the other."""
     vocab = Vocab()
     vocab.merge(texts.vocab)
     words = texts.rule.tokens(responses, vocab)
@@ -203,16 +209,19 @@ def _plain(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Int
     shares = [w * kinds + k for w in range(len(WINDOWS)) for k in range(4)]
     whole = (len(WINDOWS) - 1) * kinds
     columns = [*shares, whole + 4, whole + 5, -2, -1]
-    found = texts.best(
-        np.concatenate([rows[:, columns], _characters(texts, responses, starts)], 1), starts
-    )
     paper = [_paper(texts, rule, responses, starts) for rule in _paper_rules(texts.settings)]
-    about = _about(texts, weights, starts)
-    parts = texts.best(_sentences(texts, weights, responses, starts), starts)
-    return np.concatenate([found[:, :-2], np.stack(paper, 1), found[:, -2:], about, parts], axis=1)
+    return [
+        texts.best(rows[:, columns], starts),
+        *(scores[:, None] for scores in paper),
+        texts.best(_characters(texts, responses, starts), starts),
+        _about(texts, weights, starts),
+        *(texts.best(rows, starts) for rows in _sentences(texts, weights, responses, starts)),
+    ]
 
 
-def _sentences(texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints) -> Floats:
+def _sentences(
+    texts: _Texts, weights: Floats, responses: Sequence[str], starts: Ints
+) -> list[Floats]:
     """Shares, longest run and heaviest miss in the best sentence, and in the best two."""
     parts, bounds = cut_sentences(responses)
     vocab = Vocab()
@@ -226,7 +235,7 @@ def _sentences(texts: _Texts, weights: Floats, responses: Sequence[str], starts:
         )
         rows[:, -1] *= -1
         found.append(rows)
-    return np.concatenate(found, axis=1)
+    return found
 
 
 def _paper_rules(settings: EvidenceSettings) -> list[Classifier]:
@@ -251,63 +260,22 @@ def _about(texts: _Texts, weights: Floats, starts: Ints) -> Floats:
 
 def _characters(texts: _Texts, responses: Sequence[str], starts: Ints) -> Floats:
     """The share of a text's character 4-grams in a window of twice its length, and in all."""
-    both = _kernel.Views.from_strings(
-        [*texts.texts, *responses], 0, len(texts.texts) + len(responses)
+    return _kernel.nugget_characters(
+        *letters(responses), starts, *texts.letters, texts.questions, None
     )
-    ids, offsets = _kernel.codepoints(both.lower(), True)
-    grams, at = _four(ids, offsets)
-    cut = len(texts.texts)
-    mine, theirs = grams[: at[cut]], grams[at[cut] :]
-    lengths = np.diff(at[: cut + 1])
-    windows = np.stack([2 * lengths + 10, np.zeros_like(lengths)], axis=1)
-    rows = _kernel.nugget_windows(
-        theirs, at[cut:] - at[cut], starts, mine, at[: cut + 1], texts.questions,
-        np.ones((len(mine), 1)), windows, None,
-    )  # fmt: skip
-    return rows[:, :2]
 
 
-def _four(ids: NDArray[np.int32], offsets: Ints) -> tuple[NDArray[np.int32], Ints]:
-    """Four characters at a time: a number for each 4-gram of each row, and the rows' bounds."""
-    lengths = np.maximum(np.diff(offsets) - 3, 0)
-    bounds = np.concatenate(([0], np.cumsum(lengths)))
-    at = np.arange(bounds[-1]) + np.repeat(offsets[:-1] - bounds[:-1], lengths)
-    small, size = _renumber(ids.astype(np.int64))
-    if size**4 < 1 << 31:  # few letters: a 4-gram is a number of as many digits
-        digits = small.astype(np.int32)
-        two = digits[:-1] * np.int32(size) + digits[1:]
-        return two[at] * np.int32(size * size) + two[at + 2], bounds
-    pairs, many = _renumber(small[:-1] * size + small[1:])
-    grams, _ = _renumber(pairs[at] * many + pairs[at + 2] if len(at) else at)
-    return grams.astype(np.int32), bounds
-
-
-def _renumber(values: Ints) -> tuple[Ints, int]:
-    """Small numbers in place of values, equal for equal ones; and how many there are.
-
-    Through a table where that is not much longer than the values: sorting takes most of the time.
-    """
-    top = int(values.max(initial=0)) + 1
-    if top > 4 * len(values) + (1 << 20):
-        distinct, found = np.unique(values, return_inverse=True)
-        return found.astype(np.int64).ravel(), len(distinct)
-    seen = np.zeros(top, dtype=np.bool_)
-    seen[values] = True
-    return (np.cumsum(seen) - 1)[values], max(int(seen.sum()), 1)
-
-
-def _with_relative(pool: Pool, plain: Floats) -> Floats:
-    """Adds how far a nugget is above its question's mean, and its rank there, by response."""
+def _add_relative(pool: Pool, rows: Floats) -> None:
+    """How far a nugget is above its question's mean, and its rank there, by response."""
     sizes = np.diff(pool.nugget_starts)[pool.question]
     sizes = sizes[sizes > 0]
     bounds = np.concatenate(([0], np.cumsum(sizes)))
-    columns = plain[:, [PLAIN.index(name) for name in RELATIVE]]
-    means = (
-        np.add.reduceat(columns, bounds[:-1], axis=0) / sizes[:, None] if len(sizes) else columns
-    )
-    above = columns - np.repeat(means, sizes, axis=0)
-    ranks = np.zeros(len(plain))
+    columns = rows[:, [PLAIN.index(name) for name in RELATIVE]]
+    if not len(sizes):
+        return
+    means = np.add.reduceat(columns, bounds[:-1], axis=0) / sizes[:, None]
+    above = rows[:, len(PLAIN) : len(PLAIN) + len(RELATIVE)]
+    np.subtract(columns, np.repeat(means, sizes, axis=0), out=above)
     for size in np.unique(sizes):
-        rows = bounds[:-1][sizes == size][:, None] + np.arange(size)
-        ranks[rows] = (_kernel.average_ranks(columns[rows, -1]) - 1) / max(size - 1, 1)
-    return np.concatenate([plain, above, ranks[:, None]], axis=1)
+        mine = bounds[:-1][sizes == size][:, None] + np.arange(size)
+        rows[mine, -1] = (_kernel.average_ranks(columns[mine, -1]) - 1) / max(size - 1, 1)

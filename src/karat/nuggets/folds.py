@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -75,14 +74,23 @@ def known_elsewhere(pool: Pool, labels: Floats, fold: Ints) -> Floats:
     Of several judgements the most favourable counts.
     """
     words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
-    order = np.argsort(words, kind="stable")
-    bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
-    found = np.full(len(labels), np.nan)
-    for first, last in pairwise(bounds):
-        group = order[first:last]
-        if last - first > 1:
-            for cell in group:
-                others = labels[group[fold[group] != fold[cell]]]
-                others = others[~np.isnan(others)]
-                found[cell] = others.max() if len(others) else np.nan
+    order = np.lexsort((fold, words))
+    found, told = np.full(len(labels), np.nan), np.nan_to_num(labels[order], nan=-np.inf)
+    new_words = np.diff(words[order], prepend=-1) != 0
+    new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
+    group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1
+    if len(order):
+        best = np.maximum.reduceat(told, np.flatnonzero(new_fold))  # of each fold of a group
+        others = _best_of_others(best, group[new_fold])[member]
+        found[order] = np.where(np.isneginf(others), np.nan, others)
     return found
+
+
+def _best_of_others(values: Floats, group: Ints) -> Floats:
+    """Of each value the largest of the others in its group, which stand together; else -inf."""
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    first = np.maximum.reduceat(values, starts)[group]
+    is_first = values == first
+    second = np.maximum.reduceat(np.where(is_first, -np.inf, values), starts)[group]
+    alone = np.add.reduceat(is_first.astype(np.int64), starts)[group] == 1
+    return np.where(is_first & alone, second, first)

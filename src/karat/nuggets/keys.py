@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
 
 from karat.errors import InputError
 
@@ -53,6 +57,13 @@ class Question:
     def vital(self) -> tuple[Nugget, ...]:
         """The nuggets that count for recall."""
         return tuple(nugget for nugget in self.nuggets if nugget.vital)
+
+    @cached_property
+    def is_vital(self) -> NDArray[np.bool_]:
+        """A flag for each nugget; every run asks."""
+        found = np.array([nugget.vital for nugget in self.nuggets], dtype=np.bool_)
+        found.flags.writeable = False
+        return found
 
 
 @dataclass(frozen=True)

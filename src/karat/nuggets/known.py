@@ -7,6 +7,7 @@ question, and none of its responses was judged to carry a nugget, each of them i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,18 +62,20 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
     Here identical responses of other runs do not count. Nor does a run's silence: readers of files
     in which it speaks have put it into rows, and an assessor who is halfway through is silent, too.
     """
-    found = [np.nan] * int(pool.cell_starts[-1])
+    best: dict[int, float] = {}
     columns = [
         {nugget.id: j for j, nugget in enumerate(question.nuggets)} for question in pool.questions
     ]
-    places = _places(pool, {(row.run, row.question) for row in judgements.rows})
-    for row in judgements.rows:
-        for question, first in places.get((row.run, row.question, normal(row.response)), ()):
-            if row.nugget in columns[question]:
-                cell = first + columns[question][row.nugget]
-                if not found[cell] >= row.value:  # NaN is neither more nor less
-                    found[cell] = row.value
-    return np.array(found, dtype=np.float64)
+    keys = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
+    places = _places(pool, keys)
+    for key, row in zip(keys, judgements.rows, strict=True):
+        for question, first in places[key]:
+            cell = first + columns[question].get(row.nugget, -first - 1)
+            if cell >= 0 and not best.get(cell, -1.0) >= row.value:
+                best[cell] = row.value
+    found = np.full(int(pool.cell_starts[-1]), np.nan)
+    found[np.array([*best], dtype=np.int64)] = [*best.values()]
+    return found
 
 
 def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
@@ -94,18 +97,19 @@ def strictly(values: Floats) -> Floats:
 
 
 def _places(
-    pool: Pool, judged: set[tuple[str, str]]
+    pool: Pool, judged: Sequence[tuple[str, str, str]]
 ) -> dict[tuple[str, str, str], list[tuple[int, int]]]:
-    """Where the responses of judged runs and questions stand: question and first cell."""
+    """Where judged responses stand: question and first cell."""
     names = [question.id for question in pool.questions]
+    pairs = {(run, question) for run, question, _ in judged}
     widths = np.diff(pool.nugget_starts)[pool.question]
     cells = np.cumsum(widths) - widths
-    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {key: [] for key in judged}
     places = zip(pool.run.tolist(), pool.question.tolist(), cells.tolist(), pool.texts, strict=True)
     for run, question, first, text in places:
-        if (pool.runs[run], names[question]) in judged:
-            key = pool.runs[run], names[question], normal(text)
-            found.setdefault(key, []).append((question, first))
+        tag, name = pool.runs[run], names[question]
+        if (tag, name) in pairs and (key := (tag, name, normal(text))) in found:
+            found[key].append((question, first))
     return found
 
 

@@ -17,18 +17,18 @@ of other folds alone (the last one from no judgement on the question):
                 the other responses, in standard deviations: a good answer or a poor one
 
 Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among the
-responses to the question. Texts are kept as lists of words; tables of them are made a few columns
-at a time, so that memory grows with the responses times those they are compared with.
+responses to the question (`csrc/nugget_likeness.hpp`). Memory grows with the responses times those
+they are compared with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from karat import _kernel
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.logistic import logit
 from karat.nuggets.nearness import Nearness, nearness
@@ -45,35 +45,15 @@ _NEAR_NOISE = 2.0  # the same beside what nearness explains
 _UNKNOWN = 1e6  # and where nothing was judged
 _POWER = 6
 _AWAY = 0.02  # weight of the rate among the neighbours
-_TABLE = 4_000_000  # numbers in a table of responses x words
-
-
-@dataclass(frozen=True, eq=False)
-class _Words:
-    """Which response has which word, and what it weighs there; word after word."""
-
-    row: Ints
-    column: Ints
-    value: Floats
-    rows: int
-
-    def tables(self) -> Iterator[Floats]:
-        """Responses x some of the words, at most `_TABLE` numbers at a time."""
-        count = int(self.column[-1]) + 1 if len(self.column) else 0
-        wide = max(_TABLE // max(self.rows, 1), 1)
-        for first in range(0, count, wide):
-            a, b = np.searchsorted(self.column, (first, first + wide))
-            found = np.zeros((self.rows, min(wide, count - first)))
-            found[self.row[a:b], self.column[a:b] - first] = self.value[a:b]
-            yield found
+_TABLE = 4_000_000  # numbers in a table of nuggets x responses x responses
 
 
 @dataclass(frozen=True, eq=False)
 class _Responses:
-    """The responses to one question: cosines with the first of them, and which has which word."""
+    """The responses to one question: cosines with the first of them, words, and nearness."""
 
     cosines: Floats
-    words: _Words
+    words: _kernel.NuggetLikeness
     near: Nearness
 
 
@@ -95,8 +75,8 @@ class Likeness:
         near = nearness(pool, parts, bounds, stems, rule.tokens(texts, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
         self._questions = [
-            _Responses(*_compare(words, int(start), int(end), first), mine)
-            for (start, end), mine in zip(pairwise(pool.starts), near, strict=True)
+            _compare(words, start, end, first, mine)
+            for (start, end), mine in zip(pairwise(pool.starts.tolist()), near, strict=True)
         ]
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -115,47 +95,10 @@ class Likeness:
         return np.concatenate(parts)
 
 
-def _compare(words: Ragged, start: int, end: int, first: int | None) -> tuple[Floats, _Words]:
-    count = end - start
-    row = np.repeat(np.arange(count), words.lengths[start:end])
-    ids = words.ids[words.offsets[start] : words.offsets[end]].astype(np.int64)
-    size = ids.max(initial=0) + 1
-    together = row[1:] == row[:-1]
-    pairs = (ids[:-1] + 1)[together] * size + ids[1:][together]
-    keys = np.concatenate([ids, pairs])
-    both = _weighed(np.concatenate([row, row[1:][together]]), keys, count)
-    useful = _counted(row, ids, count, count - 1)
-    present = _Words(useful.row, useful.column, np.ones(len(useful.row)), count)
-    return _cosines(both, first), present
-
-
-def _weighed(row: Ints, keys: Ints, rows: int) -> _Words:
-    """Log counts times the idf, each response of length 1."""
-    counts = _counted(row, keys, rows, rows)
-    present = np.bincount(counts.column)
-    value = np.log1p(counts.value) * np.log((rows + 1) / present)[counts.column]
-    norms = np.sqrt(np.bincount(counts.row, value * value, rows))
-    return _Words(counts.row, counts.column, value / norms[counts.row], rows)
-
-
-def _counted(row: Ints, keys: Ints, rows: int, most: int) -> _Words:
-    """How often each row has each key that two rows have, and at most so many."""
-    cells, counts = np.unique(keys * np.int64(rows) + row, return_counts=True)
-    key, mine = np.divmod(cells, np.int64(max(rows, 1)))
-    new = np.diff(key, prepend=-1) != 0
-    number = np.cumsum(new) - 1
-    present = np.bincount(number)
-    kept = (present > 1) & (present <= most)
-    at = kept[number]
-    return _Words(mine[at], (np.cumsum(kept) - 1)[number[at]], counts[at].astype(np.float64), rows)
-
-
-def _cosines(words: _Words, first: int | None) -> Floats:
-    """Responses x the first of them."""
-    found = np.zeros((words.rows, words.rows if first is None else min(first, words.rows)))
-    for table in words.tables():
-        found += table @ table[: found.shape[1]].T
-    return found
+def _compare(words: Ragged, start: int, end: int, first: int | None, near: Nearness) -> _Responses:
+    mine = _kernel.nugget_likeness(*words, start, end)
+    compared = end - start if first is None else min(first, end - start)
+    return _Responses(mine.cosines(compared), mine, near)
 
 
 def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
@@ -180,7 +123,7 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
         beyond,
         _closest(near, yes) - _closest(near, judged - yes),
         _neighbours(near, yes, judged, rate),
-        _bayes(responses.words, rows, yes, judged, fold),
+        responses.words.bayes(rows, yes, judged, fold),
         np.broadcast_to(_standing(guesses)[:, None], labels.shape),
     ]
     return np.stack([column.ravel() for column in columns], axis=1)
@@ -213,55 +156,46 @@ def _beyond(
     """Regression over nearness, nugget by nugget."""
     found = np.empty((len(fold), values.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
-    for some, K in responses.near.tables(responses.cosines.shape[1], _TABLE):
+    first = int(rows.max(initial=-1)) + 1
+    for some, near in responses.near.parts(first, _TABLE):
         mine = (judged * values)[:, some]
-        found[:, some] = _regress_each(K[:, :, rows] + 1, mine, noise[:, some], rows, fold)
+        K = near.table(first)[:, rows[:, None], rows] + 1
+        weighted, inside = _regress_each(K, mine, noise[:, some], fold[rows])
+        if len(rows) < len(found):  # others are to be predicted
+            spread = np.zeros((first, mine.shape[1]))
+            spread[rows] = weighted
+            found[:, some] = near.sum(spread) + weighted.sum(axis=0)
+        found[rows, some] = inside
     return found
 
 
-def _regress_each(K: Floats, values: Floats, noise: Floats, rows: Ints, fold: Ints) -> Floats:
-    """`_regress` with a likeness and a noise for every column of values."""
-    M = np.linalg.inv(K[:, rows] + noise.T[:, :, None] * np.eye(len(rows)))
+def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple[Floats, Floats]:
+    """`_regress` over judged rows, with a likeness and a noise for every column of values.
+
+    Gives the weights of the rows, for others to be predicted with, and what is predicted of each
+    without those of its own fold: 0 if there is but one.
+    """
+    K = K + noise.T[:, :, None] * np.eye(len(values))
+    if len(np.unique(fold)) == 1:
+        return np.linalg.solve(K, values.T[:, :, None])[:, :, 0].T, np.zeros_like(values)
+    M = np.linalg.inv(K)
     weighted = M @ values.T[:, :, None]
-    found: Floats = (K @ weighted)[:, :, 0].T
-    for one in np.unique(fold[rows]):
-        at = np.flatnonzero(fold[rows] == one)
+    found = np.empty_like(values)
+    for one in np.unique(fold):
+        at = np.flatnonzero(fold == one)
         off = np.linalg.solve(M[:, at[:, None], at], weighted[:, at])
-        found[rows[at]] = values[at] - off[:, :, 0].T
-    return found
+        found[at] = values[at] - off[:, :, 0].T
+    return weighted[:, :, 0].T, found
 
 
 def _closest(near: Floats, some: Floats) -> Floats:
     """Likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
-    return np.stack([(near * column).max(axis=1, initial=0.0) for column in some.T], axis=1)
+    rows = np.ascontiguousarray(near.T)
+    best = [rows[column > 0].max(axis=0, initial=0.0) for column in some.T]
+    return np.stack(best, axis=1)
 
 
 def _neighbours(near: Floats, yes: Floats, judged: Floats, rate: Floats) -> Floats:
     weights = np.clip(near, 0, None) ** _POWER
     found: Floats = (weights @ yes + _AWAY * rate) / (weights @ judged + _AWAY)
-    return found
-
-
-def _bayes(words: _Words, rows: Ints, yes: Floats, judged: Floats, fold: Ints) -> Floats:
-    """Log odds of a yes from the words that are there and those that are not, over their norm.
-
-    The odds are those of a fold; with a for words that are there and b for the others, the sum over
-    all words is that of b, and of a - b over those that are there; so is that of squares.
-    """
-    sums, squares = (np.zeros((words.rows, yes.shape[1])) for _ in range(2))
-    for table in words.tables():
-        for one in np.unique(fold):
-            others, mine = fold[rows] != one, np.flatnonzero(fold == one)
-            here, some = table[mine], table[rows[others]]
-            p, n = (_shares(kind[others], some) for kind in (yes, judged - yes))
-            a, b = np.log(p / n), np.log((1 - p) / (1 - n))
-            sums[mine] += here @ (a - b).T + b.sum(axis=1)
-            squares[mine] += here @ (a * a - b * b).T + (b * b).sum(axis=1)
-    found: Floats = sums / np.sqrt(np.maximum(squares, 0.0) + 1)
-    return found
-
-
-def _shares(kind: Floats, words: Floats) -> Floats:
-    """Nuggets x words: the share of such responses that have a word."""
-    found: Floats = (kind.T @ words + 0.5) / (kind.sum(axis=0) + 1)[:, None]
     return found

@@ -32,7 +32,8 @@ class Logistic:
 
     def logits(self, X: Floats) -> Floats:
         """log P / (1 - P) of every row."""
-        z = (X - self.centre) * (self.weights / self.scale)
+        z = X - self.centre
+        z *= self.weights / self.scale
         found: Floats = z.sum(axis=1) + self.intercept
         return found
 
@@ -66,11 +67,12 @@ def fit_logistic(
     centre, scale, aim = start(X, prior)
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
     hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
-    w = aim
+    w, V = aim, np.empty_like(Z)
     for _ in range(_STEPS):
         p = sigmoid(Z @ w)
         gradient = Z.T @ (yes - p) - hold * (w - aim)
-        curvature = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(hold)
+        np.multiply(Z, (p * (1 - p))[:, None], out=V)
+        curvature = V.T @ Z + np.diag(hold)
         step = np.linalg.solve(curvature, gradient)
         w = w + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-8:

@@ -48,9 +48,10 @@ def _climb(Z: Floats, yes: NDArray[np.bool_], nugget: Ints, hold: Floats, aim: F
     Z, yes, nugget = Z[order], yes[order], nugget[order]
     first = np.flatnonzero(np.diff(nugget, prepend=-1))
     w, u = aim, np.zeros(len(first))
+    V = np.empty_like(Z)
     for _ in range(_STEPS):
         p = sigmoid(Z @ w + u[nugget])
-        V = Z * (p * (1 - p))[:, None]
+        np.multiply(Z, (p * (1 - p))[:, None], out=V)
         both = np.add.reduceat(V, first, axis=0)  # nuggets x columns
         own = both[:, 0] + 1  # the first column is 1
         slope = Z.T @ (yes - p) - hold * (w - aim)

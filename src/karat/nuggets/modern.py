@@ -11,17 +11,21 @@ A question without vital nuggets has no V: it is NaN and left out of the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from karat.nuggets.decisions import Decided
+from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Key, Question
+from karat.nuggets.official import sums_between
 from karat.nuggets.runs import Run
 
 _OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
 """What an okay nugget weighs; a vital one weighs 1."""
+_OKAYS = np.array([[okay] for okay in _OKAY.values()])
+_NONE = np.zeros(0)
 
 
 class Shares(NamedTuple):
@@ -39,19 +43,29 @@ class Shares(NamedTuple):
 
 def shares(run: str, question: Question, decided: Decided) -> Shares:
     """The six scores of an answer."""
-    vital = np.array([nugget.vital for nugget in question.nuggets], dtype=np.bool_)
-    weights = np.where(vital, 1.0, np.array([[okay] for okay in _OKAY.values()]))
-    whole = weights.sum(axis=1).tolist()
-    found = []
-    for strict in (False, True):
-        sums = (weights @ decided.support(strict)).tolist()
-        found += [part / most if most else math.nan for part, most in zip(sums, whole, strict=True)]
-    return Shares(run, question.id, *found)
+    (found,) = _all_shares(run, [question], [decided])
+    return found
 
 
 def score_shares(run: Run, key: Key, decided: Mapping[str, Decided]) -> tuple[Shares, ...]:
     """The scores of every answer of a run; a question without a response has no nugget."""
-    return tuple(shares(run.tag, question, decided[id]) for id, question in key.questions.items())
+    questions = list(key.questions.values())
+    return tuple(_all_shares(run.tag, questions, [decided[q.id] for q in questions]))
+
+
+def _all_shares(
+    run: str, questions: Sequence[Question], decided: Sequence[Decided]
+) -> Iterator[Shares]:
+    """All answers at once: the nuggets of all questions, one after the other."""
+    weights = np.where(np.concatenate([_NONE, *(q.is_vital for q in questions)]), 1.0, _OKAYS)
+    support = np.concatenate([_NONE, *(one.best for one in decided)])
+    parts = [weights, weights * support, weights * (support >= SUPPORT) * support]
+    ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
+    table = sums_between(np.concatenate(parts), ends).T.tolist()
+    for question, sums in zip(questions, table, strict=True):
+        shared = zip(sums[3:], sums[:3] * 2, strict=True)
+        found = (part / most if most else math.nan for part, most in shared)
+        yield Shares(run, question.id, *found)
 
 
 def mean_shares(rows: Sequence[Shares]) -> Shares:

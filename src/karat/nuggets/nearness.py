@@ -22,6 +22,7 @@ import numpy as np
 
 from karat import _kernel
 from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.words import letters
 from karat.text.recipe import Ragged
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
@@ -41,28 +42,49 @@ class Nearness(NamedTuple):
     relevance: Floats
     """Sentences x nuggets."""
 
-    def tables(self, first: int, most: int) -> Iterator[tuple[slice, Floats]]:
-        """Some nuggets at a time: which, and nuggets x responses x the first of these.
+    def parts(self, first: int, most: int) -> Iterator[tuple[slice, Near]]:
+        """Some nuggets at a time: which, and the likeness for these.
 
-        A table has at most so many numbers, or one nugget.
+        A table of the first responses has at most so many numbers, or one nugget.
         """
         count = len(self.nuggets) - 1
-        wide = max(most // max((len(self.bounds) - 1) * first, 1), 1)
+        wide = max(most // max(first * first, 1), 1)
         for start in range(0, count, wide):
             some = slice(start, min(start + wide, count))
-            yield some, np.ascontiguousarray(np.moveaxis(self._table(some, first), 2, 0))
+            yield some, Near(self._kernels(some))
 
-    def _table(self, some: slice, first: int) -> Floats:
+    def _kernels(self, some: slice) -> list[_kernel.NuggetNearness]:
         bounds = self.nuggets[some.start : some.stop + 1]
         relevance = np.ascontiguousarray(self.relevance[:, some])
-        found = np.zeros((len(self.bounds) - 1, first, len(bounds) - 1))
+        responses = len(self.bounds) - 1
+        found = []
         for units, texts, (order, share) in zip(self.sentences, self.texts, _UNITS, strict=True):
-            most = int(share * len(found))
             mine = _part(texts, int(bounds[0]), int(bounds[-1]))
-            found += _kernel.nugget_nearness(
-                *units, self.bounds, *mine, bounds - bounds[0], relevance, order, most, first, None
+            most = int(share * responses)
+            found.append(
+                _kernel.nugget_nearness(
+                    *units, self.bounds, *mine, bounds - bounds[0], relevance, order, most
+                )
             )
         return found
+
+
+class Near(NamedTuple):
+    """The likeness of the responses to a question for some nuggets: by stems, by characters."""
+
+    units: list[_kernel.NuggetNearness]
+
+    def table(self, first: int) -> Floats:
+        """Nuggets x the first responses x these."""
+        found = sum(unit.table(first, None) for unit in self.units)
+        return np.ascontiguousarray(np.moveaxis(np.asarray(found), 2, 0))
+
+    def sum(self, values: Floats) -> Floats:
+        """Responses x nuggets: the sum of likeness times value over the first responses.
+
+        There is a row of values for each of these, with a column for each nugget.
+        """
+        return np.asarray(sum(unit.sum(values, None) for unit in self.units))
 
 
 def nearness(
@@ -72,7 +94,7 @@ def nearness(
     at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
     """
     descriptions = [text for nugget in pool.nuggets for text in nugget.descriptions]
-    letters = _characters([*parts, *descriptions])
+    characters = letters([*parts, *descriptions])
     sizes = [len(nugget.descriptions) for nugget in pool.nuggets]
     nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     found = []
@@ -80,8 +102,8 @@ def nearness(
     for (start, end), (first, last) in asked:
         mine, own = bounds[start : end + 1], nuggets[first : last + 1]
         here, there = ((int(x[0]), int(x[-1])) for x in (mine, own))
-        sentences = _part(stems, *here), _part(letters, *here)
-        told = _part(texts, *there), _part(letters, *(len(parts) + t for t in there))
+        sentences = _part(stems, *here), _part(characters, *here)
+        told = _part(texts, *there), _part(characters, *(len(parts) + t for t in there))
         mine, own = mine - mine[0], own - own[0]
         relevance = _relevance(sentences[0], mine, told[0], own)
         found.append(Nearness(sentences, mine, told, own, relevance))
@@ -91,11 +113,6 @@ def nearness(
 def _part(rows: Ragged, first: int, last: int) -> Ragged:
     offsets = rows.offsets[first : last + 1]
     return Ragged(rows.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
-
-
-def _characters(texts: list[str]) -> Ragged:
-    views = _kernel.Views.from_strings(texts, 0, len(texts))
-    return Ragged(*_kernel.codepoints(views.lower(), True))
 
 
 def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) -> Floats:
@@ -123,5 +140,7 @@ def _present(rows: Ragged, words: Ints) -> Floats:
 
 def _any(rows: Floats, bounds: Ints) -> Floats:
     """Groups of rows that begin at `bounds`: 1 where any of the group has it."""
-    found = [rows[a:b].max(axis=0, initial=0.0) for a, b in pairwise(bounds.tolist())]
-    return np.stack(found) if found else np.zeros((0, rows.shape[1]))
+    found, some = np.zeros((len(bounds) - 1, rows.shape[1])), np.diff(bounds) > 0
+    if some.any():
+        found[some] = np.maximum.reduceat(rows, bounds[:-1][some], axis=0)
+    return found

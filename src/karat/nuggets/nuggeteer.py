@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,13 +156,25 @@ class Nuggeteer:
     def _tags(self) -> dict[str, int]:
         return {tag: k for k, tag in enumerate(self.pool.runs)}
 
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        """By question: where the responses of each run begin, counted from the question's first."""
+        runs = np.arange(len(self.pool.runs) + 1)
+        bounds = pairwise(self.pool.starts.tolist())
+        return [np.searchsorted(self.pool.run[a:b], runs).tolist() for a, b in bounds]
+
+    @cached_property
+    def _first_cells(self) -> list[int]:
+        cells: list[int] = self.pool.cell_starts.tolist()
+        return cells
+
     def table(self, run: str, question: str, cells: NDArray[Any]) -> NDArray[Any]:
         """The cells of a run's responses to a question: responses x nuggets."""
-        at = self._numbers[question]
-        start, end = self.pool.starts[at : at + 2]
-        number = self._tags[run]
-        first, last = np.searchsorted(self.pool.run[start:end], (number, number + 1))
-        return self.pool.table(cells, at)[first:last]
+        at, number = self._numbers[question], self._tags[run]
+        first, last = self._rows[at][number : number + 2]
+        wide, start = len(self.pool.questions[at].nuggets), self._first_cells[at]
+        mine = cells[start + first * wide : start + last * wide]
+        return mine.reshape(last - first, wide)
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:
@@ -407,13 +420,10 @@ def _with_the_rest(
     if len(rows) == len(pool.texts):
         return held.probabilities, held.carried
     rest = np.setdiff1d(np.arange(len(pool.texts)), rows)
-    chances = np.empty(int(pool.cell_starts[-1]))
-    carried = np.empty(len(chances), dtype=np.bool_)
-    here, there = pool.cells(rows), pool.cells(rest)
-    chances[here], carried[here] = held.probabilities, held.carried
     models = Models(held.model, fit_calibrated(X, labels))
-    chances[there] = ask(asked, rest, models, progress)
-    carried[there] = chances[there] > held.model.threshold
+    chances = ask(asked, rest, models, progress)
+    carried, here = chances > held.model.threshold, pool.cells(rows)
+    chances[here], carried[here] = held.probabilities, held.carried
     return chances, carried
 
 
@@ -426,18 +436,20 @@ def _one_model(asked: Asked, models: Models, learned: int, progress: Progress) -
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     """Judgements of words that a run no longer has are about another run, an earlier version."""
+    judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
+    asked = set(judged)
     have = {
-        (tag, question, response.normal)
-        for tag, run in runs.items()
-        for question, some in run.answers.items()
-        for response in some
+        words
+        for run, question in {words[:2] for words in asked if words[0] in runs}
+        for response in runs[run].responses(question)
+        if (words := (run, question, response.normal)) in asked
     }
     return Judgements(
         tuple(
             row
-            if row.run not in runs or (row.run, row.question, normal(row.response)) in have
+            if row.run not in runs or words in have
             else row._replace(run=f"{row.run} (earlier)")
-            for row in judgements.rows
+            for row, words in zip(judgements.rows, judged, strict=True)
         )
     )
 

@@ -43,6 +43,8 @@ WEIGHTS = ("vital", "pyramid")
 
 Floats = NDArray[np.float64]
 
+_NONE = np.zeros(0)
+
 
 class Counts(NamedTuple):
     """What a score is made of; counts of several questions add up to those of all (micro)."""
@@ -122,41 +124,69 @@ class Official:
 
     def counts(self, question: Question, responses: Sequence[Response], decided: Decided) -> Counts:
         """What an answer returned, what there is, and what it may and does cost."""
-        carried = decided.support(self.strict) > 0
-        weight = weights(question, self.weights)
-        allowance = float(ALLOWANCE * carried.sum())
-        return Counts(float(weight @ carried), float(weight.sum()), allowance, length(responses))
+        ((returned, total, carried, *_),) = self._sums([question], [decided])
+        return Counts(returned, total, ALLOWANCE * carried, length(responses))
 
     def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
         """The score of a run from what was decided on every question."""
         rows, counts, skipped = [], [], []
-        for id, question in key.questions.items():
-            found = self.counts(question, run.responses(id), decided[id])
-            if not found.total:
-                skipped.append(id)
+        questions = list(key.questions.values())
+        table = self._sums(questions, [decided[question.id] for question in questions])
+        for question, (returned, total_, carried, *vital) in zip(questions, table, strict=True):
+            if not total_:
+                skipped.append(question.id)
                 continue
-            counts.append(found)
-            rows.append(self._row(run, question, decided[id], found))
+            answer = run.responses(question.id)
+            counts.append(Counts(returned, total_, ALLOWANCE * carried, length(answer)))
+            kinds = int(vital[0]), int(carried - vital[0]), int(vital[1])
+            rows.append(self._row(run, question, decided[question.id], counts[-1], kinds))
         micro = measure(total(counts), self.beta)
         return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
-    def _row(self, run: Run, question: Question, decided: Decided, found: Counts) -> QuestionScore:
-        carried = decided.support(self.strict) > 0
-        vital = np.array([nugget.vital for nugget in question.nuggets])
+    def _sums(
+        self, questions: Sequence[Question], decided: Sequence[Decided]
+    ) -> list[tuple[float, ...]]:
+        """Of each answer: r, R, nuggets carried, vital ones carried, and vital ones in the key."""
+        support = np.concatenate([_NONE, *(one.support(self.strict) for one in decided)])
+        weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
+        vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
+        carried = support > 0
+        ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
+        parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
+        return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
+
+    def _row(
+        self,
+        run: Run,
+        question: Question,
+        decided: Decided,
+        found: Counts,
+        kinds: tuple[int, int, int],
+    ) -> QuestionScore:
+        vital_returned, okay_returned, vital = kinds
         return QuestionScore(
             run.tag,
             question.id,
             *measure(found, self.beta),
-            int((carried & vital).sum()),
-            int((carried & ~vital).sum()),
-            int(vital.sum()),
-            int((~vital).sum()),
+            vital_returned,
+            okay_returned,
+            vital,
+            len(question.nuggets) - vital,
             found.length,
             found.allowance,
             len(run.responses(question.id)),
             decided.judged,
             decided.undecided,
         )
+
+
+def sums_between(rows: Floats, ends: NDArray[np.int64]) -> Floats:
+    """Rows x groups of columns: the sum of each group, from one end to the next."""
+    found = np.zeros((len(rows), len(ends) - 1))
+    some = np.diff(ends) > 0  # an empty one would have its neighbour's
+    if some.any():
+        found[:, some] = np.add.reduceat(rows, ends[:-1][some], axis=1)
+    return found
 
 
 def length(responses: Iterable[Response]) -> int:
@@ -167,7 +197,7 @@ def length(responses: Iterable[Response]) -> int:
 def weights(question: Question, kind: str = "vital") -> Floats:
     """What each nugget counts for recall."""
     if kind == "vital":
-        return np.array([float(nugget.vital) for nugget in question.nuggets])
+        return question.is_vital.astype(np.float64)
     for nugget in question.nuggets:
         if nugget.votes is None:
             raise InputError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,9 +83,16 @@ class Pool:
     @cached_property
     def same(self) -> Ints:
         """A number for each response that identical responses to a question share."""
-        seen: dict[tuple[int, str], int] = {}
-        words = zip(self.question.tolist(), map(normal, self.texts), strict=True)
-        return np.array([seen.setdefault(pair, len(seen)) for pair in words], dtype=np.int64)
+        hashes = np.array([hash(normal(text)) for text in self.texts], dtype=np.int64)
+        order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
+        same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
+        first = np.arange(len(order))
+        for a, b in pairwise(np.flatnonzero(np.append(np.insert(~same, 0, True), True)).tolist()):
+            if b - a > 1:
+                seen: dict[str, int] = {}  # hashes may be equal by chance
+                rows = order[a:b].tolist()
+                first[rows] = [seen.setdefault(normal(self.texts[row]), row) for row in rows]
+        return np.unique(first, return_inverse=True)[1].ravel().astype(np.int64)
 
     def table(self, cells: Floats, question: int) -> Floats:
         """The cells of a question as responses x nuggets."""

@@ -25,13 +25,31 @@ class Response:
 @lru_cache(maxsize=4096)  # of one answer there are as many judgements as nuggets
 def normal(text: str) -> str:
     """A response as judgements are looked up by: white space and case do not matter."""
-    return " ".join(text.split()).casefold()
+    return _spaced(text).casefold()
 
 
 @lru_cache(maxsize=4096)  # A, F and intervals all ask
 def characters(text: str) -> int:
     """The length of a response, white space not counted."""
-    return len("".join(text.split()))
+    found = _spaced(text)
+    return len(found) - found.count(" ")
+
+
+@lru_cache(maxsize=4096)
+def _spaced(text: str) -> str:
+    """The text with one blank for white space, and none at its ends.
+
+    Most texts are so already: of all white space only the blank is printable.
+    """
+    if text.isprintable() and "  " not in text and text == text.strip():
+        return text
+    return " ".join(text.split())
+
+
+def forget_responses() -> None:
+    """Forget responses that were looked at, as whoever measures time must."""
+    for cached in (normal, characters, _spaced):
+        cached.cache_clear()
 
 
 @dataclass(frozen=True)

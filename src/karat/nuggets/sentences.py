@@ -15,12 +15,22 @@ import numpy as np
 
 from karat.nuggets.pool import Ints
 
-_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+_END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
+"""Line ends, or a mark, which stays, and white space after it. That it begins with a set of
+characters makes it several times as fast as one that looks behind everywhere."""
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text; at least one, which may be empty."""
-    return [part for part in _END.split(text) if part] or [""]
+    found, start = [], 0
+    for match in _END.finditer(text):
+        end = match.start() + (text[match.start()] != "\n")
+        if end > start:
+            found.append(text[start:end])
+        start = match.end()
+    if start < len(text):
+        found.append(text[start:])
+    return found or [""]
 
 
 def cut_sentences(texts: Sequence[str]) -> tuple[list[str], Ints]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from math import lgamma, log
 from typing import NamedTuple
@@ -218,12 +219,21 @@ def _log_own(counts: Floats) -> float:
 
 
 def _log_betas(counts: Floats) -> Floats:
-    values = [_log_beta(fp, tn) + _log_beta(fn, tp) for fp, tn, fn, tp in counts.tolist()]
-    return np.array(values)
+    fp, tn, fn, tp = counts.T.astype(np.int64)
+    factorials = _log_factorials(int(counts[0].sum()).bit_length() if len(counts) else 0)
+    return _log_beta(fp, tn, factorials) + _log_beta(fn, tp, factorials)
 
 
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a + 1) + lgamma(b + 1) - lgamma(a + b + 2)
+def _log_beta(a: Ints, b: Ints, factorials: Floats) -> Floats:
+    """log B(a + 1, b + 1) of counts."""
+    found: Floats = factorials[a] + factorials[b] - factorials[a + b + 1]
+    return found
+
+
+@cache
+def _log_factorials(bits: int) -> Floats:
+    """log k! of all k that have so many bits, and one more."""
+    return np.array([lgamma(k + 1) for k in range((1 << bits) + 1)])
 
 
 def _log_mean(values: Floats) -> float:

@@ -1,4 +1,7 @@
-"""Words as Pourpre and idf count them: lower-cased, without punctuation, stemmed if asked."""
+"""Words as Pourpre and idf count them: lower-cased, without punctuation, stemmed if asked.
+
+And letters, for what is about characters.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _kernel
+from karat.text.recipe import Ragged
 from karat.text.segments import Texts
 from karat.text.stemmers import stem_words
 from karat.text.tokens import Vocab, tokenize
@@ -55,3 +60,9 @@ def stems_of(words: Sequence[str], stem: str) -> list[str]:
     stems = stem_words(stem, vocab, 0, target)
     names = target.words(0, len(target))
     return [names[k] for k in stems[ids].tolist()]
+
+
+def letters(texts: Sequence[str]) -> Ragged:
+    """The characters of texts in lower case, white space and all."""
+    views = _kernel.Views.from_strings(list(texts), 0, len(texts))
+    return Ragged(*_kernel.codepoints(views.lower(), True))

@@ -31,8 +31,9 @@ def stem_words(
         return _kernel.porter_nltk(words, start, target)
     import Stemmer
 
-    # A stemmer has a state, so every call (and thread) makes its own; that is cheap.
-    stem = Stemmer.Stemmer(stemmer)
+    # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
+    # stems: each word comes once.
+    stem = Stemmer.Stemmer(stemmer, 0)
     new = words.words(start, len(words))
     try:
         return target.add(stem.stemWords(new))

@@ -22,6 +22,11 @@ class StopList(frozenset[str]):
     def __contains__(self, word: object) -> bool:
         return super().__contains__(_straight(word) if isinstance(word, str) else word)
 
+    def lacks(self, words: Iterable[str]) -> list[bool]:
+        """Of each word whether it is not in the list: `word not in stops`, for many of them."""
+        listed = super().__contains__
+        return [not listed(_straight(word)) for word in words]
+
 
 def _straight(word: str) -> str:
     return word.replace("\u2019", "'")
