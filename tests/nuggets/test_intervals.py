@@ -9,12 +9,10 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
 from karat.nuggets.intervals import (
     Errors,
-    run_errors,
     score_errors,
     score_interval,
     student_quantile,
@@ -79,13 +77,6 @@ def test_coverage_where_the_errors_are_normal(level: float) -> None:
         found = score_interval(guessed[0][half], errors, 20, level)
         covered.append(found.low <= official[0].mean() <= found.high)
     assert np.mean(covered) == pytest.approx(level, abs=0.05)
-
-
-def test_errors_of_a_pool() -> None:
-    pool, labels, _ = pooled()
-    found = run_errors(pool, np.where(labels > 0, 1.0, 0.2), labels)
-    assert found.bias == pytest.approx(0.2 * (1 - pool.run_scores(labels).mean()))
-    assert found.runs == len(pool.runs)
 
 
 def test_bad_input() -> None:

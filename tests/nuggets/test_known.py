@@ -1,4 +1,4 @@
-"""Known judgements win, by words; silence of assessors speaks; the rest is guessed."""
+"""What was judged of the cells of a pool: in their own run, or of identical responses of any."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.known import decide, known_values
+from karat.nuggets.known import corrected_values, own_values, strictly
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run
 
@@ -22,56 +22,55 @@ def told(*rows: Judged) -> Judgements:
     return Judgements(rows)
 
 
-def test_known_judgements_win_over_guesses() -> None:
+def test_a_response_is_known_by_its_words() -> None:
     mine = pool(new=["The  FIRST", "other words"])
-    rows = told(Judged("q", "a", "the first", 0.0), Judged("q", "b", "the first", 0.5))
-    found = decide(mine, np.array([9.0, 0.0, 9.0, 0.0]), 1.0, rows)
-    assert found.known.tolist() == [True, True, False, False]
-    assert found.guessed.tolist() == [False, False, True, True]
-    assert found.value.tolist() == [0, 0.5, 1, 0]
-    assert found.share_known == 0.5
-
-
-def test_a_score_must_exceed_the_threshold() -> None:
-    found = decide(pool(new=["x"]), np.array([1.0, 1.1]), 1.0)
-    assert found.value.tolist() == [0, 1]
-    assert not found.known.any()
-
-
-def test_thresholds_may_differ_by_cell() -> None:
-    found = decide(pool(new=["x"]), np.array([1.0, 1.0]), np.array([0.5, 2.0]))
-    assert found.value.tolist() == [1, 0]
+    rows = told(
+        Judged("q", "a", "the first", 0.0, "new"), Judged("q", "b", "the first", 0.5, "new")
+    )
+    for values in (own_values(mine, rows), corrected_values(mine, rows)):
+        np.testing.assert_array_equal(values, [0, 0.5, np.nan, np.nan])
 
 
 def test_of_contradicting_judgements_the_favourable_counts() -> None:
-    rows = told(Judged("q", "a", "x", 1.0, "r"), Judged("q", "a", "X", 0.0, "s"))
-    assert known_values(pool(new=["x"]), rows)[0] == 1.0
+    rows = told(Judged("q", "a", "x", 1.0, "r"), Judged("q", "a", "X", 0.0, "r"))
+    for both in (rows, Judgements(rows.rows[::-1])):
+        np.testing.assert_array_equal(own_values(pool(r=["x"]), both), [1, np.nan])
 
 
-def test_silence_about_a_judged_run_is_a_negative() -> None:
+def test_what_others_said_of_the_same_words_counts_only_if_corrected() -> None:
+    rows = told(Judged("q", "a", "x", 0.0, "r"), Judged("q", "a", "x", 1.0, "s"))
+    mine = pool(r=["x"], s=["x"], t=["x"])
+    np.testing.assert_array_equal(own_values(mine, rows)[::2], [0, 1, np.nan])
+    np.testing.assert_array_equal(corrected_values(mine, rows)[::2], [1, 1, 1])
+
+
+def test_silence_says_nothing() -> None:
     rows = told(Judged("q", "a", "x", 1.0, "old"))
-    mine = pool(old=["x", "y"], new=["x", "y", "z"])
-    found = known_values(mine, rows).reshape(-1, 2)
-    # `old` carries a with its x; of its y nothing is known for a, but b is nowhere in it.
-    assert found[0].tolist() == [1, 0]
-    assert np.isnan(found[1, 0])
-    assert found[1, 1] == 0
-    # The same words are judged the same in another run; other words are not.
-    assert found[2].tolist() == [1, 0]
-    assert found[3, 1] == 0
-    assert np.isnan(found[4]).all()
+    mine = pool(old=["x", "y"])
+    for values in (own_values(mine, rows), corrected_values(mine, rows)):
+        np.testing.assert_array_equal(values, [1, np.nan, np.nan, np.nan])
 
 
-def test_silence_about_a_run_left_out_says_nothing() -> None:
-    rows = told(Judged("q", "a", "x", 1.0, "old")).without(["old"])
-    assert np.isnan(known_values(pool(old=["x", "y"]), rows)).all()
+def test_the_same_words_twice_in_a_run_are_judged_once() -> None:
+    rows = told(Judged("q", "b", "x", 1.0, "r"))
+    np.testing.assert_array_equal(own_values(pool(r=["x", "X"]), rows)[1::2], [1, 1])
 
 
-def test_rows_without_a_run_imply_nothing() -> None:
-    found = known_values(pool(new=["x"]), told(Judged("q", "a", "x", 1.0)))
-    assert found[0] == 1
-    assert np.isnan(found[1])
+def test_rows_about_other_things_are_passed_over() -> None:
+    rows = told(
+        Judged("q", "a", "x", 1.0),
+        Judged("q", "a", "x", 1.0, "other"),
+        Judged("q", "c", "x", 1.0, "r"),
+        Judged("p", "a", "x", 1.0, "r"),
+        Judged("q", "a", "y", 1.0, "r"),
+    )
+    assert np.isnan(own_values(pool(r=["x"]), rows)).all()
 
 
-def test_an_empty_pool_is_known_by_nobody() -> None:
-    assert decide(pool(new=[]), np.zeros(0), 1.0, told()).share_known == 0.0
+def test_strictly_support_in_part_is_none() -> None:
+    found = strictly(np.array([0.0, 0.5, 1.0, np.nan]))
+    np.testing.assert_array_equal(found, [0, 0, 1, np.nan])
+
+
+def test_an_empty_pool_has_no_cells() -> None:
+    assert own_values(pool(new=[]), told()).size == corrected_values(pool(new=[]), told()).size == 0

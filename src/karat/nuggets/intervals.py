@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.errors import InputError
-from karat.nuggets.pool import Floats, Pool
+from karat.nuggets.pool import Floats
 from karat.stats.distributions import student_tail
 
 
@@ -117,12 +117,6 @@ def whole_errors(guessed: Floats, official: Floats) -> Errors:
 def _spread(errors: Floats) -> float:
     """The variance of runs' errors (the last axis), and of their means in several tables."""
     return float(errors.var(axis=-1, ddof=1).mean() + errors.mean(axis=-1).var())
-
-
-def run_errors(pool: Pool, estimates: Floats, labels: Floats) -> Errors:
-    """The errors of the runs of a pool: estimates of cells against the assessors' labels."""
-    official = pool.question_scores((labels > 0).astype(np.float64))
-    return score_errors(pool.question_scores(estimates), official)
 
 
 def score_interval(

@@ -66,7 +66,7 @@ class Judgements:
         return found
 
     @cached_property
-    def _of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
+    def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
         """(run, question, normalised response) -> nugget -> value, from the run's rows alone."""
         from karat.nuggets.runs import normal
 
@@ -83,7 +83,7 @@ class Judgements:
         of the same words elsewhere.
         """
         found: Mapping[str, float] = self.of_response.get((question, text), {})
-        mine = {} if own is None else self._of_run.get((own, question, text), {})
+        mine = {} if own is None else self.of_run.get((own, question, text), {})
         return {**found, **mine} if mine else found
 
     def without(self, runs: Iterable[str]) -> Judgements:

@@ -1,80 +1,33 @@
-"""What is known of a pool, cell by cell, and what is guessed from scores.
+"""What was judged of the responses of a pool, cell by cell; NaN where nothing was.
 
-A known judgement always wins. A response is known by its words, whoever submitted it, white space
-and case apart. Assessors list what they found, so silence speaks too: if a run was judged on a
-question, and none of its responses was judged to carry a nugget, each of them is known not to.
+A response is known by its words, white space and case apart. A run's silence says nothing here:
+readers of files in which it speaks have put it into rows, and an assessor who is halfway through is
+silent, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.nuggets.judgements import SUPPORT, Judgements
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import normal
 
 
-@dataclass(frozen=True, eq=False)
-class Decisions:
-    """For every cell of a pool whether it is known, and its value: known, or guessed 0 or 1."""
-
-    known: NDArray[np.bool_]
-    value: Floats
-
-    @property
-    def guessed(self) -> NDArray[np.bool_]:
-        """The cells that nobody has judged."""
-        return ~self.known
-
-    @property
-    def share_known(self) -> float:
-        """The share of cells that are known."""
-        return float(self.known.mean()) if len(self.known) else 0.0
-
-
-def decide(
-    pool: Pool, scores: Floats, threshold: float | Floats, judgements: Judgements | None = None
-) -> Decisions:
-    """The response carries every nugget whose score exceeds the threshold, unless it is known."""
-    told = known_values(pool, judgements) if judgements else np.full(len(scores), np.nan)
-    known = ~np.isnan(told)
-    return Decisions(known, np.where(known, told, (scores > threshold).astype(np.float64)))
-
-
-def known_values(pool: Pool, judgements: Judgements) -> Floats:
-    """What is known of every cell; NaN where nothing is."""
-    found = _with_silence(pool, judgements)
-    values = []
-    for i, words in enumerate(map(normal, pool.texts)):
-        question = pool.questions[pool.question[i]]
-        keys = ((question.id, nugget.id, words) for nugget in question.nuggets)
-        values += [found.get(key, np.nan) for key in keys]
-    return np.array(values, dtype=np.float64)
-
-
 def own_values(pool: Pool, judgements: Judgements) -> Floats:
-    """What was judged of every cell in its own run, for measuring agreement; NaN where nothing was.
-
-    Here identical responses of other runs do not count. Nor does a run's silence: readers of files
-    in which it speaks have put it into rows, and an assessor who is halfway through is silent, too.
-    """
-    best: dict[int, float] = {}
-    columns = [
-        {nugget.id: j for j, nugget in enumerate(question.nuggets)} for question in pool.questions
-    ]
-    keys = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
-    places = _places(pool, keys)
-    for key, row in zip(keys, judgements.rows, strict=True):
-        for question, first in places[key]:
-            cell = first + columns[question].get(row.nugget, -first - 1)
-            if cell >= 0 and not best.get(cell, -1.0) >= row.value:
-                best[cell] = row.value
+    """What was judged of every cell in its own run; identical responses of others do not count."""
     found = np.full(int(pool.cell_starts[-1]), np.nan)
-    found[np.array([*best], dtype=np.int64)] = [*best.values()]
+    judged = {(run, question) for run, question, _ in judgements.of_run}
+    first = 0
+    for run, q, text in _responses(pool):
+        question = pool.questions[q]
+        if (pool.runs[run], question.id) in judged:  # most responses of large sets are not
+            said = judgements.of_run.get((pool.runs[run], question.id, normal(text)), {})
+            for j, nugget in enumerate(question.nuggets) if said else ():
+                found[first + j] = said.get(nugget.id, np.nan)
+        first += len(question.nuggets)
     return found
 
 
@@ -83,10 +36,9 @@ def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
 
     A response carries a nugget if an identical one, of any system, was judged to carry it.
     """
-    names = [question.id for question in pool.questions]
     found: list[float] = []
-    for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
-        said = judgements.about(names[q], normal(text))
+    for _, q, text in _responses(pool):
+        said = judgements.about(pool.questions[q].id, normal(text))
         found += [said.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
     return np.array(found, dtype=np.float64)
 
@@ -96,44 +48,6 @@ def strictly(values: Floats) -> Floats:
     return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 
-def _places(
-    pool: Pool, judged: Sequence[tuple[str, str, str]]
-) -> dict[tuple[str, str, str], list[tuple[int, int]]]:
-    """Where judged responses stand: question and first cell."""
-    names = [question.id for question in pool.questions]
-    pairs = {(run, question) for run, question, _ in judged}
-    widths = np.diff(pool.nugget_starts)[pool.question]
-    cells = np.cumsum(widths) - widths
-    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {key: [] for key in judged}
-    places = zip(pool.run.tolist(), pool.question.tolist(), cells.tolist(), pool.texts, strict=True)
-    for run, question, first, text in places:
-        tag, name = pool.runs[run], names[question]
-        if (tag, name) in pairs and (key := (tag, name, normal(text))) in found:
-            found[key].append((question, first))
-    return found
-
-
-def _with_silence(pool: Pool, judgements: Judgements) -> dict[tuple[str, str, str], float]:
-    """Judgements by question, nugget and words, and what their silence says."""
-    found = dict(judgements.known)
-    nuggets = {question.id: question.nuggets for question in pool.questions}
-    carried = {(row.run, row.question, row.nugget) for row in judgements.rows if row.value > 0}
-    for (run, question), words in _submitted(pool, judgements).items():
-        for nugget in nuggets.get(question, ()):
-            if (run, question, nugget.id) not in carried:
-                for text in words:
-                    found.setdefault((question, nugget.id, text), 0.0)
-    return found
-
-
-def _submitted(pool: Pool, judgements: Judgements) -> dict[tuple[str, str], set[str]]:
-    """The responses of every run that was judged on a question."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for row in judgements.rows:
-        if row.run:
-            found.setdefault((row.run, row.question), set()).add(normal(row.response))
-    for text, run, question in zip(pool.texts, pool.run, pool.question, strict=True):
-        mine = pool.runs[run], pool.questions[question].id
-        if mine in found:
-            found[mine].add(normal(text))
-    return found
+def _responses(pool: Pool) -> Iterator[tuple[int, int, str]]:
+    """Run, question and text, in the order of the cells."""
+    return zip(pool.run.tolist(), pool.question.tolist(), pool.texts, strict=True)
