@@ -76,7 +76,7 @@ def _of_trees(name: str) -> TreeAccuracy:
     if not isinstance(found, TreeAccuracy):
         raise InputError(
             f"-m {name}: only tree accuracies have treelets; write for example "
-            f"generation_tree_accuracy (for words without trees there is karat grid)"
+            "generation_tree_accuracy (for words without trees there is karat grid)"
         )
     return found
 
@@ -90,7 +90,7 @@ def _explained(
     if not isinstance(refs, Trees):
         raise InputError(
             f"{refs.name} has no trees: {metric.name} needs dependency trees as references, a "
-            f".conllu file"
+            ".conllu file"
         )
     texts = zip(places, lines.strings(places), strict=True)
     return [ShownTree(place + 1, metric.explain(text, refs[place])) for place, text in texts]

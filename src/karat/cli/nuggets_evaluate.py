@@ -59,6 +59,7 @@ def command(
     with Bar() as progress:
         found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
         housed = with_institutions(found, institution)
-        asked = {"corrected": corrected, "strict": strict}
-        result = evaluate(housed, by, beta, progress, paper=paper, idf=idf, **asked)
+        result = evaluate(
+            housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict
+        )
     show(evaluation_document(found.name, result, options.command_line()), format, output)

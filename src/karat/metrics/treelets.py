@@ -11,7 +11,6 @@ where R is the number of the tree's words. Positions are counted from 0.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,13 +98,12 @@ class TreeExplanation:
     @property
     def counts(self) -> dict[str, int]:
         """Substitutions, insertions, deletions and moves of the whole sentence."""
-        found = Counter(
-            substitutions=sum(treelet.substitutions for treelet in self.treelets),
-            insertions=sum(treelet.insertions for treelet in self.treelets) + len(self.besides),
-            deletions=sum(treelet.deletions for treelet in self.treelets) + len(self.lacking),
-            moves=sum(treelet.moves for treelet in self.treelets),
-        )
-        return dict(found)
+        return {
+            "substitutions": sum(treelet.substitutions for treelet in self.treelets),
+            "insertions": sum(treelet.insertions for treelet in self.treelets) + len(self.besides),
+            "deletions": sum(treelet.deletions for treelet in self.treelets) + len(self.lacking),
+            "moves": sum(treelet.moves for treelet in self.treelets),
+        }
 
     @property
     def errors(self) -> int:
@@ -153,7 +151,7 @@ def _one_or_several(metric: TreeAccuracy, references: Tree | Sequence[Tree]) -> 
     if not isinstance(trees, list | tuple) or not all(isinstance(tree, Tree) for tree in trees):
         raise InputError(
             f"{metric.name} is explained by dependency trees: give a Tree or a list of them as "
-            f"references"
+            "references"
         )
     if not trees:
         raise InputError("no reference was given: at least one is needed")

@@ -158,12 +158,18 @@ def evaluate(
     pool, labels = judged_pool(nuggets, strict=strict)
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     fold = tuning_folds(pool, by, paper.on_responses)
-    asked = settings(paper.classifier)
-    teach = paper.on_responses
-    trials = tune(pool, labels, by, asked, source, progress, on_responses=teach, official=judged)
+    trials = tune(
+        pool,
+        labels,
+        by,
+        settings(paper.classifier),
+        source,
+        progress,
+        on_responses=paper.on_responses,
+        official=judged,
+    )
     near = None if by == "question" else Likeness(pool)
-    weigh = source.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
-    X = evidence(pool, idf=weigh)
+    X = evidence(pool, idf=source.of_classifier(pool, EvidenceSettings().classifier))
     calibrated = cross_validate(pool, X, labels, fold, near, progress=progress, official=judged)
     official = pool.run_scores(np.where(judged > 0, 1.0, 0.0))
 
@@ -171,22 +177,23 @@ def evaluate(
         return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
 
     how = replace(paper, classifier=best(trials).classifier)
+    classic, guessed = Official(beta, strict=strict), pool.run_scores(calibrated.probabilities)
+    known, alone = _guesses_alone(pool, judged, calibrated, best(trials))
     return Evaluation(
-        by,
-        tuple(trials),
-        calibrated,
-        tuple(
-            _baselines(nuggets, pool, official, source, Official(beta, strict=strict), corrected)
-        ),
-        tuple(try_models(pool, labels, by, how, source, progress, judged)),
-        tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
-        dict(zip(pool.runs, official.tolist(), strict=True)),
-        dict(zip(pool.runs, pool.run_scores(calibrated.probabilities).tolist(), strict=True)),
-        _intervals(pool, calibrated, judged),
-        source,
-        corrected,
-        strict,
-        *_guesses_alone(pool, judged, calibrated, best(trials)),
+        by=by,
+        trials=tuple(trials),
+        calibrated=calibrated,
+        baselines=tuple(_baselines(nuggets, pool, official, source, classic, corrected)),
+        models=tuple(try_models(pool, labels, by, how, source, progress, judged)),
+        curves=tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
+        official=dict(zip(pool.runs, official.tolist(), strict=True)),
+        guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
+        intervals=_intervals(pool, calibrated, judged),
+        idf=source,
+        corrected=corrected,
+        strict=strict,
+        known=known,
+        alone=alone,
     )
 
 

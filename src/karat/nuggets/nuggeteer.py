@@ -205,28 +205,27 @@ class Nuggeteer:
     def intervals(
         self, run: Run, decided: Mapping[str, Decided], how: Official, *, general: bool = False
     ) -> RunIntervals | None:
-        """Intervals of A and of F, on these questions; None for a run that answered nothing.
-
-        If `general`, on questions like these, of which these are a sample; one question is none.
-
-        None, too, where nothing tells how wrong the paper's classifier is: the errors that serve
-        for lack of measured ones are those of the other.
+        """Intervals of A and of F on these questions; if `general`, on questions like these.
 
         They are about the score that is shown once the run is judged whole. Scores are expected
         ones, with what judgements say in place of guesses, less their bias; an interval is made to
         hold the score that decisions give, which is what reports show. Only what is guessed can be
         wrong, and, by `doubt`, what is known from another run alone. A question without a response
         scores 0, and nothing is wrong there.
+
+        None for a run that answered nothing; if `general`, from one question, which is no sample;
+        and where nothing tells how wrong the paper's classifier is: the errors that serve for lack
+        of measured ones are those of the other.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
+        if general and len(questions) < 2:
+            return None
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
         if not answered or (self.classifier == PAPER and self.errors(how) is PRIOR_ALL):
             return None
         errors = self._errors_of(run, decided, answered, how)
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
         told, shown = of_answers(questions, run, decided, how, chances)
-        if general and len(questions) < 2:
-            return None
         share = _interval(told.share, errors.share, general)
         ends = _f(told.official, shown.official, errors, how, general)
         return RunIntervals(share.around(float(shown.share.mean())), *ends)
@@ -274,15 +273,17 @@ def _f(
 
 
 def _interval(scores: Floats, errors: Errors, general: bool) -> Interval:
-    """On these questions; or in general, where what is unsure about these is unsure, too: a few
-    scores may by chance be more alike than their errors are large."""
+    """On these questions; or in general, which holds that on these."""
     here = score_interval(scores, errors, len(scores))
+    # A few scores may by chance be more alike than their errors are large.
     return here.joined(score_interval(scores, errors)) if general else here
 
 
 def _pseudo_values(told: Returned, beta: float) -> Floats:
-    """Of F micro, one for each question k: n F - (n - 1) F without k. The variance of their mean is
-    the jackknife's of F; their mean is F, less the jackknife's bias."""
+    """The jackknife's, of F micro: n F - (n - 1) F without k, for each of n questions k.
+
+    The variance of their mean is the jackknife's of F; their mean is F, less the jackknife's bias.
+    """
     kept = np.flatnonzero(told.total > 0)
     without = [told.kept(np.arange(len(told.total)) != k).summed().f(beta) for k in kept]
     return np.asarray(len(kept) * told.summed().f(beta) - (len(kept) - 1) * np.array(without))
@@ -327,10 +328,9 @@ def nuggeteer(
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
     labels = own_values(pool, judgements)
-    idf = rule.idf.of_classifier(pool, replace(EvidenceSettings().classifier, stop="none"))
+    idf = rule.idf.of_classifier(pool, EvidenceSettings().classifier)
     asked = Asked(pool, labels, idf)
-    calibrated = _calibrated(asked, measured, progress)
-    calibrated = replace(calibrated, rule=rule)
+    calibrated = replace(_calibrated(asked, measured, progress), rule=rule)
     if rule.classifier == CALIBRATED:
         return calibrated
     if rule.classifier == AUTO and calibrated.measured is None:

@@ -66,12 +66,12 @@ def score_nuggets(
     under another one.
     """
     how, names = how or Official(), judged_as or {}
+    own = {tag: None if corrected else names.get(tag, tag) for tag in nuggets.runs}
 
     def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
         return tuple(
-            _scored(nuggets, run, how, found, own, general, progress)
+            _scored(nuggets, run, how, found, own[tag], general, progress)
             for tag, run in nuggets.runs.items()
-            for own in (None if corrected else names.get(tag, tag),)
         )
 
     found = nuggeteer(nuggets, progress, rule=rule) if guess else None

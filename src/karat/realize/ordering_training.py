@@ -123,7 +123,7 @@ def _scales(
     seed: int,
     step: Step,
 ) -> Scales:
-    """Of each half the trees that a model of the other half has not seen."""
+    """The mean of what each half's model teaches on the other half, which it has not seen."""
     of_first, found = _folds(treebank, 2) == 0, []
     for half in range(halves):
         seen, unseen = (

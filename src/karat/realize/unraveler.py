@@ -95,8 +95,8 @@ class _Expansion:
         return self.states - 1
 
     def subtree(self, node: int, start: int, end: int, depth: int = 0) -> bool:
-        """Whether it went in; every step down has an arc of its own."""
-        if depth == MOST_DRAWN:
+        """Whether it went in."""
+        if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
             return False
         if node not in self.treelets:
             self.arcs.append((start, end, node))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from karat.metrics.bitext import Explanation
 from karat.metrics.edits import Alignment
 from karat.report.cells import brief, several
+from karat.report.edit_rows import EDIT_COLUMNS, edit_rows
 from karat.report.edits_svg import edits_html, edits_svg
 from karat.report.edits_text import edits_sketch
 from karat.report.grid_svg import grid_svg
@@ -45,12 +46,7 @@ _RUNS = (
 _EDITS = (
     _SEGMENT,
     Column("reference", "Reference", align="right"),
-    Column("kind", "Kind"),
-    Column("reference_position", "Reference position", align="right"),
-    Column("reference_word", "Reference word"),
-    Column("candidate_position", "Candidate position", align="right"),
-    Column("candidate_word", "Candidate word"),
-    Column("move", "Move", align="right"),
+    *EDIT_COLUMNS,
 )
 
 
@@ -172,15 +168,6 @@ def _run_rows(one: Shown) -> Iterator[dict[str, Cell]]:
 
 def _edit_rows(one: Shown) -> Iterator[dict[str, Cell]]:
     edits = one.matching.edits()
-    for step in edits.operations:
-        i, j = step.reference, step.candidate
-        yield {
-            "segment": one.segment,
-            "reference": one.matching.nearest + 1,
-            "kind": step.kind,
-            "reference_position": None if i is None else i + 1,
-            "reference_word": None if i is None else edits.reference[i],
-            "candidate_position": None if j is None else j + 1,
-            "candidate_word": None if j is None else edits.candidate[j],
-            "move": None if step.move is None else step.move + 1,
-        }
+    places = range(len(edits.reference)), range(len(edits.candidate))
+    for row in edit_rows(edits, *places):
+        yield {"segment": one.segment, "reference": one.matching.nearest + 1, **row}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from karat.metrics.edits import Alignment
 from karat.metrics.treelets import TreeExplanation, Treelet
 from karat.report.cells import brief, several
+from karat.report.edit_rows import EDIT_COLUMNS, edit_rows
 from karat.report.edits_svg import edits_html, edits_svg
 from karat.report.edits_text import edits_sketch
 from karat.report.table import Cell, Column, Document, Figure, Table
@@ -48,12 +49,7 @@ _EDITS = (
     _SEGMENT,
     Column("head", "Head"),
     Column("head_position", "Head position", align="right"),
-    Column("kind", "Kind"),
-    Column("reference_position", "Reference position", align="right"),
-    Column("reference_word", "Reference word"),
-    Column("candidate_position", "Candidate position", align="right"),
-    Column("candidate_word", "Candidate word"),
-    Column("move", "Move", align="right"),
+    *EDIT_COLUMNS,
 )
 
 
@@ -174,18 +170,10 @@ def _alone(found: TreeExplanation, kind: str, count: int) -> dict[str, Cell]:
 def _edit_rows(one: ShownTree) -> Iterator[dict[str, Cell]]:
     """What was done in every treelet, with places in the whole texts."""
     for treelet in one.found.treelets:
-        order = sorted(treelet.places)
-        words = _counted(treelet)
-        for step in words.operations:
-            i, j = step.reference, step.candidate
-            yield {
-                "segment": one.segment,
-                "head": one.found.tree.words[treelet.head],
-                "head_position": treelet.head + 1,
-                "kind": step.kind,
-                "reference_position": None if i is None else treelet.nodes[i] + 1,
-                "reference_word": None if i is None else words.reference[i],
-                "candidate_position": None if j is None else order[j] + 1,
-                "candidate_word": None if j is None else words.candidate[j],
-                "move": None if step.move is None else step.move + 1,
-            }
+        head: dict[str, Cell] = {
+            "segment": one.segment,
+            "head": one.found.tree.words[treelet.head],
+            "head_position": treelet.head + 1,
+        }
+        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places)):
+            yield {**head, **row}

@@ -71,7 +71,7 @@ class Strings(Segments):
             kind = type(strings).__name__
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
-            # A copy of the list (not of the strings): nobody can change it while it is read.
+            # A copy of the sequence (not of the strings): nobody can change it while it is read.
             self._strings = tuple(strings)
         except TypeError as error:
             found = type(strings).__name__
