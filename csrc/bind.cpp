@@ -843,11 +843,7 @@ nb::tuple calibrate_ties(Numbers human, Numbers metric, Offsets offsets, int64_t
     return nb::make_tuple(found.epsilon, found.accuracy, found.groups, found.pairs);
 }
 
-}  // namespace
-
-NB_MODULE(_kernel, m) {
-    m.doc() = "Karat's compiled hot paths. Private: use the packages above it.";
-
+void bind_text(nb::module_& m) {
     nb::class_<PyViews>(m, "Views")
         .def("__len__", &PyViews::size)
         .def_prop_ro("nbytes", &PyViews::bytes)
@@ -888,6 +884,10 @@ NB_MODULE(_kernel, m) {
     m.def("tokenize", &tokenize, "views"_a, "vocab"_a, "tokenizer"_a);
     m.def("codepoints", &py_codepoints, "views"_a, "keep_space"_a);
     m.def("porter_nltk", &porter_nltk, "vocab"_a, "start"_a, "target"_a);
+}
+
+// What metrics count between texts.
+void bind_counts(nb::module_& m) {
     m.def("sum_rows", &sum_rows<double>, "rows"_a.noconvert());
     m.def("sum_rows", &sum_rows<int64_t>, "rows"_a.noconvert());
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
@@ -918,6 +918,9 @@ NB_MODULE(_kernel, m) {
     m.def("tree_places", &tree_places, "result"_a, "words"_a, "heads"_a, "check"_a.none());
     m.def("tie_nodes", &tie_nodes, "result"_a, "words"_a, "heads"_a);
     m.def("check_trees", &check_trees, "heads"_a, "offsets"_a);
+}
+
+void bind_statistics(nb::module_& m) {
     m.def("tally", &py_tally, "draws"_a, "items"_a);
     m.def("chosen_sums", &py_chosen_sums, "words"_a, "rows"_a);
     m.def("average_ranks", &py_average_ranks, "rows"_a);
@@ -926,6 +929,15 @@ NB_MODULE(_kernel, m) {
     m.def("drawn_pearson", &py_drawn_pearson, "human"_a, "metric"_a, "times"_a);
     m.def("calibrate_ties", &calibrate_ties, "human"_a, "metric"_a, "offsets"_a, "band"_a,
           "check"_a.none());
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+    m.doc() = "Karat's compiled hot paths. Private: use the packages above it.";
+    bind_text(m);
+    bind_counts(m);
+    bind_statistics(m);
     bind_nuggets(m);
     bind_words(m);
     bind_treebank(m);

@@ -28,6 +28,12 @@ struct NuggetKey {
         size = questions.shape(0) - 1;
     }
     int64_t count(size_t q) const { return questions[q + 1] - questions[q]; }
+    // Responses x nuggets of all questions.
+    size_t cells(const Offsets& starts) const {
+        int64_t found = 0;
+        for (size_t q = 0; q < size; ++q) found += (starts(q + 1) - starts(q)) * count(q);
+        return static_cast<size_t>(found);
+    }
     NuggetIndex index(size_t q, const double* weights, const NuggetRules& rules) const {
         return {texts, nuggets + questions[q], count(q), weights, rules};
     }
@@ -49,9 +55,7 @@ Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
     const Ragged responses = ragged(r_ids, r_offsets);
     check_starts(starts, key.size, r_offsets.shape(0) - 1);
     check_weights(t_ids, weights, rules);
-    size_t cells = 0;
-    for (size_t q = 0; q < key.size; ++q)
-        cells += static_cast<size_t>((starts(q + 1) - starts(q)) * key.count(q));
+    const size_t cells = key.cells(starts);
     std::vector<double> scores(cells);
     Poll poll{std::move(check)};
     {
@@ -169,7 +173,7 @@ Array<double> nugget_characters(Ids r_ids, Offsets r_offsets, Offsets starts, Id
     check_starts(questions, count, t_offsets.shape(0) - 1);
     check_starts(starts, count, r_offsets.shape(0) - 1);
     return nugget_rows(
-        starts, questions, NuggetCharacters::kColumns, std::move(check),
+        starts, questions, NuggetCharacters::columns, std::move(check),
         [&](int64_t first, int64_t last) { return NuggetCharacters(texts, first, last); },
         [&](NuggetCharacters& worker, int64_t i, double* row) {
             worker.measure(responses.begin(i), responses.length(i), row);
@@ -188,9 +192,7 @@ Array<double> nugget_taught(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
     check_starts(starts, key.size, r_offsets.shape(0) - 1);
     check_weights(t_ids, weights, rules);
     check_weights(r_ids, weights, rules);
-    size_t cells = 0;
-    for (size_t q = 0; q < key.size; ++q)
-        cells += static_cast<size_t>((starts(q + 1) - starts(q)) * key.count(q));
+    const size_t cells = key.cells(starts);
     if (carried.shape(0) != cells || fold.shape(0) != r_offsets.shape(0) - 1)
         throw nb::value_error("expected a flag for every cell and a fold for every response");
     for (size_t i = 0; i < fold.shape(0); ++i)

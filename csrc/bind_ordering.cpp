@@ -350,32 +350,7 @@ Array<int32_t> label_trees(std::vector<Weights> tables, std::vector<int> labels,
     return give(std::move(out), {n, k, size_t{2}});
 }
 
-}  // namespace
-
-void bind_ordering(nb::module_& m) {
-    nb::class_<PyColumns>(m, "TreeColumns")
-        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids,
-                      Offsets>(),
-             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "others"_a,
-             "heads"_a, "offsets"_a)
-        .def("__len__", [](const PyColumns& self) { return self.trees(); });
-    nb::class_<OrderingTrainer>(m, "OrderingTrainer")
-        .def(
-            "__init__",
-            [](OrderingTrainer* self, int bits, int beam, int alternatives, float rate,
-               float dropout, float damping) {
-                const OrderingSettings settings{bits, beam, alternatives, rate, dropout, damping};
-                new (self) OrderingTrainer(settings);
-            },
-            "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a, "damping"_a)
-        .def("train", &train_trees, "columns"_a, "places"_a, "hidden"_a, "chosen"_a, "seed"_a)
-        .def("gradient", &gradient, "columns"_a, "places"_a, "tree"_a, "weights"_a)
-        .def("remember", &OrderingTrainer::remember)
-        .def("mean", [](const OrderingTrainer& self) {
-            auto mean = self.mean();
-            const size_t n = mean.size();
-            return give(std::move(mean), {n});
-        });
+void bind_scales(nb::module_& m) {
     m.attr("TEMPLATES") = most_templates;
     m.attr("FREQUENCIES") = frequencies;
     m.def("feature_classes", &feature_classes, "columns"_a, "places"_a, "chosen"_a, "bits"_a);
@@ -393,6 +368,9 @@ void bind_ordering(nb::module_& m) {
                             {static_cast<size_t>(scale_count)});
             },
             "epochs"_a, "rate"_a, "damping"_a, "decay"_a, "seed"_a);
+}
+
+void bind_labels(nb::module_& m) {
     nb::class_<RowsOfNodes>(m, "RowsOfNodes")
         .def("__len__", [](const RowsOfNodes& self) { return self.rows.size(); })
         .def("of", &rows_of_node, "node"_a);
@@ -420,6 +398,36 @@ void bind_ordering(nb::module_& m) {
           "chosen"_a, "second"_a, "sure"_a);
     m.def("count_labelling", &count_labelling, "columns"_a, "affixes"_a, "chosen"_a, "bits"_a,
           "second"_a);
+}
+
+}  // namespace
+
+void bind_ordering(nb::module_& m) {
+    nb::class_<PyColumns>(m, "TreeColumns")
+        .def(nb::init<Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Symbols, Ids,
+                      Offsets>(),
+             "words"_a, "endings"_a, "shapes"_a, "tags"_a, "fine"_a, "relations"_a, "others"_a,
+             "heads"_a, "offsets"_a)
+        .def("__len__", [](const PyColumns& self) { return self.trees(); });
+    nb::class_<OrderingTrainer>(m, "OrderingTrainer")
+        .def(
+            "__init__",
+            [](OrderingTrainer* self, int bits, int beam, int alternatives, float rate,
+               float dropout, float damping) {
+                const OrderingSettings settings{bits, beam, alternatives, rate, dropout, damping};
+                new (self) OrderingTrainer(settings);
+            },
+            "bits"_a, "beam"_a, "alternatives"_a, "rate"_a, "dropout"_a, "damping"_a)
+        .def("train", &train_trees, "columns"_a, "places"_a, "hidden"_a, "chosen"_a, "seed"_a)
+        .def("gradient", &gradient, "columns"_a, "places"_a, "tree"_a, "weights"_a)
+        .def("remember", &OrderingTrainer::remember)
+        .def("mean", [](const OrderingTrainer& self) {
+            auto mean = self.mean();
+            const size_t n = mean.size();
+            return give(std::move(mean), {n});
+        });
+    bind_scales(m);
+    bind_labels(m);
     m.def("symbols", &symbols_of, "views"_a);
     m.def("order_trees", &order_trees, "weights"_a, "columns"_a, "begin"_a, "end"_a, "k"_a,
           "beam"_a, "alternatives"_a, "model"_a.none(), "words"_a, "weight"_a);

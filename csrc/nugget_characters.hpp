@@ -18,8 +18,8 @@ namespace karat {
 
 class NuggetCharacters {
   public:
-    static constexpr int64_t kLetters = 4;
-    static constexpr size_t kColumns = 2;
+    static constexpr int64_t gram_length = 4;
+    static constexpr size_t columns = 2;
 
     // Texts first … last - 1, as letters.
     NuggetCharacters(const Ragged& texts, int64_t first, int64_t last)
@@ -33,7 +33,7 @@ class NuggetCharacters {
     // For every text the share in the best window, and in all.
     void measure(const int32_t* response, int64_t length, double* rows) {
         find(response, length);
-        for (size_t t = 0; t < slots_.size(); ++t, rows += kColumns) slide(t, rows);
+        for (size_t t = 0; t < slots_.size(); ++t, rows += columns) slide(t, rows);
     }
 
   private:
@@ -50,8 +50,8 @@ class NuggetCharacters {
     }
 
     void add(const int32_t* letters, int64_t length, int64_t t) {
-        windows_[t] = 2 * std::max<int64_t>(length - kLetters + 1, 0) + 10;
-        for (int64_t i = 0; i + kLetters <= length; ++i) {
+        windows_[t] = 2 * std::max<int64_t>(length - gram_length + 1, 0) + 10;
+        for (int64_t i = 0; i + gram_length <= length; ++i) {
             const int32_t left = pairs_.add(both(letters[i], letters[i + 1]));
             const int32_t right = pairs_.add(both(letters[i + 2], letters[i + 3]));
             const int32_t x = grams_.add(both(left, right));
@@ -74,11 +74,11 @@ class NuggetCharacters {
 
     void find(const int32_t* response, int64_t length) {
         for (auto& hits : hits_) hits.clear();
-        if (length < kLetters) return;
+        if (length < gram_length) return;
         known_.resize(length - 1);
         for (int64_t i = 0; i + 1 < length; ++i)
             known_[i] = pairs_.find(both(response[i], response[i + 1]));
-        for (int64_t i = 0; i + kLetters <= length; ++i) {
+        for (int64_t i = 0; i + gram_length <= length; ++i) {
             if (!known_[i] || !known_[i + 2]) continue;
             const int32_t x = grams_.find(both(known_[i], known_[i + 2]));
             if (!x) continue;

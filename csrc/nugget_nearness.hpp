@@ -84,19 +84,19 @@ class NuggetNearness {
         int64_t responses = 0;                 // that have it
     };
 
-    static constexpr int kBits = 21;
+    static constexpr int id_bits = 21;
 
     // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
     // several, are refused by `check`. A token that stands alone may have all of its 32 bits.
     uint64_t key(const int32_t* ids) const {
         uint64_t found = 0;
-        for (int k = 0; k < order_; ++k) found = found << kBits | static_cast<uint32_t>(ids[k]);
+        for (int k = 0; k < order_; ++k) found = found << id_bits | static_cast<uint32_t>(ids[k]);
         return found;
     }
 
     void check(const int32_t* ids, int64_t count) const {
         if (order_ > 1 && std::any_of(ids, ids + count, [](int32_t id) {
-                return static_cast<uint32_t>(id) >> kBits != 0;
+                return static_cast<uint32_t>(id) >> id_bits != 0;
             }))
             throw std::invalid_argument("expected tokens below 2^21 where a unit has several");
     }

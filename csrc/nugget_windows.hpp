@@ -181,7 +181,7 @@ class NuggetWindows {
 
     bool may_raise(const Text& text, const double* best) const {
         for (size_t k = 0; k < kinds_; ++k)
-            if (rough_[k] > best[k] - kRounding * text.totals[k]) return true;
+            if (rough_[k] > best[k] - rounding * text.totals[k]) return true;
         return false;
     }
 
@@ -221,7 +221,7 @@ class NuggetWindows {
     }
 
     // Of a total: far more than the rounding of thousands of steps, far less than any weight.
-    static constexpr double kRounding = 1e-9;
+    static constexpr double rounding = 1e-9;
 
     const int64_t first_;
     const size_t kinds_;

@@ -62,7 +62,7 @@ class TieCalibration {
 
   private:
     // Thresholds that are equally good may differ by the rounding of their sums over size classes.
-    static constexpr double kRounding = 1e-12;
+    static constexpr double rounding = 1e-12;
 
     struct Group {
         int64_t begin, end;
@@ -164,7 +164,7 @@ class TieCalibration {
             for (; i < steps_.size() && steps_[i].gap == gap; ++i)
                 right_[steps_[i].size] += steps_[i].change;
             const double now = accuracy();
-            if (now <= found_.accuracy + kRounding) continue;
+            if (now <= found_.accuracy + rounding) continue;
             found_.accuracy = now;
             found_.epsilon = gap;
         }
