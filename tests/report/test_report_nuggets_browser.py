@@ -142,3 +142,13 @@ def test_only_tables_scroll_sideways(page: Path, width: int) -> None:
     """
     wide, room = ask(page, program, f"--window-size={width},900")
     assert wide <= room
+
+
+def test_all_scores_of_runs_are_in_sight(page: Path) -> None:
+    program = """
+      const frame = document.querySelector(".scroll");
+      return [frame.querySelectorAll("thead th").length, frame.scrollWidth, frame.clientWidth];
+    """
+    columns, wide, room = ask(page, program, "--window-size=1300,900")
+    assert columns >= 17
+    assert wide <= room
