@@ -147,6 +147,7 @@ def test_only_tables_scroll_sideways(page: Path, width: int) -> None:
 def test_all_scores_of_runs_are_in_sight(page: Path) -> None:
     program = """
       const frame = document.querySelector(".scroll");
+      frame.querySelector("tbody td").textContent = "a_run_of_a_very_long_name".repeat(4);
       return [frame.querySelectorAll("thead th").length, frame.scrollWidth, frame.clientWidth];
     """
     columns, wide, room = ask(page, program, "--window-size=1300,900")
