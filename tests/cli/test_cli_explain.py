@@ -69,6 +69,7 @@ def test_the_papers_example_is_read(output: Callable[..., str]) -> None:
     shown = output("explain", "out.txt", "ref.conllu")
     assert "the treelet of estimate" in shown
     assert "2 moved: 2 errors of 3, 0.222 off the accuracy." in shown
+    assert "The reference stands above, the candidate below." in " ".join(shown.split())
     assert "the treelet of for" not in shown
 
 

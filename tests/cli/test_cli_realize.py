@@ -290,6 +290,18 @@ def test_bad_trees_are_refused_by_every_command(place: Path, karat: Run, name: s
     assert not (place / "never.npz").exists()
 
 
+@pytest.mark.parametrize(("tag", "lacking"), [("_", "tags (UPOS)"), ("X", "relations")])
+def test_labels_that_are_not_there_are_not_taken_as_given(
+    place: Path, tag: str, lacking: str
+) -> None:
+    path = place / f"unlabelled-{tag}.conllu"
+    path.write_text(f"1\tthe\t_\t{tag}\t_\t_\t2\t_\t_\t_\n2\tcost\t_\t{tag}\t_\t_\t0\t_\t_\t_\n\n")
+    for command in ("generate", "evaluate", "explain"):
+        done = run(command, place / "model.npz", path, "--inputs", "all")
+        assert f"no {lacking}: give --inputs words" in str(done.exception)
+        assert run(command, place / "model.npz", path, "--inputs", "words").exit_code == 0
+
+
 def refused(done: subprocess.CompletedProcess[bytes], message: str) -> None:
     """One sentence, exit code 2."""
     said = done.stderr.decode()

@@ -142,3 +142,14 @@ def test_only_tables_scroll_sideways(page: Path, width: int) -> None:
     """
     wide, room = ask(page, program, f"--window-size={width},900")
     assert wide <= room
+
+
+def test_all_scores_of_runs_are_in_sight(page: Path) -> None:
+    program = """
+      const frame = document.querySelector(".scroll");
+      frame.querySelector("tbody td").textContent = "a_run_of_a_very_long_name".repeat(4);
+      return [frame.querySelectorAll("thead th").length, frame.scrollWidth, frame.clientWidth];
+    """
+    columns, wide, room = ask(page, program, "--window-size=1300,900")
+    assert columns >= 17
+    assert wide <= room

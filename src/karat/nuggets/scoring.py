@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.nuggets.decisions import Decided, decide_run
-from karat.nuggets.modern import Shares, score_shares
+from karat.nuggets.modern import Shares, mean_shares, score_shares
 from karat.nuggets.nuggeteer import GuessRule, Nuggeteer, RunIntervals, nuggeteer
 from karat.nuggets.official import Official, RunScore
 from karat.nuggets.runs import Run
@@ -39,6 +39,13 @@ class Scoring:
     guesses: Nuggeteer | None = None
     """What guessed, if anything did."""
     beside: tuple[Scored, ...] | None = None
+
+    def __repr__(self) -> str:
+        runs = "; ".join(
+            f"{one.run.tag} F {one.official.macro.f:.4f} A {mean_shares(one.shares).A:.4f}"
+            for one in self.scored
+        )
+        return f"<Scoring: {runs}>"
 
     @property
     def signature(self) -> str:

@@ -17,7 +17,7 @@ from karat.progress import Progress, silent
 from karat.realize.model import RealizerModel
 from karat.realize.seen import count_seen
 from karat.realize.treebank import Treebank
-from karat.realize.trees import INPUTS, InputTrees, Order, Realizer, input_trees
+from karat.realize.trees import INPUTS, InputTrees, Order, Realizer, check_labels, input_trees
 from karat.text.trees import Trees
 
 METRICS = {
@@ -67,6 +67,8 @@ def evaluate_model(
     """All realisers of a model: from words, with tags and relations, or one, then the other."""
     if inputs != "both":
         model.best(inputs)  # an error if there is none, instead of an empty table
+    if inputs != "words":
+        check_labels(treebank)
     rows: list[Evaluated] = []
     kinds = INPUTS if inputs == "both" else (inputs,)
     for kind in kinds:

@@ -180,7 +180,17 @@ def _check_lengths(treebank: Treebank) -> None:
 
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
     """The trees of a CoNLL-U file, or of one in the format of the Surface Realization tasks."""
-    return input_trees(read_treebank(path), inputs, lower=lower)
+    treebank = read_treebank(path)
+    if inputs == "all":
+        check_labels(treebank)
+    return input_trees(treebank, inputs, lower=lower)
+
+
+def check_labels(treebank: Treebank) -> None:
+    """Without any tag or relation a model would take the blanks for labels never seen."""
+    for column, named in ((treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")):
+        if not set(column) - {"", "_"}:
+            raise InputError(f"{treebank.name}: no {named}: give --inputs words")
 
 
 def _keys(*columns: list[str]) -> NDArray[np.int32]:

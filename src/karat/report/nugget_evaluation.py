@@ -242,7 +242,8 @@ def _scatter(found: Evaluation) -> Scatter:
         points,
         line=Line(1.0, 0.0),
         note=f"tau_b {tau:.3f}",
-        caption="One point a run; the line is where both are equal." + _outside(found),
+        caption="One point a run, guessed by the calibrated classifier; the line is where both are "
+        "equal." + _outside(found),
     )
 
 

@@ -102,7 +102,7 @@ def _caption(found: TreeExplanation, treelet: Treelet) -> str:
     share = brief(found.share(treelet.errors))
     return (
         f"{counts}{moved}: {several(treelet.errors, 'error')} of {found.errors:,}, "
-        f"{share} off the accuracy."
+        f"{share} off the accuracy. The reference stands above, the candidate below."
     )
 
 
