@@ -59,7 +59,10 @@ class Decided:
     def credit(self, strict: bool = False) -> list[int | None]:
         """For each nugget the first response that carries it: that one gets the credit."""
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
-        return [int(column.argmax()) if column.any() else None for column in carried.T]
+        if not len(carried):
+            return [None] * carried.shape[1]
+        found = zip(carried.argmax(axis=0).tolist(), carried.any(axis=0).tolist(), strict=True)
+        return [first if some else None for first, some in found]
 
     def by(self, nugget: int, credit: int | None) -> str:
         """What says that a nugget is there, or that no response has it: the weakest source."""
