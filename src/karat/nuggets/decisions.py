@@ -61,8 +61,8 @@ class Decided:
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
         if not len(carried):
             return [None] * carried.shape[1]
-        found = zip(carried.argmax(axis=0).tolist(), carried.any(axis=0).tolist(), strict=True)
-        return [first if some else None for first, some in found]
+        first = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
+        return [at if at >= 0 else None for at in first.tolist()]
 
     def by(self, nugget: int, credit: int | None) -> str:
         """What says that a nugget is there, or that no response has it: the weakest source."""
