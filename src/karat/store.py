@@ -176,7 +176,7 @@ def _check_kind(name: str, about: object, kind: str, version: int) -> None:
         raise InputError(f"{name}: expected a {kind} of Karat, found {found or 'something else'}")
     if about.get("version") != version:
         raise InputError(
-            f"{name}: a {kind} of version {about.get('version')}, and this Karat reads version "
+            f"{name}: a {kind} of version {about.get('version')!r}, and this Karat reads version "
             f"{version}: make it anew"
         )
 

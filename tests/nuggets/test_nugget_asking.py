@@ -16,7 +16,7 @@ import karat as kt
 from karat.nuggets.asking import Ask, none_of_the_others, queue
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.likelihood import excerpt, overlap, spoken
+from karat.nuggets.likelihood import excerpt, overlap, spoken, spoken_for
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
 
@@ -159,6 +159,13 @@ def test_words_that_speak_keep_their_places() -> None:
     ]
     assert all(text[word.start : word.end] == word.text for word in words)
     assert spoken("", Nugget("1", ("a",))) == []
+
+
+def test_words_tell_all_nuggets_that_they_speak_for() -> None:
+    nuggets = [Nugget("1", ("a lamp turns",)), Nugget("2", ("bees",)), Nugget("3", ("lamps",))]
+    found = [(word.text, numbers) for word, numbers in spoken_for("Lamps and bees", nuggets)]
+    assert found == [("Lamps", [0, 2]), ("and", []), ("bees", [1])]
+    assert [word.text for word, _ in spoken_for("no nuggets", [])] == ["no", "nuggets"]
 
 
 def test_chinese_characters_are_words() -> None:

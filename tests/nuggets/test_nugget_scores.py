@@ -136,6 +136,11 @@ def test_partial_support_counts_unless_strict() -> None:
     assert scored(Official(strict=True), asked, ["a"], [[0.5, 1]]).questions[0].recall == 0.5
 
 
+def test_nobody_gets_credit_where_there_are_no_responses() -> None:
+    nothing = Decided(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.bool_))
+    assert nothing.credit() == [None, None, None]
+
+
 def test_undecided_pairs_are_counted_and_get_no_credit() -> None:
     asked = question(*"vo")
     row = scored(Official(), asked, ["a"], [[math.nan, 1]]).questions[0]

@@ -59,7 +59,10 @@ class Decided:
     def credit(self, strict: bool = False) -> list[int | None]:
         """For each nugget the first response that carries it: that one gets the credit."""
         carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
-        return [int(column.argmax()) if column.any() else None for column in carried.T]
+        if not len(carried):
+            return [None] * carried.shape[1]
+        first = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
+        return [at if at >= 0 else None for at in first.tolist()]
 
     def by(self, nugget: int, credit: int | None) -> str:
         """What says that a nugget is there, or that no response has it: the weakest source."""

@@ -50,20 +50,22 @@ def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.flo
 
 def spoken(response: str, nugget: Nugget) -> list[Word]:
     """The words of a response, and which of them speak for a nugget."""
-    return next(spoken_for(response, [nugget]))
+    return [word for word, _ in spoken_for(response, [nugget])]
 
 
-def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[list[Word]]:
-    """The same for several nuggets; the response is taken apart once."""
+def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word, list[int]]]:
+    """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
     places = list(_WORD.finditer(response))
     stems = _stem_sets(
         [*(place[0] for place in places), *(" ".join(n.descriptions) for n in nuggets)]
     )
-    for wanted in stems[len(places) :]:
-        yield [
-            Word(place[0], place.start(), place.end(), bool(wanted & mine))
-            for place, mine in zip(places, stems, strict=False)
-        ]
+    having: dict[str, list[int]] = {}
+    for j, wanted in enumerate(stems[len(places) :]):
+        for stem in wanted:
+            having.setdefault(stem, []).append(j)
+    for place, mine in zip(places, stems, strict=False):
+        found = sorted({j for stem in mine for j in having.get(stem, ())})
+        yield Word(place[0], place.start(), place.end(), bool(found)), found
 
 
 def quoted(words: Sequence[Word]) -> str:

@@ -160,11 +160,10 @@ def _marked(question: Question, text: str) -> str:
     from karat.nuggets.likelihood import spoken_for
 
     pieces, end, count = [], 0, 0
-    for count, same in enumerate(zip(*spoken_for(text, question.nuggets), strict=True), 1):
+    for count, (word, found) in enumerate(spoken_for(text, question.nuggets), 1):
         if count > MOST_WORDS:
             continue
-        word = same[0]
-        nuggets = " ".join(str(j) for j, found in enumerate(same) if found.speaks)
+        nuggets = " ".join(map(str, found))
         shown = quote(word.text)
         gap = " " * (0 < end < word.start)
         pieces += [gap, element("mark", shown, data_nuggets=nuggets) if nuggets else shown]
