@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from functools import cache
 
@@ -48,6 +49,9 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
 @cache
 def language_model() -> LanguageModel:
     return LanguageModel.train(["a b c it", "it a 3", "b b a"], 3, tok="none")
+
+
+atexit.register(language_model.cache_clear)  # or the kernel reports at the end that it was leaked
 
 
 def weights(seed: int) -> NDArray[np.float32]:
