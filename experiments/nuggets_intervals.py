@@ -52,6 +52,7 @@ from karat.nuggets.classifier import forget_texts
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.estimates import returned
 from karat.nuggets.evidence import evidence
+from karat.nuggets.guesses import RunIntervals
 from karat.nuggets.held_out import hold_out
 from karat.nuggets.intervals import score_errors, score_interval, whole_errors
 from karat.nuggets.judgements import Judged, Judgements
@@ -59,7 +60,7 @@ from karat.nuggets.known import own_values
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured, label_noise
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import RunIntervals, _folds, nuggeteer
+from karat.nuggets.nuggeteer import _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Pool, make_pool
 from karat.nuggets.runs import Run, forget_responses

@@ -21,10 +21,10 @@ from karat.cli import nuggets_score
 from karat.cli.nuggets import COMMANDS
 from karat.nuggets.classifier import WEIGHTS
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.guesses import CLASSIFIERS
 from karat.nuggets.idf import pooled_idf
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.modern import mean_shares
-from karat.nuggets.nuggeteer import CLASSIFIERS
 from karat.nuggets.paper import THRESHOLD_MODELS
 from karat.nuggets.sets import NuggetSet
 

@@ -11,9 +11,9 @@ from nuggets.nugget_world import world
 from scipy import stats
 
 import karat as kt
+from karat.nuggets.guesses import RunIntervals
 from karat.nuggets.keys import make_key
 from karat.nuggets.modern import mean_shares
-from karat.nuggets.nuggeteer import RunIntervals
 from karat.nuggets.official import Counts, Official, QuestionScore, measure, total
 from karat.nuggets.scoring import Scored
 from karat.nuggets.sets import NuggetSet

@@ -16,12 +16,13 @@ from karat.nuggets.asking import queue
 from karat.nuggets.calibrated import fit_unjudged
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.evidence import evidence
+from karat.nuggets.guesses import Nuggeteer
 from karat.nuggets.intervals import Errors, Interval, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Key, Nugget, Question, make_key
 from karat.nuggets.measured import PRIOR_ALL, official_scores
 from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import Nuggeteer, nuggeteer
+from karat.nuggets.nuggeteer import nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import make_pool
 from karat.nuggets.runs import Response, Run, make_run

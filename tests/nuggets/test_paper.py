@@ -22,11 +22,12 @@ from karat.nuggets.agreement import agreement
 from karat.nuggets.classifier import Classifier, score, smoothed_idf, trained_score
 from karat.nuggets.decisions import decide_run
 from karat.nuggets.folds import folds
+from karat.nuggets.guesses import AUTO, CALIBRATED, PAPER, GuessRule
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import score_errors, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.known import own_values
-from karat.nuggets.nuggeteer import AUTO, CALIBRATED, PAPER, GuessRule, better, nuggeteer
+from karat.nuggets.nuggeteer import better, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.paper import THRESHOLD_MODELS, Paper, guess
 from karat.nuggets.pool import make_pool
@@ -372,7 +373,8 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.nuggeteer import GuessRule, nuggeteer\n"
+        "from karat.nuggets.guesses import GuessRule\n"
+        "from karat.nuggets.nuggeteer import nuggeteer\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = GuessRule('paper')\n"
         "found = nuggeteer(demo, rule=rule)\n"

@@ -14,11 +14,12 @@ from nuggets.nugget_world import pooled, world
 from oracles import nugget_mixed_loops as loops
 
 from karat.nuggets.decisions import decide_run
+from karat.nuggets.guesses import GuessRule, Nuggeteer, RunIntervals
 from karat.nuggets.intervals import score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.measured import PRIOR_ALL, Measured, prior_errors
-from karat.nuggets.nuggeteer import FOLDS, GuessRule, Nuggeteer, RunIntervals, _folds, nuggeteer
+from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.partly import NOTHING, WHOLE, Part, masks, number_in_answer, part_of
 from karat.nuggets.pool import Pool, make_pool

@@ -11,9 +11,9 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.classifier import Classifier
+from karat.nuggets.guesses import GuessRule
 from karat.nuggets.idf import count_weights, pooled_idf, wordfreq_idf
 from karat.nuggets.idf_sources import IdfSource
-from karat.nuggets.nuggeteer import GuessRule
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper
 from karat.nuggets.pourpre import Pourpre

@@ -11,8 +11,8 @@ import click
 from karat.cli.options import F
 
 if TYPE_CHECKING:
+    from karat.nuggets.guesses import GuessRule
     from karat.nuggets.idf_sources import IdfSource
-    from karat.nuggets.nuggeteer import GuessRule
     from karat.nuggets.paper import Paper
 
 
@@ -287,7 +287,7 @@ def _with(function: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..
 
 
 def _rule(name: str, form: dict[str, Any], idf: str, language: str) -> GuessRule:
-    from karat.nuggets.nuggeteer import GuessRule
+    from karat.nuggets.guesses import GuessRule
 
     changed = [
         key

@@ -14,7 +14,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.nuggets.nuggeteer import GuessRule
+    from karat.nuggets.guesses import GuessRule
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 

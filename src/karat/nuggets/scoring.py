@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.nuggets.decisions import Decided, decide_run
+from karat.nuggets.guesses import GuessRule, Nuggeteer, RunIntervals
 from karat.nuggets.modern import Shares, mean_shares, score_shares
-from karat.nuggets.nuggeteer import GuessRule, Nuggeteer, RunIntervals, nuggeteer
+from karat.nuggets.nuggeteer import nuggeteer
 from karat.nuggets.official import Official, RunScore
 from karat.nuggets.runs import Run
 from karat.nuggets.sets import NuggetSet

@@ -14,7 +14,7 @@ from dataclasses import fields
 
 from karat import __version__
 from karat.metrics.settings import to_text
-from karat.nuggets.nuggeteer import PAPER, Nuggeteer
+from karat.nuggets.guesses import PAPER, Nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.paper import AUTO, Paper
 from karat.text.stopwords import stop_digest

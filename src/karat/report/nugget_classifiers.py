@@ -11,7 +11,7 @@ from karat.report.nuggets import run_row
 from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.nuggeteer import GuessRule, Nuggeteer
+    from karat.nuggets.guesses import GuessRule, Nuggeteer
     from karat.nuggets.scoring import Scored, Scoring
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}

@@ -11,10 +11,10 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
+    from karat.nuggets.guesses import RunIntervals
     from karat.nuggets.judgements import Contradiction
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
-    from karat.nuggets.nuggeteer import RunIntervals
     from karat.nuggets.official import RunScore
     from karat.nuggets.pourpre import Pourpre
     from karat.nuggets.runs import Response
