@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from drawn_trees import trees
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import treelet_walks as walks
@@ -62,18 +63,6 @@ def test_published_regressions():
         assert corpus.value == pytest.approx((first + perfect + second) / 3)
 
 
-@st.composite
-def trees(draw, alphabet="abcde", longest=6):
-    """A tree of any shape with repeated words."""
-    n = draw(st.integers(1, longest))
-    words = draw(st.lists(st.sampled_from(alphabet), min_size=n, max_size=n))
-    order = draw(st.permutations(range(n)))
-    heads = [0] * n
-    for k in range(1, n):
-        heads[order[k]] = order[draw(st.integers(0, k - 1))] + 1
-    return kt.Tree(tuple(words), tuple(heads))
-
-
 results = st.lists(st.sampled_from("abcdex"), max_size=7)
 
 
@@ -85,7 +74,7 @@ def tie(tree: kt.Tree, result: list[str]) -> dict[int, int]:
     return {p: q for p, q in enumerate(found) if q >= 0}
 
 
-@given(trees(), results)
+@given(trees("abcde", 6), results)
 def test_tying_by_distance_is_one_to_one_maximal_and_least(tree, result):
     places = tie(tree, result)
     assert len(set(places.values())) == len(places)
@@ -110,7 +99,7 @@ def edits(tree: kt.Tree, result: list[str]) -> tuple[float, ...]:
     return (*(simple[name] for name in names), generation["moves"])
 
 
-@given(trees(), results)
+@given(trees("abcde", 6), results)
 def test_errors_are_the_fewest_of_all_ways_to_tie(tree, result):
     ways = walks.all_ties(tree.words, result)
     found = edits(tree, result)

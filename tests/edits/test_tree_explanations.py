@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from drawn_trees import trees
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.treelet_walks import errors
@@ -19,23 +20,11 @@ NAMES = ("simple_tree_accuracy", "generation_tree_accuracy")
 KINDS = ("substitutions", "insertions", "deletions", "moves")
 
 
-@st.composite
-def trees(draw: st.DrawFn, letters: str = "abcdeF") -> kt.Tree:
-    """Any tree of up to nine words, some of them repeated."""
-    n = draw(st.integers(1, 9))
-    words = draw(st.lists(st.sampled_from(letters), min_size=n, max_size=n))
-    order = draw(st.permutations(range(n)))
-    heads = [0] * n
-    for k in range(1, n):
-        heads[order[k]] = order[draw(st.integers(0, k - 1))] + 1
-    return kt.Tree(tuple(words), tuple(heads))
-
-
 results = st.lists(st.sampled_from("abcdeFx"), max_size=10)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(result=results, references=st.lists(trees(), min_size=1, max_size=3))
+@given(result=results, references=st.lists(trees("abcdeF", 9), min_size=1, max_size=3))
 def test_the_parts_are_the_score(name: str, result: list[str], references: list[kt.Tree]) -> None:
     metric = kt.metric(f"{name}:case=lower")
     found = metric.explain(" ".join(result), references)
@@ -50,7 +39,7 @@ def test_the_parts_are_the_score(name: str, result: list[str], references: list[
     assert found.value == found.accuracy == pytest.approx(float(left), abs=1e-15)
 
 
-@given(result=results, tree=trees())
+@given(result=results, tree=trees("abcdeF", 9))
 def test_every_word_is_in_one_place(result: list[str], tree: kt.Tree) -> None:
     found = kt.GenerationTreeAccuracy().explain(" ".join(result), tree)
     places = [place for place in found.places if place is not None]
@@ -66,7 +55,7 @@ def test_every_word_is_in_one_place(result: list[str], tree: kt.Tree) -> None:
         assert treelet.alignment.candidate == tuple(result[place] for place in order)
 
 
-@given(result=results, tree=trees())
+@given(result=results, tree=trees("abcdeF", 9))
 def test_a_walk_over_the_tree_counts_the_same(result: list[str], tree: kt.Tree) -> None:
     found = kt.GenerationTreeAccuracy().explain(" ".join(result), tree)
     places = {node: place for node, place in enumerate(found.places) if place is not None}
