@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "karat"
 LAYERS = (
     ("_kernel",),
     ("errors", "progress"),
+    ("arithmetic",),
     ("output",),
     ("store",),
     ("text",),

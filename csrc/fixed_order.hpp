@@ -1,0 +1,62 @@
+// Matrix products and symmetric systems whose additions come in one fixed order.
+//
+// BLAS and LAPACK choose the order by the processor. Here every element of a result is a sum over
+// k = 0, 1, 2, ...; vectors run across elements, never along a sum, so that their width changes
+// nothing.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace karat {
+
+// A matrix with any strides (in elements).
+struct Strided {
+    const double* data;
+    int64_t rows, columns, down, across;
+    double operator()(int64_t i, int64_t j) const { return data[i * down + j * across]; }
+};
+
+inline void add_scaled(double* __restrict to, const double* __restrict from, double by,
+                       int64_t n) {
+    for (int64_t j = 0; j < n; ++j) to[j] += by * from[j];
+}
+
+// out = a b, where the rows of b are contiguous; out is a.rows x b.columns. The two loops add in
+// the same order: the second reads a transposed `a` as it lies in memory.
+inline void product(const Strided& a, const Strided& b, double* out) {
+    const int64_t m = a.rows, n = b.columns, depth = a.columns;
+    for (int64_t i = 0; i < m * n; ++i) out[i] = 0;
+    if (a.across <= a.down) {
+        for (int64_t i = 0; i < m; ++i)
+            for (int64_t k = 0; k < depth; ++k)
+                add_scaled(out + i * n, b.data + k * b.down, a(i, k), n);
+    } else {
+        for (int64_t k = 0; k < depth; ++k)
+            for (int64_t i = 0; i < m; ++i)
+                add_scaled(out + i * n, b.data + k * b.down, a(i, k), n);
+    }
+}
+
+// Solutions x of a x = b for a symmetric matrix `a`, n x n, of which the upper triangle is read:
+// a = L D L^T without pivots, as is safe for positive definite matrices. `b`, n x columns, is
+// replaced by x. False if a pivot is 0.
+inline bool solve_symmetric(std::vector<double>& a, int64_t n, double* b, int64_t columns) {
+    for (int64_t k = 0; k < n; ++k) {
+        const double* const row = &a[k * n];
+        if (row[k] == 0) return false;
+        for (int64_t i = k + 1; i < n; ++i) {
+            const double factor = row[i] / row[k];
+            add_scaled(&a[i * n + i], row + i, -factor, n - i);
+            add_scaled(b + i * columns, b + k * columns, -factor, columns);
+        }
+    }
+    for (int64_t k = n - 1; k >= 0; --k) {
+        const double* const row = &a[k * n];
+        for (int64_t i = k + 1; i < n; ++i)
+            add_scaled(b + k * columns, b + i * columns, -row[i], columns);
+        for (int64_t j = 0; j < columns; ++j) b[k * columns + j] /= row[k];
+    }
+    return true;
+}
+
+}  // namespace karat

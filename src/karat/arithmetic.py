@@ -1,0 +1,194 @@
+"""Arithmetic that gives the same bits on every processor.
+
+BLAS, LAPACK, numpy's `exp` and the C library choose among routines by the processor, and the
+routines differ in the last bits. A comparison can turn on such a bit. So no other module of Karat
+multiplies matrices, solves equations or takes exponentials of its own: `tests/test_layers.py` looks.
+
+- `exp`, `log`, `power` and their kin are made of additions, products and quotients in the kernel.
+- `exact_sums` and `ExactRows` add rows of statistics without any rounding but the last, so that
+  order, threads and partitions do not matter either.
+- `product`, `solve_symmetric` and `inverse_symmetric` add in one fixed order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+class _Elementary:
+    """A function of numbers or of every element of an array."""
+
+    def __init__(self, kernel: Callable[[Any], Any], doc: str) -> None:
+        self._kernel = kernel
+        self.__doc__ = doc
+
+    @overload
+    def __call__(self, x: float) -> float: ...
+    @overload
+    def __call__(self, x: NDArray[Any]) -> Floats: ...
+    def __call__(self, x: float | NDArray[Any]) -> float | Floats:
+        if not isinstance(x, np.ndarray):
+            return float(self._kernel(float(x)))
+        flat = np.ascontiguousarray(x, dtype=np.float64).ravel()
+        found: Floats = self._kernel(flat).reshape(x.shape)
+        return found
+
+
+exp = _Elementary(_kernel.exp, "e^x.")
+log = _Elementary(_kernel.log, "The natural logarithm; -inf at 0, NaN below.")
+log10 = _Elementary(_kernel.log10, "The logarithm to base 10.")
+log1p = _Elementary(_kernel.log1p, "log(1 + x), accurate near 0.")
+sigmoid = _Elementary(_kernel.sigmoid, "1 / (1 + e^-x), without overflow.")
+log_gamma = _Elementary(_kernel.log_gamma, "log Gamma(x) for x > 0.")
+erfc = _Elementary(_kernel.erfc, "1 - erf(x).")
+
+
+def power(x: ArrayLike, y: ArrayLike) -> Floats:
+    """x^y, element by element, for x >= 0."""
+    base, exponent = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+    flat = (np.ascontiguousarray(a).ravel() for a in (base, exponent))
+    found: Floats = _kernel.power(*flat).reshape(base.shape)
+    return found
+
+
+# ------------------------------------------------------------------------------ exact sums
+
+_OUT_OF_RANGE = (
+    "a statistic to be summed is not a number between -2^32 and 2^32: NaN, infinite or larger "
+    "values cannot be added exactly; rescale or leave out what gives them"
+)
+_MOST_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
+
+
+def exact_sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum of all rows: exact, then rounded once; whole numbers stay whole."""
+    if rows.dtype.kind in "iub":
+        return whole_sums(rows)
+    try:
+        return _kernel.exact_sums(np.asarray(rows, dtype=np.float64))
+    except ValueError:
+        raise InputError(_OUT_OF_RANGE) from None
+
+
+def whole_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the sum of all rows of whole numbers."""
+    if rows.dtype.char in "lq" and rows.shape[1] > 1:
+        return _kernel.sum_rows(rows)  # numpy takes ten times as long for few columns
+    return np.asarray(rows.sum(axis=0, dtype=np.int64))
+
+
+def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
+    """Return sums along an axis: exact, then rounded once."""
+    moved = np.moveaxis(np.asarray(values, dtype=np.float64), axis, 0)
+    return np.asarray(exact_sums(moved.reshape(len(moved), -1))).reshape(moved.shape[1:])
+
+
+class ExactRows:
+    """Rows of numbers of which weighted sums are wanted, the weights being whole numbers.
+
+    Each number is cut into limbs, whole numbers of at most 32 bits. Products of limbs and counts,
+    and their sums, are whole numbers that a double holds, so that a product of matrices is exact
+    whatever order BLAS adds in. Rows come in blocks, of any type, and are cut up when used, so that
+    many rows of small whole numbers stay small.
+    """
+
+    def __init__(self, blocks: Iterable[NDArray[Any]]) -> None:
+        self.blocks = [block for block in blocks if len(block)]
+        self.rows = sum(map(len, self.blocks))
+        self._kept = _limbs(self.blocks[0]) if len(self.blocks) == 1 else None
+
+    def sums(self, counts: Floats) -> Floats:
+        """Return counts @ rows, draws x columns; counts are draws x rows and not negative."""
+        totals = np.zeros((3, len(counts), self.blocks[0].shape[1]), dtype=np.int64)
+        start = 0
+        for block in self.blocks:
+            here = counts[:, start : start + len(block)]
+            start += len(block)
+            for at, limb in self._kept or _limbs(block):
+                totals[at] += _whole_product(here, limb)
+        found: Floats = _kernel.from_limbs(*(t.ravel() for t in totals)).reshape(totals.shape[1:])
+        return found
+
+
+def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
+    """Return counts @ rows for counts that are whole numbers and not negative."""
+    return ExactRows([rows]).sums(counts)
+
+
+def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:
+    """The limbs that are not all 0, by their place; whole numbers have one."""
+    if block.dtype.kind in "iub":
+        return [(0, block.astype(np.float64))]
+    try:
+        found = _kernel.limbs(np.ascontiguousarray(block, dtype=np.float64))
+    except ValueError:
+        raise InputError(_OUT_OF_RANGE) from None
+    return [(at, limb) for at, limb in enumerate(found) if limb.any()]
+
+
+def _whole_product(counts: Floats, limb: Floats) -> NDArray[np.int64]:
+    """counts @ limb, cut where a sum could leave the whole numbers that doubles hold."""
+    found: Floats
+    if float(counts.sum(axis=1).max(initial=0)) <= _MOST_COUNTED:
+        found = counts @ limb
+        return found.astype(np.int64)
+    if len(limb) == 1:
+        return counts.astype(np.int64) * limb.astype(np.int64)
+    half = len(limb) // 2
+    return _whole_product(counts[:, :half], limb[:half]) + _whole_product(
+        counts[:, half:], limb[half:]
+    )
+
+
+# --------------------------------------------------------------------------- in fixed order
+
+
+def product(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """Return a @ b, every element summed in the order of the inner index.
+
+    As with `@`, arrays of one axis are vectors, and arrays of three are stacks of matrices.
+    """
+    left, right = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    flat = left.ndim == 1, right.ndim == 1
+    left = left[None, :] if flat[0] else left
+    right = right[:, None] if flat[1] else right
+    stacked = left.ndim == 3 or right.ndim == 3
+    left, right = (x if x.ndim == 3 else x[None] for x in (left, right))
+    count = max(len(left), len(right))
+    left, right = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (left, right))
+    if right.shape[2] > 1 and right.strides[2] != right.itemsize:
+        right = np.ascontiguousarray(right)
+    found: Floats = _kernel.products(left, right)
+    found = found[:, 0] if flat[0] else found
+    found = found[..., 0] if flat[1] else found
+    return found if stacked else found[0]
+
+
+def solve_symmetric(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """Return x with a x = b for positive definite matrices, by LDL^T without pivots.
+
+    `a` is a matrix or a stack of them; `b` has a vector or a matrix for each, as many axes as `a`
+    or, for one matrix, one less.
+    """
+    left, right = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    flat, single = right.ndim == 1, left.ndim == 2
+    right = right[:, None] if flat else right
+    left, right = (left[None], right[None]) if single else (left, right)
+    found: Floats = _kernel.symmetric_solutions(left, right)
+    found = found[0] if single else found
+    return found[:, 0] if flat else found
+
+
+def inverse_symmetric(a: NDArray[Any]) -> Floats:
+    """Return the inverse of a positive definite matrix, or of each of a stack."""
+    unit = np.eye(a.shape[-1])
+    return solve_symmetric(a, unit if a.ndim == 2 else np.broadcast_to(unit, a.shape))
