@@ -43,7 +43,8 @@ void check_range(double x) {
     if (!can_be_exact(x)) throw nb::value_error("out of range");
 }
 
-Array<double> exact_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> rows) {
+// 3 x columns: sums of whole, middle and low limbs, carried.
+Array<int64_t> limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> rows) {
     const size_t n = rows.shape(0), columns = rows.shape(1);
     std::vector<ExactSum> sums(columns);
     for (size_t i = 0; i < n; ++i) {
@@ -56,9 +57,14 @@ Array<double> exact_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>
         if ((i & 0xfffffff) == 0xfffffff)
             for (ExactSum& sum : sums) sum.carry();
     }
-    std::vector<double> found(columns);
-    for (size_t j = 0; j < columns; ++j) found[j] = sums[j].value();
-    return give(std::move(found), {columns});
+    std::vector<int64_t> found(3 * columns);
+    for (size_t j = 0; j < columns; ++j) {
+        sums[j].carry();
+        found[j] = sums[j].whole;
+        found[columns + j] = sums[j].middle;
+        found[2 * columns + j] = sums[j].low;
+    }
+    return give(std::move(found), {3, columns});
 }
 
 // 3 x rows x columns: whole, middle and low limbs.
@@ -95,7 +101,7 @@ Array<double> products(Stack a, Stack b) {
     const size_t count = a.shape(0), m = a.shape(1), n = b.shape(2);
     if (b.shape(0) != count || b.shape(1) != a.shape(2))
         throw nb::value_error("the matrices do not fit each other");
-    if (n > 1 && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
+    if (b.size() && n > 1 && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
     std::vector<double> found(count * m * n);
     {
         nb::gil_scoped_release release;
@@ -143,7 +149,7 @@ void bind_arithmetic(nb::module_& m) {
     bind_function<erfc_of>(m, "erfc");
     m.def("power", &power_of, "x"_a, "y"_a);
     m.def("power", &powers, "x"_a, "y"_a);
-    m.def("exact_sums", &exact_sums, "rows"_a);
+    m.def("limb_sums", &limb_sums, "rows"_a);
     m.def("limbs", &limbs, "rows"_a);
     m.def("from_limbs", &from_limbs, "whole"_a, "middle"_a, "low"_a);
     m.def("products", &products, "a"_a, "b"_a);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "karat"
+KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
@@ -175,7 +177,66 @@ def test_functions_are_short(path: Path) -> None:
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
 
 
+OF_THE_PROCESSOR = {
+    "numpy": {
+        *("dot", "matmul", "inner", "vdot", "tensordot", "einsum", "linalg", "cov", "corrcoef"),
+        *("convolve", "correlate", "polyfit", "exp", "exp2", "expm1", "log", "log2", "log10"),
+        *("log1p", "power", "float_power", "tanh", "arctanh", "logaddexp", "logaddexp2", "cbrt"),
+    },
+    "math": {
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "tanh", "atanh"),
+        *("gamma", "lgamma", "erf", "erfc", "cbrt", "dist", "hypot"),
+    },
+}
+"""Routines that BLAS, LAPACK, numpy or the C library choose by the processor."""
+AS_NAMED = {"np": "numpy", "numpy": "numpy", "math": "math"}
+LIBRARY_CALL = re.compile(r"std::(exp2?|expm1|log(2|10|1p)?|pow|tanh|atanh|l?t?gamma|erfc?|cbrt)\(")
+
+
+def of_the_processor(code: ast.AST) -> set[str]:
+    """Uses of routines whose last bits depend on the processor."""
+    found = set()
+    for node in ast.walk(code):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+            found.add("@")
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            library = AS_NAMED.get(node.value.id, "")
+            if node.attr in OF_THE_PROCESSOR.get(library, set()):
+                found.add(f"{library}.{node.attr}")
+        if isinstance(node, ast.ImportFrom) and node.module in OF_THE_PROCESSOR:
+            names = {alias.name for alias in node.names}
+            found |= {f"{node.module}.{n}" for n in names & OF_THE_PROCESSOR[node.module]}
+    return found
+
+
+@every_file
+def test_numbers_do_not_depend_on_the_processor(path: Path) -> None:
+    used = of_the_processor(tree(path))
+    assert used == ({"@"} if path.name == "arithmetic.py" else set())  # whole numbers: exact
+
+
+@pytest.mark.parametrize("path", sorted(KERNEL.glob("*.?pp")), ids=lambda path: path.name)
+def test_the_kernel_does_not_ask_the_c_library(path: Path) -> None:
+    code = re.sub(r"//.*", "", path.read_text("utf-8"))
+    assert [found.group() for found in LIBRARY_CALL.finditer(code)] == []
+
+
 # ------------------------------------------------------------------------ the rules see something
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a @ b",
+        "a @= b",
+        "np.exp(x)",
+        "np.linalg.solve(a, b)",
+        "math.log(x)",
+        "from math import exp",
+    ],
+)
+def test_what_depends_on_the_processor_is_found(line: str) -> None:
+    assert of_the_processor(ast.parse(line))
 
 
 def test_there_are_files() -> None:

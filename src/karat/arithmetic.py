@@ -2,7 +2,7 @@
 
 BLAS, LAPACK, numpy's `exp` and the C library choose among routines by the processor, and the
 routines differ in the last bits. A comparison can turn on such a bit. So no other module of Karat
-multiplies matrices, solves equations or takes exponentials of its own: `tests/test_layers.py` looks.
+multiplies matrices, solves equations or takes exponentials of its own (tests/test_layers.py looks).
 
 - `exp`, `log`, `power` and their kin are made of additions, products and quotients in the kernel.
 - `exact_sums` and `ExactRows` add rows of statistics without any rounding but the last, so that
@@ -12,7 +12,7 @@ multiplies matrices, solves equations or takes exponentials of its own: `tests/t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -67,23 +67,30 @@ _OUT_OF_RANGE = (
     "values cannot be added exactly; rescale or leave out what gives them"
 )
 _MOST_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
+_KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
+
+
+def partial_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the sum of some rows in a form that adds up without rounding.
+
+    That of whole numbers is their sum, that of others 3 x columns: sums of limbs.
+    """
+    if rows.dtype.kind not in "iub":
+        return _refusing(_kernel.limb_sums, np.asarray(rows, dtype=np.float64))
+    if rows.dtype.char in "lq" and rows.shape[1] > 1:
+        return _kernel.sum_rows(rows)  # numpy takes ten times as long for few columns
+    return np.asarray(rows.sum(axis=0, dtype=np.int64))
+
+
+def joined_sums(parts: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    """Return the sum of all rows from partial sums of them, rounded once."""
+    total: NDArray[np.int64] = np.sum(parts, axis=0)
+    return total if total.ndim == 1 else rounded(total)
 
 
 def exact_sums(rows: NDArray[Any]) -> NDArray[Any]:
     """Return the sum of all rows: exact, then rounded once; whole numbers stay whole."""
-    if rows.dtype.kind in "iub":
-        return whole_sums(rows)
-    try:
-        return _kernel.exact_sums(np.asarray(rows, dtype=np.float64))
-    except ValueError:
-        raise InputError(_OUT_OF_RANGE) from None
-
-
-def whole_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the sum of all rows of whole numbers."""
-    if rows.dtype.char in "lq" and rows.shape[1] > 1:
-        return _kernel.sum_rows(rows)  # numpy takes ten times as long for few columns
-    return np.asarray(rows.sum(axis=0, dtype=np.int64))
+    return joined_sums([partial_sums(rows)])
 
 
 def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
@@ -92,31 +99,45 @@ def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
     return np.asarray(exact_sums(moved.reshape(len(moved), -1))).reshape(moved.shape[1:])
 
 
+def rounded(limbs: NDArray[np.int64]) -> Floats:
+    """Return the doubles nearest to sums of limbs, which are along the first axis."""
+    found: Floats = _kernel.from_limbs(*(limb.ravel() for limb in limbs)).reshape(limbs.shape[1:])
+    return found
+
+
 class ExactRows:
     """Rows of numbers of which weighted sums are wanted, the weights being whole numbers.
 
     Each number is cut into limbs, whole numbers of at most 32 bits. Products of limbs and counts,
     and their sums, are whole numbers that a double holds, so that a product of matrices is exact
-    whatever order BLAS adds in. Rows come in blocks, of any type, and are cut up when used, so that
-    many rows of small whole numbers stay small.
+    whatever order BLAS adds in. Rows come in blocks of any type. Those of a few million cells are
+    cut up once; larger ones when they are used, so that many small whole numbers stay small.
     """
 
-    def __init__(self, blocks: Iterable[NDArray[Any]]) -> None:
-        self.blocks = [block for block in blocks if len(block)]
-        self.rows = sum(map(len, self.blocks))
-        self._kept = _limbs(self.blocks[0]) if len(self.blocks) == 1 else None
+    def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
+        cells = sum(block.size for block in blocks)
+        together = len(blocks) > 1 and cells <= _KEPT_CELLS
+        self.blocks = [np.concatenate(blocks)] if together else list(blocks)
+        self.columns = self.blocks[0].shape[1]
+        self._kept = [_limbs(block) for block in self.blocks] if cells <= _KEPT_CELLS else None
 
-    def sums(self, counts: Floats) -> Floats:
-        """Return counts @ rows, draws x columns; counts are draws x rows and not negative."""
-        totals = np.zeros((3, len(counts), self.blocks[0].shape[1]), dtype=np.int64)
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks))
+
+    def limbs(self, counts: Floats) -> NDArray[np.int64]:
+        """Return counts @ rows as limbs, 3 x draws x columns; counts are draws x rows."""
+        totals = np.zeros((3, len(counts), self.columns), dtype=np.int64)
         start = 0
-        for block in self.blocks:
+        for number, block in enumerate(self.blocks):
             here = counts[:, start : start + len(block)]
             start += len(block)
-            for at, limb in self._kept or _limbs(block):
+            for at, limb in self._kept[number] if self._kept else _limbs(block):
                 totals[at] += _whole_product(here, limb)
-        found: Floats = _kernel.from_limbs(*(t.ravel() for t in totals)).reshape(totals.shape[1:])
-        return found
+        return totals
+
+    def sums(self, counts: Floats) -> Floats:
+        """Return counts @ rows, draws x columns, rounded once; counts are not negative."""
+        return rounded(self.limbs(counts))
 
 
 def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
@@ -128,11 +149,15 @@ def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:
     """The limbs that are not all 0, by their place; whole numbers have one."""
     if block.dtype.kind in "iub":
         return [(0, block.astype(np.float64))]
+    found = _refusing(_kernel.limbs, np.ascontiguousarray(block, dtype=np.float64))
+    return [(at, limb) for at, limb in enumerate(found) if limb.any()]
+
+
+def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArray[Any]:
     try:
-        found = _kernel.limbs(np.ascontiguousarray(block, dtype=np.float64))
+        return routine(rows)
     except ValueError:
         raise InputError(_OUT_OF_RANGE) from None
-    return [(at, limb) for at, limb in enumerate(found) if limb.any()]
 
 
 def _whole_product(counts: Floats, limb: Floats) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from karat.arithmetic import ExactRows, rounded
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
@@ -25,14 +26,12 @@ from karat.scoring import (
     as_texts,
     check_count,
     collect,
-    columns,
     drawn,
     resample,
-    stats,
     totals,
 )
-from karat.stats.resampling import SEED, exchange_sums, interval
-from karat.stats.significance import approximate_randomization, paired_bootstrap
+from karat.stats.resampling import SEED, exchange_limbs, interval
+from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts
 
@@ -193,15 +192,20 @@ def _bootstrap_tests(
 def _randomization_tests(
     found: Mapping[_Key, Collected], base: str, trials: int, seed: int, progress: Progress
 ) -> dict[_Key, float]:
-    """Exchanged sums: a' = sum(b) + chosen @ (a - b), b' = sum(a) + sum(b) - a'."""
-    others = {key: part for key, part in found.items() if key[0] != base}
-    gaps = [stats(found[base, key[1]]) - stats(part) for key, part in others.items()]
-    sums = columns(exchange_sums(np.hstack(gaps), trials, seed, progress), others)
+    """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
+    tables = [ExactRows(part.rows) for part in found.values()]
+    moved = dict(zip(found, exchange_limbs(tables, trials, seed, progress), strict=True))
+    whole = {
+        key: table.limbs(np.ones((1, len(table)))) for key, table in zip(found, tables, strict=True)
+    }
     p_values = {}
-    for key, moved in sums.items():
-        a, b = found[base, key[1]].total, others[key].total
-        first = key[1].measure(b + moved)["value"]
-        second = key[1].measure(a - moved)["value"]
+    for key in found:
+        if key[0] == base:
+            continue
+        other, m = (base, key[1]), key[1]
+        exchanged = moved[other] - moved[key]
+        first = m.measure(rounded(whole[key] + exchanged))["value"]
+        second = m.measure(rounded(whole[other] - exchanged))["value"]
         p_values[key] = approximate_randomization(first, second, _difference(found, key, base))
     return p_values
 
@@ -219,8 +223,8 @@ def _row(
     if system == base:
         return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
     mine, theirs = m.sign * _values(found[key]), m.sign * _values(found[base, m])
-    wins, losses = int((mine > theirs).sum()), int((mine < theirs).sum())
-    better = float((m.sign * draws[key] > m.sign * draws[base, m]).mean())
+    wins, losses = int(ahead(mine, theirs).sum()), int(ahead(theirs, mine).sum())
+    better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
     delta = _difference(found, key, base)
     ties = len(mine) - wins - losses
     return CompareRow(system, m, shown, low, high, delta, p_values[key], better, wins, losses, ties)

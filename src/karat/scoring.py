@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from karat.arithmetic import ExactRows, joined_sums, partial_sums
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric, Score, sum_of_rows
+from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.metrics.run import run
 from karat.progress import Progress, silent
-from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.text.references import GivenReferences, References, as_references, check_aligned
 from karat.text.segments import Segments, Texts, as_segments
 
@@ -128,21 +129,9 @@ def resample(
     found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
 ) -> dict[_Key, NDArray[np.float64]]:
     """The score of every system and metric on every resample, all from one set of draws."""
-    sums = bootstrap_sums(np.hstack([stats(p) for p in found.values()]), resamples, seed, progress)
-    return {key: key[1].measure(part)["value"] for key, part in columns(sums, found).items()}
-
-
-def stats(part: Collected) -> NDArray[np.float64]:
-    """The rows of one system by one metric."""
-    return np.asarray(part.rows, dtype=np.float64)
-
-
-def columns(
-    sums: NDArray[np.float64], found: Mapping[_Key, Collected]
-) -> dict[_Key, NDArray[np.float64]]:
-    """Stacked sums, cut up again by system and metric."""
-    ends = np.cumsum([len(part.total) for part in found.values()])
-    return dict(zip(found, np.split(sums, ends[:-1], axis=1), strict=True))
+    tables = [ExactRows(part.rows) for part in found.values()]
+    sums = bootstrap_tables(tables, resamples, seed, progress)
+    return {key: key[1].measure(own)["value"] for key, own in zip(found, sums, strict=True)}
 
 
 # ----------------------------------------------------------------------- one pass over the text
@@ -159,8 +148,13 @@ class Collected(NamedTuple):
     """The statistics of one system by one metric."""
 
     total: NDArray[Any]
-    rows: NDArray[Any] | None
+    rows: tuple[NDArray[Any], ...]  # in runs, whole numbers as small as they can be; () if not kept
     values: NDArray[np.float64] | None
+
+    @property
+    def stats(self) -> NDArray[np.float64]:
+        """All rows as one table."""
+        return np.concatenate(self.rows).astype(np.float64)
 
 
 def collect(
@@ -175,7 +169,7 @@ def collect(
 
     def reduce(m: Metric, rows: NDArray[Any]) -> Collected:
         values = m.measure(rows)["value"] if want.values else None
-        return Collected(sum_of_rows(rows), rows if want.rows else None, values)
+        return Collected(partial_sums(rows), (_compact(rows),) if want.rows else (), values)
 
     parts = run(
         metrics, list(systems.values()), references, reduce, threads=threads, progress=progress
@@ -187,15 +181,19 @@ def collect(
     }
 
 
+def _compact(rows: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them all; others as they are."""
+    if rows.dtype.kind not in "iu":
+        return rows
+    ends = np.result_type(*(np.min_scalar_type(int(x)) for x in (rows.min(), rows.max())))
+    return rows.astype(ends)
+
+
 def _join(parts: Sequence[Collected]) -> Collected:
-    if len(parts) == 1:
-        return parts[0]
-    total = np.sum([part.total for part in parts], axis=0)
-    rows = [part.rows for part in parts if part.rows is not None]
     values = [part.values for part in parts if part.values is not None]
     return Collected(
-        total,
-        np.concatenate(rows) if rows else None,
+        joined_sums([part.total for part in parts]),
+        tuple(block for part in parts for block in part.rows),
         np.concatenate(values) if values else None,
     )
 

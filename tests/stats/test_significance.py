@@ -14,7 +14,7 @@ from sacrebleu.significance import PairedTest, estimate_ci
 
 import karat as kt
 from karat.metrics.base import Metric
-from karat.stats.significance import approximate_randomization, paired_bootstrap
+from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap
 
 WORDS = ("the", "a", "cat", "dog", "sat", "ran", "on", "in", "mat", "house", "red", ",", ".")
 SEGMENTS = 150
@@ -121,17 +121,17 @@ def test_p_values_are_those_of_explicit_resampling(test: str, oracle: Test, name
         assert found[system, name].p == pytest.approx(wanted, abs=1.5 / trials)
 
 
-_SCORES = st.lists(st.floats(0, 100), min_size=1, max_size=30)
+SCORES = st.integers(0, 6400).map(lambda n: n / 64)  # differences without rounding
 
 
-@given(first=_SCORES, data=st.data())
+@given(first=st.lists(SCORES, min_size=1, max_size=30), data=st.data())
 @settings(max_examples=60)
 def test_p_values_count_trials_beyond_the_difference(
     first: list[float], data: st.DataObject
 ) -> None:
     size = len(first)
-    second = data.draw(st.lists(st.floats(0, 100), min_size=size, max_size=size))
-    real = data.draw(st.floats(-50, 50).filter(bool))  # 0 has a rule of its own
+    second = data.draw(st.lists(SCORES, min_size=size, max_size=size))
+    real = data.draw(st.integers(-3200, 3200).filter(bool)) / 64  # 0 has a rule of its own
     a, b = np.array(first), np.array(second)
     gaps = [abs(x - y) for x, y in zip(first, second, strict=True)]
     beyond = sum(gap > abs(real) for gap in gaps)
@@ -152,3 +152,15 @@ def test_a_system_against_itself_is_never_significant() -> None:
     assert found["b", "bleu"].p == 1
     assert found["b", "bleu"].delta == 0
     assert (found["b", "bleu"].wins, found["b", "bleu"].losses) == (0, 0)
+
+
+def test_rounding_is_no_difference() -> None:
+    third, nearly = np.full(50, 1 / 3), np.full(50, 1 - 2 / 3)
+    assert third[0] != nearly[0]
+    assert not ahead(third, nearly).any()
+    assert not ahead(nearly, third).any()
+    assert paired_bootstrap(third, nearly, third[0] - nearly[0]) == 1
+    assert approximate_randomization(third, nearly, third[0] - nearly[0]) == 1
+    # Trials that reach the real difference up to rounding are not beyond it.
+    gaps = np.array([0.1 + 0.2, 0.3, 0.4])
+    assert approximate_randomization(gaps, np.zeros(3), 0.3) == 2 / 4

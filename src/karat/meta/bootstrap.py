@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import exact_product
 from karat.errors import InputError
 from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
 from karat.progress import Progress, silent
@@ -192,11 +193,12 @@ def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
 
 def _system_means(h: Floats, m: Floats, segments: Floats) -> tuple[Floats, Floats]:
     """Draws x systems: means over drawn segments, NaN for a system without any."""
-    counts = segments @ (~np.isnan(h)).T.astype(float)
+    counts = exact_product(segments, ~np.isnan(h).T)
     means = []
     for scores in (h, m):
         found = np.full(counts.shape, np.nan)
-        np.divide(segments @ np.nan_to_num(scores).T, counts, out=found, where=counts > 0)
+        sums = exact_product(segments, np.nan_to_num(scores).T)
+        np.divide(sums, counts, out=found, where=counts > 0)
         means.append(found)
     return means[0], means[1]
 
@@ -205,9 +207,9 @@ def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) ->
     """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
     h, m = _centred(h), _centred(m)
     moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
-    by_segment = systems @ np.nan_to_num(np.hstack(moments))
-    sums = np.einsum("rcn,rn->cr", by_segment.reshape(len(systems), 6, -1), segments)
-    return _r(*sums)
+    by_segment = exact_product(systems, np.nan_to_num(np.hstack(moments)))
+    sums = (by_segment.reshape(len(systems), 6, -1) * segments[:, None]).sum(axis=2)
+    return _r(*sums.T)
 
 
 def _centred(scores: Floats) -> Floats:

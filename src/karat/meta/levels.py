@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import exact_sum
 from karat.errors import InputError
 from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
 
@@ -123,7 +124,7 @@ def row_means(scores: Floats) -> Floats:
     """The mean of each row's numbers; NaN for a row without any."""
     counts = (~np.isnan(scores)).sum(axis=1)
     means = np.full(len(scores), np.nan)
-    np.divide(np.nansum(scores, axis=1), counts, out=means, where=counts > 0)
+    np.divide(exact_sum(np.nan_to_num(scores), axis=1), counts, out=means, where=counts > 0)
     return means
 
 

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import exact_product, product
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
-from karat.meta.scored import Scored, score_evalset
+from karat.meta.scored import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
@@ -69,9 +70,9 @@ class Judged:
 
         `counts` says how often each segment counts in each draw.
         """
-        sums = np.einsum("dg,sgk->dsk", counts, self.rows, optimize=True)
-        judged = counts @ self.known.T
-        human = _ratio(counts @ self.human.T, judged)
+        sums = drawn_sums(counts, self.rows)
+        judged = exact_product(counts, self.known.T)
+        human = _ratio(exact_product(counts, self.human.T), judged)
         flat = sums.reshape(-1, sums.shape[2])
         cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
         return human, cells
@@ -346,7 +347,7 @@ def left_out(human: Floats, cells: Floats) -> Floats:
     from_mean = dh * n / (n - 1)
     alone = _others_equal(m)
     rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
-    error = np.where(alone, from_mean, (dh - (dm @ dh)[:, None] / mm * dm) / rest)
+    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / rest)
     found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
     return np.where(constant, np.nan, found)
 
@@ -375,7 +376,7 @@ def picking(human: Floats, cells: Floats) -> float:
 def _line(x: Floats, y: Floats, at: float) -> float:
     """What the least-squares line through some points says at another place."""
     dx = x - x.mean()
-    slope = float(dx @ (y - y.mean()) / (dx @ dx))
+    slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
     return float(y.mean()) + slope * (at - float(x.mean()))
 
 

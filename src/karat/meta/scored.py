@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import exact_product, exact_sum
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
@@ -60,16 +61,23 @@ class Scored:
         cells that are `known` do.
         """
         good = known & self.present
-        sums = np.einsum("dg,sgk->dsk", counts, self.rows[metric] * good[:, :, None], optimize=True)
-        return _together(metric, sums, counts @ good.T.astype(float))
+        sums = drawn_sums(counts, self.rows[metric] * good[:, :, None])
+        return _together(metric, sums, exact_product(counts, good.T))
 
     def documents(self, metric: Metric, members: Sequence[Ints], known: Bools) -> Floats:
         """Systems x documents: the score of each document's known segments together."""
         good = known & self.present
         rows = self.rows[metric] * good[:, :, None]
-        sums = np.stack([rows[:, places].sum(axis=1) for places in members], axis=1)
+        sums = np.stack([exact_sum(rows[:, places], axis=1) for places in members], axis=1)
         number = np.stack([good[:, places].sum(axis=1) for places in members], axis=1)
         return _together(metric, sums, number)
+
+
+def drawn_sums(counts: Floats, rows: Floats) -> Floats:
+    """Draws x systems x columns: exact sums of the rows of the segments drawn."""
+    systems, segments, columns = rows.shape
+    flat = rows.swapaxes(0, 1).reshape(segments, systems * columns)
+    return exact_product(counts, flat).reshape(len(counts), systems, columns)
 
 
 def _together(metric: Metric, sums: Floats, number: NDArray[Any]) -> Floats:
@@ -93,10 +101,7 @@ def score_evalset(
     _check_references(evalset)
     references = as_references([list(group) for group in evalset.references], len(evalset))
     found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
-    rows = {
-        m: np.stack([np.asarray(found[name, m].rows, dtype=np.float64) for name in systems])
-        for m in chosen
-    }
+    rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
     return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
 
 
@@ -113,8 +118,8 @@ def _check_references(evalset: EvalSet) -> None:
 
 def human_means(human: Floats, counts: Floats) -> Floats:
     """Draws x systems: the mean human score of the segments drawn, NaN where none is known."""
-    known = (~np.isnan(human)).astype(float)
-    total, number = counts @ np.nan_to_num(human).T, counts @ known.T
+    known = ~np.isnan(human)
+    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(human), known))
     found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat import __version__, _kernel
+from karat import __version__
 from karat.errors import InputError
 from karat.metrics.settings import to_text, validate
 from karat.progress import Progress, silent
@@ -42,14 +42,6 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.value:.4f}  {self.signature}"
-
-
-def sum_of_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """The sum of all rows; floats are added in the order of the text."""
-    if rows.dtype.char in "dlq" and rows.shape[1] > 1:
-        return _kernel.sum_rows(rows)  # numpy takes ten times as long for few columns
-    found: NDArray[Any] = rows.sum(axis=0)
-    return found
 
 
 @dataclass(frozen=True)
@@ -176,12 +168,12 @@ class Metric(ABC):
         progress: Progress = silent,
     ) -> Score:
         """The score of all segments together."""
-        import numpy as np
+        from karat.arithmetic import joined_sums, partial_sums
 
         sums, number = self._collect(
-            candidates, references, lambda _, rows: sum_of_rows(rows), threads, progress
+            candidates, references, lambda _, rows: partial_sums(rows), threads, progress
         )
-        return self.score(np.sum(sums, axis=0), number)
+        return self.score(joined_sums(sums), number)
 
     def segments(
         self,

@@ -112,7 +112,7 @@ class ChrF(Metric):
     def _f(self, p: Floats, r: Floats, undefined: float) -> Floats:
         import numpy as np
 
-        factor = self.beta**2
+        factor = self.beta * self.beta
         below = factor * p + r
         out = np.full(p.shape, undefined)
         found: Floats = np.divide((1 + factor) * p * r, below, out=out, where=below > 0)

@@ -75,8 +75,10 @@ def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
     """exp(sum_n w_n log share_n); an order of weight 0 does not count, a share of 0 makes 0."""
     import numpy as np
 
-    logs = np.log(shares, out=np.zeros(shares.shape), where=shares > 0)
-    product = np.exp((weights * logs).sum(axis=1))
+    from karat.arithmetic import exp, log
+
+    logs = log(np.where(shares > 0, shares, 1.0))
+    product = exp((weights * logs).sum(axis=1))
     zero = ((shares <= 0) & (weights > 0)).any(axis=1)
     return np.where(zero, 0.0, product)
 
@@ -85,7 +87,9 @@ def penalty(excess: Floats, free: NDArray[np.bool_]) -> Floats:
     """1 where it is free, else exp(1 - excess)."""
     import numpy as np
 
-    return np.where(free, 1.0, np.exp(1 - np.where(free, 1.0, excess)))
+    from karat.arithmetic import exp
+
+    return np.where(free, 1.0, exp(1 - np.where(free, 1.0, excess)))
 
 
 def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:

@@ -161,7 +161,7 @@ def tau_c_drawn(human: Floats, metric: Floats, times: Times) -> Floats:
 def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
     con, dis, _, _, _, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
-    return _divide(2 * (con - dis), n**2 * (classes - 1) / np.maximum(classes, 1))
+    return _divide(2 * (con - dis), n * n * (classes - 1) / np.maximum(classes, 1))
 
 
 def pairwise_accuracy_rows(human: Floats, metric: Floats, epsilon: float = 0.0) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import erfc, exp, lgamma, log, log1p, sqrt
+from math import sqrt
+
+from karat.arithmetic import erfc, exp, log, log1p, log_gamma
 
 
 def normal_tail(z: float) -> float:
@@ -23,7 +25,8 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(b, a, 1 - x)
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+    front = exp(scale + a * log(x) + b * log1p(-x)) / a
     return front / _fraction(a, b, x)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from karat.arithmetic import log1p
 from karat.errors import InputError
 from karat.stats.correlation import pearson, why_undefined
 
@@ -220,7 +221,8 @@ def _judged(one: Standing, everyone: Floats) -> Standing:
 
 def _fisher(r: Floats) -> Floats:
     """atanh r, finite at 1."""
-    found: Floats = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    inside = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+    found: Floats = 0.5 * (log1p(inside) - log1p(-inside))
     return found
 
 

@@ -48,8 +48,9 @@ def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
         return Williams(float("nan"), float("nan"), n)
     if r12 == r13:  # metrics that are equal have no spread either: 0 / 0
         return Williams(0.0, 0.5, n)
-    k = max(0.0, 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23)
-    spread = 2 * k * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    k = max(0.0, 1 - r12 * r12 - r13 * r13 - r23 * r23 + 2 * r12 * r13 * r23)
+    mean, apart = (r12 + r13) / 2, 1 - r23
+    spread = 2 * k * (n - 1) / (n - 3) + mean * mean * apart * apart * apart
     top = (r12 - r13) * sqrt((n - 1) * (1 + r23))
     if spread <= 0:
         return Williams(float("nan"), float("nan"), n)

@@ -1,66 +1,85 @@
 """Resampling as a matrix product over statistics: nothing is ever scored again from text.
 
 A bootstrap resample of n segments is a vector of counts, how often each was drawn; its summed
-statistics are counts @ stats. A random exchange of two systems is a vector of zeros and ones. The
-draws are numpy's default generator's and sacreBLEU's calls of it, so with the same seed the
-bootstrap draws of both tools are the same.
+statistics are counts @ stats. A random exchange of two systems is a vector of zeros and ones. Sums
+are exact (`arithmetic.ExactRows`), so that equal systems have equal sums in every draw. The draws
+are numpy's default generator's and sacreBLEU's calls of it, so with the same seed the bootstrap
+draws of both tools are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import ExactRows, rounded
 from karat.progress import Progress, silent
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
 
 Floats = NDArray[np.float64]
+Limbs = NDArray[np.int64]
 
 
 def bootstrap_sums(
     stats: Floats, resamples: int, seed: int = SEED, progress: Progress = silent
 ) -> Floats:
-    """Summed statistics of each bootstrap resample of the rows: resamples x columns."""
-    n = len(stats)
+    """Return summed statistics of each bootstrap resample of the rows: resamples x columns."""
+    return bootstrap_tables([ExactRows([stats])], resamples, seed, progress)[0]
+
+
+def bootstrap_tables(
+    tables: Sequence[ExactRows], resamples: int, seed: int = SEED, progress: Progress = silent
+) -> list[Floats]:
+    """Return the same of several tables with as many rows, from one set of draws."""
+    n = len(tables[0])
     rng = np.random.default_rng(seed)
 
     def counts(rows: int) -> Floats:
         return _kernel.tally(rng.integers(0, n, size=(rows, n)), n)
 
-    return _products(counts, stats, resamples, n, "resampling", progress)
+    found = _products(counts, tables, resamples, n, "resampling", progress)
+    return [rounded(limbs) for limbs in found]
 
 
 def exchange_sums(
     differences: Floats, trials: int, seed: int = SEED, progress: Progress = silent
 ) -> Floats:
-    """Sums over random choices of rows, each in or out with equal chance: trials x columns."""
-    n = len(differences)
+    """Return sums over random choices of rows, each by a fair coin: trials x columns."""
+    return rounded(exchange_limbs([ExactRows([differences])], trials, seed, progress)[0])
+
+
+def exchange_limbs(
+    tables: Sequence[ExactRows], trials: int, seed: int = SEED, progress: Progress = silent
+) -> list[Limbs]:
+    """Return sums of several tables over the same random choices, as limbs that add up exactly."""
+    n = len(tables[0])
     rng = np.random.default_rng(seed)
 
     def chosen(rows: int) -> Floats:
         return rng.integers(2, size=(rows, n), dtype=bool).astype(np.float64)
 
-    return _products(chosen, differences, trials, n, "exchanging", progress)
+    return _products(chosen, tables, trials, n, "exchanging", progress)
 
 
 def _products(
     draw: Callable[[int], Floats],
-    stats: Floats,
+    tables: Sequence[ExactRows],
     total: int,
     n: int,
     what: str,
     progress: Progress,
-) -> Floats:
+) -> list[Limbs]:
     parts = []
     for done, rows in _batches(total, n):
-        parts.append(draw(rows) @ stats)
+        counts = draw(rows)
+        parts.append([table.limbs(counts) for table in tables])
         progress(done, total, what)
-    return np.concatenate(parts)
+    return [np.concatenate(own, axis=1) for own in zip(*parts, strict=True)]
 
 
 def _batches(total: int, n: int) -> Iterator[tuple[int, int]]:

@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def _p_value(trials: Floats, real: float) -> float:
-    if real == 0:  # sacreBLEU's strict comparison would call two equal systems different
+SLACK = 1e-12  # differences of scores by less than this part of them are rounding
+
+
+def ahead(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """Return where `first` is above `second` by more than rounding."""
+    found: NDArray[np.bool_] = first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
+    return found
+
+
+def _p_value(trials: Floats, real: float, scores: Floats) -> float:
+    """Trials beyond the real difference; what only rounding tells apart is equal."""
+    slack = SLACK * float(np.abs(scores).max(initial=0))
+    if real <= slack:  # sacreBLEU's strict comparison would call two equal systems different
         return 1.0
-    return float((1 + np.count_nonzero(trials > real)) / (1 + len(trials)))
+    return float((1 + np.count_nonzero(trials > real + slack)) / (1 + len(trials)))
 
 
 def paired_bootstrap(system: Floats, baseline: Floats, difference: float) -> float:
@@ -24,9 +35,9 @@ def paired_bootstrap(system: Floats, baseline: Floats, difference: float) -> flo
     (Riezler and Maxwell 2005; Koehn 2004).
     """
     trials = np.abs(system - baseline)
-    return _p_value(trials - trials.mean(), abs(difference))
+    return _p_value(trials - trials.mean(), abs(difference), np.stack([system, baseline]))
 
 
 def approximate_randomization(first: Floats, second: Floats, difference: float) -> float:
     """p of the difference, from scores of both after random exchanges of their segments."""
-    return _p_value(np.abs(first - second), abs(difference))
+    return _p_value(np.abs(first - second), abs(difference), np.stack([first, second]))

@@ -1,0 +1,111 @@
+"""Run every command that prints numbers on bundled data and write what it printed, as JSON.
+
+`python commands.py FOLDER` works in an empty folder and prints {command: output}. What it prints
+must be the same on every processor; test_processors.py runs it under several.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import resources
+from pathlib import Path
+
+BUNDLED = Path(str(resources.files("karat") / "data"))
+COMMANDS = """
+score atlas.txt drift.txt -r ref1.txt -r ref2.txt -m bleu -m bleu:smooth=add-k -m chrf++ -m
+  rougeL -m rouge2 -m aev:alpha=0.3 -m gtm:e=1.5 -m gtm -m ter -m wer --bootstrap 200 -f json
+score atlas.txt -r ref1.txt -m bleu -m chrf -m gtm:e=2,search=exact --segments -f json
+compare atlas.txt beacon.txt cinder.txt -r ref1.txt -r ref3.txt -m bleu -m rougeL -m gtm -m
+  ter -f json --examples 1
+compare atlas.txt beacon.txt -r ref1.txt -m rougeL -m gtm -m chrf --test randomization
+  --trials 500 -f json
+grid cinder.txt ref1.txt ref2.txt --segment 2 -f json
+explain words.txt trees.conllu --segment 1 -f json
+metrics aev -f json
+meta demo -m bleu -m ter -m gtm:e=2 -l segment -l item -l system -l by-system -s pearson -s
+  spearman -s tau-b -s acc-eq --resamples 100 --trials 200 -f json
+plane fit demo --dimension fluency --task mt --guideline fluency --resamples 100 -f json
+plane recommend --task mt --guideline fluency -f json
+data check demo -f json
+data judges demo -f json
+nuggets describe demo-nuggets -f json
+nuggets score heron kestrel plover wren --key demo-nuggets -f json
+nuggets score heron kestrel --key demo-nuggets --classifier paper -f json
+nuggets diff heron kestrel --key demo-nuggets -f json
+nuggets evaluate demo-nuggets -f json
+nuggets tune demo-nuggets -f json
+lm train ref1.txt ref2.txt --order 3 -o kn.arpa
+lm train ref1.txt ref2.txt --order 3 --smoothing katz -o katz.arpa
+lm score ref3.txt atlas.txt --model kn.arpa -f json
+lm score atlas.txt --model katz.arpa --words -f json
+paraphrase score ref2.txt --originals ref1.txt -f json
+paraphrase score ref2.txt --originals ref1.txt --segments -f json
+paraphrase explain ref2.txt --originals ref1.txt --worst 2 -f json
+paraphrase generate some.txt --n-best 2 -f json
+paraphrase align ref1.txt ref2.txt -o links.txt
+paraphrase controls demo-paraphrases with-controls
+paraphrase evaluate demo-paraphrases --resamples 100 -f json
+realize train treebank.conllu -o realizer.npz
+realize evaluate realizer.npz some.conllu -f json
+realize generate realizer.npz some.conllu -f json
+realize explain realizer.npz some.conllu --tree 3 -f json
+realize grammar realizer.npz -f json
+"""
+LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
+WRITTEN = {"kn.arpa", "katz.arpa", "links.txt"}  # compared, too
+EXEMPT = {
+    "completion": "prints no number",
+    "demo": "score and compare",
+    "data convert": "writes what was read",
+    "data list": "prints no number that was computed",
+    "data flood": "writes texts; its choice is tested with it",
+    "nuggets convert": "writes what was read",
+    "nuggets judge": "a conversation",
+    "paraphrase train": "training goes through scikit-learn, which is not ours to fix",
+    "paraphrase table": "writes what was read",
+    "realize demo": "evaluate",
+}
+
+
+def prepare(folder: Path) -> None:
+    """Lay out the texts that the commands read."""
+    for n in (1, 2, 3):
+        text = (BUNDLED / "demo" / f"reference-{n}.txt").read_text("utf-8")
+        (folder / f"ref{n}.txt").write_text(text, "utf-8")
+    for path in sorted((BUNDLED / "demo" / "systems").iterdir()):
+        (folder / path.name).write_text(path.read_text("utf-8"), "utf-8")
+    some = (folder / "ref1.txt").read_text("utf-8").split("\n")[:12]
+    (folder / "some.txt").write_text("\n".join(some) + "\n", "utf-8")
+    trees = (BUNDLED / "treebank" / "demo.conllu").read_text("utf-8")
+    (folder / "treebank.conllu").write_text(trees, "utf-8")
+    first = trees.strip().split("\n\n")[:20]
+    (folder / "some.conllu").write_text("\n\n".join(first) + "\n\n", "utf-8")
+    (folder / "trees.conllu").write_text(first[0] + "\n\n", "utf-8")
+    words = [line.split("\t")[1] for line in first[0].split("\n") if line[:1].isdigit()]
+    (folder / "words.txt").write_text(" ".join(reversed(words)) + "\n", "utf-8")
+
+
+def run(folder: Path) -> dict[str, str]:
+    """Run all commands in `folder`: what each printed, and the files that are compared."""
+    from karat.cli.main import main
+
+    os.chdir(folder)
+    prepare(folder)
+    found = {}
+    for line in LINES:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(shlex.split(line))
+        found[line] = f"exit {code}\n{out.getvalue()}" + (err.getvalue() if code else "")
+    found |= {name: (folder / name).read_text("utf-8") for name in sorted(WRITTEN)}
+    return found
+
+
+if __name__ == "__main__":
+    results = run(Path(sys.argv[1]))
+    print(json.dumps(results))

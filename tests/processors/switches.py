@@ -1,0 +1,115 @@
+"""Environments in which this processor behaves like another one, and the proof that it does.
+
+Each switch sets one variable, which must be there before the process starts. `took_effect` runs a
+process under it and looks: OpenBLAS names its kernel, numpy lists its features, and the C
+library's functions give other last bits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+CPUINFO = Path("/proc/cpuinfo")
+KERNELS = {"Prescott": ("Prescott", "Katmai"), "Haswell": ("Haswell",), "SkylakeX": ("SkylakeX",)}
+"""Names by which OpenBLAS calls them; a build for newer processors may take an older name."""
+
+
+class Switch(NamedTuple):
+    """A variable of the environment, and what the processor must have for it."""
+
+    name: str
+    variable: str
+    value: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a process under this switch."""
+        return {**os.environ, "OPENBLAS_NUM_THREADS": "1", self.variable: self.value}
+
+
+def features() -> list[str]:
+    """Features that numpy chooses its loops by, and this processor has."""
+    shown = np.show_config(mode="dicts")["SIMD Extensions"]
+    return list(shown.get("found", []))
+
+
+def switches() -> list[Switch]:
+    """All switches, whether or not this processor can do with them."""
+    blas = "OPENBLAS_CORETYPE"
+    off = ",".join(f"-{name}" for name in ("AVX2", "FMA", "FMA4", "AVX512F", "AVX512VL"))
+    return [
+        Switch("BLAS Prescott", blas, "Prescott", ("sse2",)),
+        Switch("BLAS Haswell", blas, "Haswell", ("avx2", "fma")),
+        Switch("BLAS SkylakeX", blas, "SkylakeX", ("avx512f", "avx512dq", "avx512bw", "avx512vl")),
+        Switch("numpy without dispatch", "NPY_DISABLE_CPU_FEATURES", " ".join(features())),
+        Switch("C library without FMA", "GLIBC_TUNABLES", f"glibc.cpu.hwcaps={off}", ("fma",)),
+    ]
+
+
+def flags() -> set[str]:
+    """What the processor says it can do; empty where that is not to be read."""
+    if not CPUINFO.exists():
+        return set()
+    lines = CPUINFO.read_text("utf-8", errors="replace").split("\n")
+    found = [line.split(":", 1)[1].split() for line in lines if line.startswith("flags")]
+    return set(found[0]) if found else set()
+
+
+def why_not(switch: Switch) -> str:
+    """Why this processor cannot be switched so; empty if it can."""
+    missing = [name for name in switch.needs if name not in flags()]
+    if missing:
+        return f"{switch.name}: this processor has no {', '.join(missing)}"
+    if not switch.value:
+        return f"{switch.name}: numpy has no loops to choose from on this processor"
+    return "" if took_effect(switch) else f"{switch.name}: {switch.variable} has no effect here"
+
+
+PROBE = """
+import json, math, random
+import numpy as np
+try:
+    from numpy._core._multiarray_umath import __cpu_features__ as features
+except ImportError:
+    from numpy.core._multiarray_umath import __cpu_features__ as features
+np.ones((2, 2)) @ np.ones((2, 2))
+draw = random.Random(1)
+numbers = [draw.uniform(-30, 30) for _ in range(20000)]
+libm = [math.exp(x) for x in numbers] + [math.pow(abs(x), 1.7) for x in numbers]
+print(json.dumps({"numpy": sorted(k for k, v in features.items() if v), "libm": libm}))
+"""
+
+
+def probe(environment: dict[str, str]) -> tuple[dict[str, object], str]:
+    """What numpy and the C library do in an environment, and the name of OpenBLAS's kernel."""
+    found = subprocess.run(
+        [sys.executable, "-c", PROBE],
+        check=False,
+        env={**environment, "OPENBLAS_VERBOSE": "2"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if found.returncode:
+        return {}, ""
+    said = [line for line in (found.stdout + found.stderr).split("\n") if "Core" in line]
+    shown = next(line for line in found.stdout.split("\n") if line.startswith("{"))
+    return json.loads(shown), " ".join(said)
+
+
+def took_effect(switch: Switch) -> bool:
+    """Whether a process under the switch is seen to behave differently."""
+    seen, core = probe(switch.environment)
+    if switch.variable == "OPENBLAS_CORETYPE":
+        return any(name in core for name in KERNELS[switch.value])
+    plain, _ = probe({**os.environ})
+    what = "numpy" if switch.variable.startswith("NPY") else "libm"
+    return bool(seen) and seen[what] != plain[what]

@@ -1,0 +1,104 @@
+"""The same numbers on every processor: what commands print, and the tests of numbers.
+
+One machine stands in for others by switches (see switches.py), each of which is first seen to take
+effect. What this processor cannot do is skipped by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from karat.cli import data, lm, main, nuggets, paraphrase, plane, realize
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import commands  # noqa: E402
+from switches import Switch, switches, why_not  # noqa: E402
+
+SWITCHES = switches()
+under_every_switch = pytest.mark.parametrize("switch", SWITCHES, ids=lambda s: s.name)
+NUMBERS = (
+    "tests/test_arithmetic.py",
+    "tests/stats",
+    "tests/meta/test_better.py",
+    "tests/meta/test_bootstrap.py",
+    "tests/meta/test_plane.py",
+    "tests/nuggets/test_intervals.py",
+    "tests/paraphrase/test_paraphrase_controls.py",
+)
+
+
+def printed(folder: Path, environment: dict[str, str]) -> dict[str, str]:
+    """What every command prints in a process of its own."""
+    folder.mkdir()
+    found = subprocess.run(
+        [sys.executable, str(HERE / "commands.py"), str(folder)],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert found.returncode == 0, found.stderr
+    return dict(json.loads(found.stdout))
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return printed(tmp_path_factory.mktemp("here") / "work", {**os.environ})
+
+
+def test_all_commands_run(here: dict[str, str]) -> None:
+    failed = {line: text for line, text in here.items() if text.startswith("exit ")}
+    assert [text for text in failed.values() if not text.startswith("exit 0\n")] == []
+
+
+def test_every_command_is_compared_or_exempt() -> None:
+    groups = {
+        "nuggets": nuggets.COMMANDS,
+        "lm": lm.COMMANDS,
+        "paraphrase": paraphrase.COMMANDS,
+        "realize": realize.COMMANDS,
+        "data": data.command.commands,
+        "plane": plane.command.commands,
+    }
+    every = {f"{group} {name}" for group, listed in groups.items() for name in listed}
+    every |= set(main.COMMANDS) - set(groups)
+    words = [line.split() for line in commands.LINES]
+    ours = {word[0] for word in words} | {" ".join(word[:2]) for word in words}
+    assert every - ours == set(commands.EXEMPT)
+
+
+@pytest.mark.xdist_group("processors")
+@under_every_switch
+def test_commands_print_the_same(switch: Switch, here: dict[str, str], tmp_path: Path) -> None:
+    reason = why_not(switch)
+    if reason:
+        pytest.skip(reason)
+    there = printed(tmp_path / "work", switch.environment)
+    different = [line for line in here if here[line] != there[line]]
+    assert different == []
+
+
+@under_every_switch
+def test_the_tests_of_numbers_pass(switch: Switch) -> None:
+    reason = why_not(switch)
+    if reason:
+        pytest.skip(reason)
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:xdist", *NUMBERS],
+        check=False,
+        cwd=HERE.parents[1],
+        env=switch.environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert found.returncode == 0, found.stdout[-3000:]
