@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from karat.errors import InputError
+from karat.stats.significance import SLACK
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ def clusters(p_values: ArrayLike, level: float = 0.05) -> list[int]:
     ranks: list[int] = []
     start = 0
     for j in range(len(p)):
-        if (p[start:j, j] <= level).any():
+        if (p[start:j, j] <= level * (1 + SLACK)).any():
             start = j
         ranks.append(ranks[-1] + (start == j) if ranks else 1)
     return ranks
