@@ -11,8 +11,10 @@ import karat as kt
 import karat.metrics.run as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
+from karat.progress import silent
+from karat.scoring import Wanted, as_systems, collect
 from karat.text.recipe import Lexicon
-from karat.text.references import References
+from karat.text.references import References, as_references
 from karat.text.segments import Lines
 
 NAMES = [
@@ -166,3 +168,25 @@ def test_a_stop_request_is_seen() -> None:
     stop.request()
     with pytest.raises(Interrupted):
         stop.check()
+
+
+@pytest.mark.parametrize("name", [*NAMES, "gtm:e=2", "ter"])
+def test_no_sum_depends_on_runs_or_their_order(
+    name: str, corpus: tuple[list[str], list[list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    candidates, references = (part[:500] for part in corpus)
+    metric = parse(name)
+    whole = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", 7)
+    cut = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
+    assert (cut.score.value, cut.low, cut.high) == (whole.score.value, whole.low, whole.high)
+    turned = metric.corpus(candidates[::-1], references[::-1])
+    assert turned.value == whole.score.value
+
+
+def test_rows_to_be_resampled_are_kept_small(corpus: tuple[list[str], list[list[str]]]) -> None:
+    systems = as_systems({"A": corpus[0]})
+    given = as_references(corpus[1], SEGMENTS)
+    (kept,) = collect([parse("bleu")], systems, given, Wanted(rows=True), 1, silent).values()
+    assert {block.dtype for block in kept.rows} == {np.dtype(np.uint8)}
+    assert kept.stats.tolist() == parse("bleu").stats(*corpus).tolist()
