@@ -45,6 +45,7 @@ from karat.cli.show import check_beside, check_output, show
 @options.seed
 @options.output
 @options.threads
+@options.signature
 def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
@@ -60,6 +61,7 @@ def command(
     format: str,
     output: str | None,
     threads: int | None,
+    form: str,
 ) -> None:
     """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
 
@@ -92,8 +94,11 @@ def command(
             seed=seed,
             threads=threads,
             progress=progress,
+            signature=form,
         )
     from karat.report.comparisons import comparison_document, find_examples
+    from karat.report.scores import with_form
 
     found = find_examples(comparison, systems, refs, examples)
-    show(comparison_document(comparison, found, options.command_line()), format, output)
+    document = comparison_document(comparison, found, options.command_line())
+    show(with_form(document, form), format, output)

@@ -62,6 +62,7 @@ def command(
     with Bar() as progress:
         systems, refs = open_inputs([candidate], references, False, progress)
         ((system, lines),) = systems.items()
+        metric.check_claims(refs.number, {})
         places = chosen_places(metric, lines, refs, segments, worst, progress)
         shown = _explained(metric, lines, refs, places)
     show(treelets_document(shown, system, str(metric), options.command_line()), format, output)

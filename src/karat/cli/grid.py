@@ -65,6 +65,7 @@ def command(
     with Bar() as progress:
         systems, refs = open_inputs([candidate], references, optional_references, progress)
         ((system, lines),) = systems.items()
+        metric.check_claims(refs.number, {})
         places = chosen_places(metric, lines, refs, segments, worst, progress)
         shown = _explained(metric, lines, refs, places)
     show(grid_document(shown, system, str(metric), options.command_line()), format, output)

@@ -79,6 +79,18 @@ def metrics(function: F) -> F:
     )(function)
 
 
+def signature(function: F) -> F:
+    """`--signature`: the form of signatures."""
+    return click.option(
+        "--signature",
+        "form",
+        type=click.Choice(["karat", "sacrebleu"]),
+        default="karat",
+        show_default=True,
+        help="Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+    )(function)
+
+
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """What was asked for, or what the output's ending says."""
     ending = str(ctx.params.get("output") or "").rpartition(".")[2]

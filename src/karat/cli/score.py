@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli import options
@@ -11,9 +9,6 @@ from karat.cli.bar import Bar
 from karat.cli.inputs import check_given, input_paths, open_given, open_set
 from karat.cli.show import check_beside, check_output, say, show
 from karat.errors import InputError
-
-if TYPE_CHECKING:
-    from karat.metrics.base import Metric
 
 
 @click.command(name="score")
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
 @options.seed
 @options.output
 @options.threads
+@options.signature
 @click.option("--signature-only", is_flag=True, help="Print the signatures and score nothing.")
 def command(
     candidates: tuple[str, ...],
@@ -46,6 +42,7 @@ def command(
     format: str,
     output: str | None,
     threads: int | None,
+    form: str,
     signature_only: bool,
 ) -> None:
     """Score candidates against references, one segment a line.
@@ -59,7 +56,7 @@ def command(
     karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
-    from karat.report.scores import score_document, segment_document
+    from karat.report.scores import score_document, segment_document, with_form
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
@@ -73,7 +70,10 @@ def command(
         number = None if optional_references else len(references) or 1
         if evalset:
             number = open_set(evalset, candidates)[1].number
-        show_signatures(chosen, number, drawn(bootstrap, seed), format, output)
+        for metric in chosen:
+            metric.check_claims(number, drawn(bootstrap, seed))
+        made = {str(m): m.signature(number, form, drawn(bootstrap, seed)) for m in chosen}
+        show_signatures(made, form, format, output)
         return
     with Bar() as progress:
         systems, refs = open_given(candidates, references, optional_references, evalset, progress)
@@ -86,19 +86,18 @@ def command(
             segments=segments,
             threads=threads,
             progress=progress,
+            signature=form,
         )
     line = options.command_line()
     document = (segment_document if segments else score_document)(scoring, line)
-    show(document, format, output)
+    show(with_form(document, form), format, output)
 
 
-def show_signatures(
-    metrics: list[Metric], references: int | None, more: str, format: str, output: str | None
-) -> None:
+def show_signatures(signatures: dict[str, str], form: str, format: str, output: str | None) -> None:
     """The signatures, bare lines for people and a table for everything else."""
-    from karat.report.scores import signature_document
+    from karat.report.scores import signature_document, with_form
 
-    document = signature_document(metrics, references, more, options.command_line())
+    document = with_form(signature_document(signatures, options.command_line()), form)
     if format == "text":
         say((f"{signature}\n" for signature in document.signatures.values()), output)
     else:
