@@ -103,7 +103,7 @@ def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> 
             ("out.txt", "-r", "bad.conllu", "-m", "ter"),
             "bad.conllu, line 2, sentence wsj: found word",
         ),
-        (("out.txt", "-r", "out.txt", "-m", "simple_tree_accuracy"), "needs dependency trees"),
+        (("o=out.txt", "-r", "out.txt", "-m", "simple_tree_accuracy"), "needs dependency trees"),
         (("out.txt", "-r", "none.conllu"), "none.conllu: No such file"),
     ],
 )

@@ -6,14 +6,15 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.inputs import Given
+from karat.cli.show import show
 
 
 @click.command(name="compare")
 @click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.as_text
 @options.evalset
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
@@ -50,6 +51,7 @@ def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    as_text: bool,
     evalset: str | None,
     metrics: tuple[str, ...],
     baseline: str | None,
@@ -77,12 +79,10 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
-    check_output(output, [] if evalset else input_paths(candidates, references))
-    if evalset:
-        check_beside(output, evalset)
+    given = Given(candidates, references, optional_references, as_text, evalset)
+    given.check(output)
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = given.open(progress)
         comparison = compare(
             systems,
             refs,

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given, open_set
-from karat.cli.show import check_beside, check_output, say, show
+from karat.cli.inputs import Given
+from karat.cli.show import say, show
 from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
 
 
 @click.command(name="score")
 @click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.as_text
 @options.evalset
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
@@ -34,6 +40,7 @@ def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    as_text: bool,
     evalset: str | None,
     metrics: tuple[str, ...],
     segments: bool,
@@ -60,23 +67,15 @@ def command(
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
-    check_output(output, [] if evalset else input_paths(candidates, references))
-    if evalset:
-        check_beside(output, evalset)
+    given = Given(candidates, references, optional_references, as_text, evalset)
+    given.check(output)
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        number = None if optional_references else len(references) or 1
-        if evalset:
-            number = open_set(evalset, candidates)[1].number
-        for metric in chosen:
-            metric.check_claims(number, drawn(bootstrap, seed))
-        made = {str(m): m.signature(number, form, drawn(bootstrap, seed)) for m in chosen}
-        show_signatures(made, form, format, output)
+        show_signatures(chosen, given.number(), drawn(bootstrap, seed), form, format, output)
         return
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = given.open(progress)
         scoring = score(
             systems,
             refs,
@@ -93,10 +92,20 @@ def command(
     show(with_form(document, form), format, output)
 
 
-def show_signatures(signatures: dict[str, str], form: str, format: str, output: str | None) -> None:
+def show_signatures(
+    metrics: list[Metric],
+    references: int | None,
+    how: dict[str, object],
+    form: str,
+    format: str,
+    output: str | None,
+) -> None:
     """The signatures, bare lines for people and a table for everything else."""
     from karat.report.scores import signature_document, with_form
 
+    for metric in metrics:
+        metric.check_claims(references, how)
+    signatures = {str(metric): metric.signature(references, form, how) for metric in metrics}
     document = with_form(signature_document(signatures, options.command_line()), form)
     if format == "text":
         say((f"{signature}\n" for signature in document.signatures.values()), output)
