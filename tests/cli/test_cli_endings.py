@@ -36,6 +36,21 @@ def test_endings_choose_the_format(
 
 
 @pytest.mark.parametrize(
+    "args",
+    [
+        ("nuggets", "score", "heron", "--key", "demo-nuggets", "--report", "x.csv"),
+        ("meta", "demo", "--report", "x.csv"),
+        ("demo", "--output", "x.csv"),
+    ],
+)
+def test_a_page_is_called_a_page(folder: Path, called: Called, args: tuple[str, ...]) -> None:
+    done = called(*args)
+    sentence = f"karat: {args[-2]} x.csv: the report is a web page; name a file like x.html\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+    assert not (folder / "x.csv").exists()
+
+
+@pytest.mark.parametrize(
     "name", ["o.xlsx", "o.parquet", "o.docx", "o.pdf", "o.PNG", "o.jsonl", "o.json.gz", "o.zip"]
 )
 @pytest.mark.parametrize("more", [(), ("-f", "tsv")])

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__, _kernel
 from karat.errors import InputError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.metrics.pairs import Pairs
+
+MetricT = TypeVar("MetricT", bound="Metric")
 
 FORMS = ("karat", "sacrebleu")
 """The forms that signatures are written in."""
@@ -153,7 +155,7 @@ class Metric(ABC):
         more = "".join(f"|{name}={value}" for name, value in fields.items())
         return f"{self._head()}:{settings}{more}"
 
-    def claiming(self, claims: Claims) -> Metric:
+    def claiming(self: MetricT, claims: Claims) -> MetricT:
         """The same metric with what a signature says besides; claims must not contradict."""
         if not claims.said:
             return self
