@@ -61,7 +61,7 @@ def test_formats_that_are_not_written_are_refused(
     assert done.returncode == 2
     ending = name.rpartition(".")[2].lower()
     assert done.stderr == (
-        f"karat: {name}: Karat writes no .{ending} files; name an output that ends in .txt, "
+        f"karat: {name}: reports are not written as .{ending}; name an output that ends in .txt, "
         ".json, .tsv, .csv, .md, .tex, .html, .svg\n"
     )
     assert not (folder / name).exists()

@@ -130,7 +130,7 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
         raise OutputError(
-            f"{path}: Karat writes no .{ending} files; name an output that ends in "
+            f"{path}: reports are not written as .{ending}; name an output that ends in "
             f"{', '.join(f'.{known}' for known in ENDINGS)}"
         )
     return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
