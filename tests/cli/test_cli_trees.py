@@ -98,7 +98,10 @@ def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> 
         ),
         (("out.txt", *TREES, "--optional-references"), "ref.conllu has a tree for every segment"),
         (("a.txt", *TREES), "a.txt has 4 segments and ref.conllu has 1 segment"),
-        (("out.txt", *TREES, "-r", "out.txt"), "ref.conllu is a file of trees and out.txt is not"),
+        (
+            ("o=out.txt", *TREES, "-r", "out.txt"),
+            "ref.conllu is a file of trees and out.txt is not",
+        ),
         (
             ("out.txt", "-r", "bad.conllu", "-m", "ter"),
             "bad.conllu, line 2, sentence wsj: found word",
