@@ -74,7 +74,7 @@ def references(function: F) -> F:
         multiple=True,
         metavar="FILE",
         type=click.Path(),
-        help="A reference file, line by line beside the candidates; repeat for several.",
+        help="A reference file, line by line beside the candidates; write -r before each.",
     )(function)
 
 
