@@ -40,7 +40,7 @@ TEXT = st.text(alphabet="ab AB.1,今\n", max_size=30).map(lambda text: text.repl
 
 
 @given(peer=PEERS, corpus=corpora(TEXT), short=BOOLS)
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_a_signature_scores_as_sacrebleu_does(peer: Any, corpus: Corpus, short: bool) -> None:
     wanted = peer.corpus_score(corpus.candidates, streams(corpus.references))
     signature = peer.get_signature()
