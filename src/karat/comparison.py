@@ -14,7 +14,7 @@ import numpy as np
 from karat.arithmetic import ExactRows, rounded
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric, Score
+from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.settings import nearest
 from karat.progress import Progress, silent
 from karat.scoring import (
@@ -103,12 +103,14 @@ def compare(
     seed: int = SEED,
     threads: int | None = None,
     progress: Progress = silent,
+    signature: str = "karat",
 ) -> Comparison:
     """Compare systems with a baseline (the first, unless named).
 
     `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
     `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
     own trials serve for its intervals. An evaluation set brings its own references.
+    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     given, references = as_texts(systems, references)
     named = as_systems(given)
@@ -117,19 +119,20 @@ def compare(
         raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")
     trials = DEFAULT_TRIALS[test] if trials is None else trials
     resamples = _resamples(test, trials, resamples)
+    check_form(signature)
     check_count("trials", trials, 1)
     check_count("resamples", resamples, 1)
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
-    found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress)
+    how = {"test": test, "trials": trials, **drawn(resamples, seed)}
+    found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress, how)
     draws = resample(found, resamples, seed, progress)
     if test == "bootstrap":
         p_values = _bootstrap_tests(found, draws, base)
     else:
         p_values = _randomization_tests(found, base, trials, seed, progress)
-    how = f"|test={test}|trials={trials}{drawn(resamples, seed)}"
-    scores = totals(found, refs.number, how)
+    scores = totals(found, refs.number, how, signature)
     rows = [
         _row(key, scores[key], found, draws, p_values, base)
         for m in chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from karat.arithmetic import ExactRows, joined_sums, partial_sums
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric, Score
+from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.names import metric
 from karat.metrics.run import run
 from karat.progress import Progress, silent
@@ -80,10 +81,12 @@ def score(
     segments: bool = False,
     threads: int | None = None,
     progress: Progress = silent,
+    signature: str = "karat",
 ) -> Scoring:
     """Score systems; with `bootstrap` resamples also a 95% interval for each score.
 
     An evaluation set brings its own references: `score(evalset, metrics=["bleu"])`.
+    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     systems, references = as_texts(systems, references)
     named = as_systems(systems)
@@ -91,38 +94,41 @@ def score(
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
     check_count("bootstrap", bootstrap, 0)
+    check_form(signature)
+    how = drawn(bootstrap, seed)
     want = Wanted(rows=bootstrap > 0, values=segments)
-    found = collect(chosen, named, refs, want, threads, progress)
+    found = collect(chosen, named, refs, want, threads, progress, how)
     draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
     rows = []
-    for (system, m), total in totals(found, refs.number, drawn(bootstrap, seed)).items():
+    for (system, m), total in totals(found, refs.number, how, signature).items():
         low, high = interval(draws[system, m]) if bootstrap else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
     values = {key: part.values for key, part in found.items() if part.values is not None}
     return Scoring(tuple(rows), refs.number, bootstrap, seed, values)
 
 
-def drawn(resamples: int, seed: int) -> str:
+def drawn(resamples: int, seed: int) -> dict[str, object]:
     """How intervals were made, for signatures."""
-    return f"|bootstrap={resamples}|seed={seed}" if resamples else ""
+    return {"bootstrap": resamples, "seed": seed} if resamples else {}
 
 
 _Key = tuple[str, Metric]
 
 
-def totals(found: Mapping[_Key, Collected], references: int | None, how: str) -> dict[_Key, Score]:
-    """The score of every system by every metric, with how intervals and tests were made."""
+def totals(
+    found: Mapping[_Key, Collected],
+    references: int | None,
+    how: Mapping[str, object],
+    form: str = "karat",
+) -> dict[_Key, Score]:
+    """The score of every system by every metric, signed with how intervals and tests were made."""
     scores: dict[_Key, Score] = {}
     for m in dict.fromkeys(m for _, m in found):
         keys = [key for key in found if key[1] == m]
         rows = np.array([found[key].total for key in keys])
         scores |= zip(keys, m.scores(rows, references), strict=True)
-    return {key: signed(scores[key], how) for key in found}
-
-
-def signed(score: Score, how: str) -> Score:
-    """The score with how intervals and tests were made in its signature."""
-    return replace(score, signature=score.signature + how) if how else score
+    signatures = {m: m.signature(references, form, how) for _, m in found}
+    return {key: replace(scores[key], signature=signatures[key[1]]) for key in found}
 
 
 def resample(
@@ -164,8 +170,14 @@ def collect(
     want: Wanted,
     threads: int | None,
     progress: Progress,
+    how: Mapping[str, object] = MappingProxyType({}),
 ) -> dict[tuple[str, Metric], Collected]:
-    """The statistics of all systems by all metrics, by system and then by metric."""
+    """The statistics of all systems by all metrics, by system and then by metric.
+
+    `how` says which intervals and tests will be made: signatures must not say anything else.
+    """
+    for m in metrics:
+        m.check_claims(references.number, how)
 
     def reduce(m: Metric, rows: NDArray[Any]) -> Collected:
         values = m.measure(rows)["value"] if want.values else None
@@ -229,7 +241,10 @@ def as_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not given:
         raise InputError("no metric was given: at least one is needed")
-    return list(dict.fromkeys(metric(m) for m in given))
+    chosen: dict[Metric, Metric] = {}
+    for m in map(metric, given):
+        chosen[m] = chosen.get(m, m).claiming(m.claims)
+    return list(chosen.values())
 
 
 def check_count(name: str, value: int, least: int) -> None:

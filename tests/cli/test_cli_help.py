@@ -60,7 +60,7 @@ def test_commands_are_completed(karat: Karat) -> None:
 
 def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
-        f"plain,--{name}" for name in ("set", "segments", "seed", "signature-only")
+        f"plain,--{name}" for name in ("set", "segments", "seed", "signature", "signature-only")
     ]
 
 

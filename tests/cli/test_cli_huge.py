@@ -35,7 +35,7 @@ def run(
     called: Called, candidate: str, reference: str, *metrics: str
 ) -> dict[str, dict[str, float]]:
     options = [word for name in metrics for word in ("-m", name)]
-    return scores(called("score", candidate, "-r", reference, *options, "-f", "json"))
+    return scores(called("score", f"x={candidate}", "-r", reference, *options, "-f", "json"))
 
 
 def test_a_line_of_50_mb_against_a_short_one(huge: Path, called: Called) -> None:
@@ -114,6 +114,6 @@ def test_memory_does_not_grow_with_the_files(folder: Path, command: list[str]) -
     block = "".join(" ".join(pick.choices(words, k=20)) + "\n" for _ in range(10_000)).encode()
     for name in ("x.txt", "y.txt"):
         (folder / name).write_bytes(block * (100 * 2**20 // len(block)))
-    args = ["score", "x.txt", "-r", "y.txt", "-m", "bleu", "--threads", "2"]
+    args = ["score", "x=x.txt", "-r", "y.txt", "-m", "bleu", "--threads", "2"]
     mapped = 2 * (folder / "x.txt").stat().st_size // 2**20
     assert peak([*command, *args], folder) < mapped + 200

@@ -168,21 +168,23 @@ def test_blank_lines_are_empty_segments(folder: Path, output: Output) -> None:
 
 def test_a_single_line_feed_is_one_empty_segment(folder: Path, output: Output) -> None:
     (folder / "line.txt").write_bytes(b"\n")
-    text = output("score", "line.txt", "-r", "line.txt", "-m", "rouge1", "--segments", "-f", "tsv")
+    text = output(
+        "score", "line=line.txt", "-r", "line.txt", "-m", "rouge1", "--segments", "-f", "tsv"
+    )
     assert text.splitlines()[1:] == ["rouge1\tline\t1\t0.0"]
 
 
 @pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r"])
 def test_only_line_feeds_end_segments(folder: Path, output: Output, separator: str) -> None:
     (folder / "one.txt").write_text(f"a{separator}b\n", encoding="utf-8", newline="")
-    text = output("score", "one.txt", "-r", "one.txt", "-m", "chrf", "--segments", "-f", "json")
+    text = output("score", "one=one.txt", "-r", "one.txt", "-m", "chrf", "--segments", "-f", "json")
     assert [row["segment"] for row in json.loads(text)["rows"]] == [1]
 
 
 def test_nul_bytes_are_scored_with_a_warning(folder: Path, karat: Callable[..., Any]) -> None:
     (folder / "nul.txt").write_bytes(b"one\ntwo\nthr\0ee\nfour\n")
     (folder / "plain.txt").write_bytes(b"one\ntwo\nthr ee\nfour\n")
-    done = karat("score", "nul.txt", "-r", "nul.txt", "-m", "chrf", "-f", "json")
+    done = karat("score", "nul=nul.txt", "-r", "nul.txt", "-m", "chrf", "-f", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["rows"][0]["score"] == 100
     warnings = done.stderr.decode().splitlines()

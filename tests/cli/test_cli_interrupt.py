@@ -89,7 +89,7 @@ def test_resampling_is_interrupted(folder: Path, start: Start, test: str) -> Non
     for name in ("x.txt", "y.txt"):
         (folder / name).write_bytes(text)
     args = ("--test", test, "--trials", "1000000", "-m", "rouge1")
-    process = start("compare", "x.txt", "y.txt", *args)
+    process = start("compare", "x=x.txt", "y=y.txt", *args)
     with killed_in_the_end(process):
         (folder / "pipe").write_bytes(text)
         time.sleep(STARTED)

@@ -78,5 +78,5 @@ def test_text_that_a_tokeniser_does_not_know_is_explained(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (files / "zh.txt").write_text("今天\n", "utf-8")
-    assert main(["score", "zh.txt", "-r", "zh.txt", "-m", "rouge1"]) == 0
+    assert main(["score", "zh=zh.txt", "-r", "zh.txt", "-m", "rouge1"]) == 0
     assert "tokeniser rouge knows a-z and 0-9 only" in capsys.readouterr().out

@@ -133,7 +133,7 @@ def test_a_closed_pipe_is_no_error(folder: Path, karat: Karat, lines: int, forma
     (folder / "many.txt").write_text("one two three\n" * lines)
     reading, writing = os.pipe()
     os.close(reading)
-    command = ("score", "many.txt", "-r", "many.txt", "-m", "rouge1", "--segments", "-f", format)
+    command = ("score", "a=many.txt", "-r", "many.txt", "-m", "rouge1", "--segments", "-f", format)
     done = karat(*command, capture_output=False, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -143,7 +143,7 @@ def test_a_reader_may_leave_early(
     folder: Path, command: list[str], clean_environment: Callable[..., dict[str, str]]
 ) -> None:
     (folder / "many.txt").write_text("one two three\n" * 50_000)
-    args = ["score", "many.txt", "-r", "many.txt", "-m", "rouge1", "--segments", "-f", "tsv"]
+    args = ["score", "a=many.txt", "-r", "many.txt", "-m", "rouge1", "--segments", "-f", "tsv"]
     with subprocess.Popen(
         [*command, *args],
         cwd=folder,

@@ -98,12 +98,15 @@ def test_the_number_of_trees_is_in_the_signature(output: Callable[..., str]) -> 
         ),
         (("out.txt", *TREES, "--optional-references"), "ref.conllu has a tree for every segment"),
         (("a.txt", *TREES), "a.txt has 4 segments and ref.conllu has 1 segment"),
-        (("out.txt", *TREES, "-r", "out.txt"), "ref.conllu is a file of trees and out.txt is not"),
+        (
+            ("o=out.txt", *TREES, "-r", "out.txt"),
+            "ref.conllu is a file of trees and out.txt is not",
+        ),
         (
             ("out.txt", "-r", "bad.conllu", "-m", "ter"),
             "bad.conllu, line 2, sentence wsj: found word",
         ),
-        (("out.txt", "-r", "out.txt", "-m", "simple_tree_accuracy"), "needs dependency trees"),
+        (("o=out.txt", "-r", "out.txt", "-m", "simple_tree_accuracy"), "needs dependency trees"),
         (("out.txt", "-r", "none.conllu"), "none.conllu: No such file"),
     ],
 )

@@ -78,3 +78,80 @@ def test_scores_from_python_say_how_their_intervals_were_made() -> None:
     assert scored["candidate", "bleu"].score.signature.endswith("|bootstrap=5|seed=7")
     with pytest.raises(kt.InputError, match="segments=True"):
         scored.segment_scores("candidate", "bleu")
+
+
+REFUSED = {
+    "bleu|nrefs=4|karat=9.9.9": "a signature of Karat 9.9.9, and this is",
+    "bleu|": "'' is no field of a signature",
+    "bleu|nrefs": "'nrefs' is no field of a signature",
+    "bleu|nrefs=": "'nrefs=' is no field of a signature",
+    "bleu|refs=1": r"no field 'refs' in signatures; did you mean nrefs\?",
+    "bleu|nrefs=many": "nrefs=many: expected a whole number",
+    "bleu|nrefs=1|nrefs=1": "nrefs is given twice",
+    "bleu|bootstrap=-1": "bootstrap=-1: expected a whole number",
+    "bleu|test=t": "test=t: expected bootstrap or randomization",
+    "blue|nrefs=1": "unknown metric 'blue'; did you mean bleu",
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), REFUSED.items())
+def test_fields_that_cannot_be_read_are_refused(text: str, sentence: str) -> None:
+    with pytest.raises(kt.MetricError, match=sentence):
+        kt.metric(text)
+
+
+TWO = [["the cat sat down", "a cat sat"]]
+
+
+def test_the_number_of_references_must_be_the_signatures() -> None:
+    metric = kt.metric("bleu|nrefs=2")
+    assert metric.corpus(CANDIDATES, TWO).value == kt.BLEU().corpus(CANDIDATES, TWO).value
+    for use in (metric.corpus, metric.segments, metric.stats):
+        with pytest.raises(kt.MetricError, match="says nrefs=2, but every segment has 1 reference"):
+            use(CANDIDATES, REFERENCES)
+    with pytest.raises(kt.MetricError, match="says nrefs=2"):
+        kt.score(CANDIDATES, REFERENCES, ["chrf", "bleu", metric])
+    with pytest.raises(kt.MetricError, match="says nrefs=var, but there are 2"):
+        kt.score(CANDIDATES, TWO, "bleu|nrefs=var")
+    with pytest.raises(kt.MetricError, match="says nrefs=2, but the number of references varies"):
+        kt.score([*CANDIDATES, "x"], [*TWO, ["x"]], "bleu|nrefs=2")
+
+
+def test_a_metric_of_a_signature_is_the_metric() -> None:
+    metric = kt.metric("bleu|nrefs=2|bootstrap=5|seed=7")
+    assert metric == kt.BLEU()
+    assert hash(metric) == hash(kt.BLEU())
+    assert str(metric) == "bleu"
+    assert kt.BLEU().claims == kt.metric("bleu").claims != metric.claims
+    assert pickle.loads(pickle.dumps(metric)).claims == copy.deepcopy(metric).claims
+
+
+RESAMPLED = {
+    "bleu|bootstrap=6|seed=7": "says bootstrap=6, but bootstrap=5 is asked for",
+    "bleu|bootstrap=5|seed=8": "says seed=8, but seed=7 is asked for",
+    "bleu|test=bootstrap|trials=5": "says test=bootstrap, but nothing like it is asked for",
+    "BLEU|nrefs:1|bs:9|seed:7": "says bootstrap=9, but bootstrap=5 is asked for",
+    "BLEU|nrefs:1|ar:9|seed:7": "says test=randomization, but nothing like it",
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), RESAMPLED.items())
+def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
+    with pytest.raises(kt.MetricError, match=sentence):
+        kt.score(CANDIDATES, REFERENCES, text, bootstrap=5, seed=7)
+    with pytest.raises(kt.MetricError, match=r"nothing like it is asked for: .* or leave "):
+        kt.score(CANDIDATES, REFERENCES, text)
+    with pytest.raises(kt.MetricError, match="given twice, with seed=7 and seed=8"):
+        kt.score(CANDIDATES, REFERENCES, ["bleu|seed=7", "bleu|seed=8"])
+
+
+def test_what_was_printed_can_be_asked_for_again() -> None:
+    scored = kt.score(CANDIDATES, REFERENCES, "bleu", bootstrap=5, seed=7).rows[0].score
+    again = kt.score(CANDIDATES, REFERENCES, scored.signature, bootstrap=5, seed=7).rows[0].score
+    assert again == scored
+    systems = {"a": CANDIDATES, "b": REFERENCES}
+    for test in ("bootstrap", "randomization"):
+        made = kt.compare(systems, REFERENCES, "bleu", test=test, trials=9).rows[0].score
+        assert kt.compare(systems, REFERENCES, made.signature, test=test, trials=9).rows
+        with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 is asked for"):
+            kt.compare(systems, REFERENCES, made.signature, test=test, trials=8)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
+from karat.cli.main import main
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.loading import KNOWN, detect
@@ -196,6 +197,58 @@ def test_units(tmp_path: Path) -> None:
         ("d2", "1", "", 0, "A"),
     ]
     assert found.runs["B"].responses("d2") == (Response("y"),)
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> Path:
+    """A folder of two documents, two systems and the labels of one."""
+    files = {
+        "ids.txt": "d1\nd2\n",
+        "SCUs.txt": "one unit\ttwo\nthree\n",
+        "summaries/A.summary": "says one\n\n",
+        "labels/A.label": "1\t0\n0\n",
+        "summaries/B.summary": "x\ny\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_files_of_units_are_runs_and_judgements(units: Path) -> None:
+    whole = kt.load_nuggets(units)
+    runs = [units / "summaries" / f"{name}.summary" for name in "AB"]
+    found = kt.load_nuggets(units, runs)
+    assert (found.runs, found.judgements.rows) == (whole.runs, whole.judgements.rows)
+    found = kt.load_nuggets(units, runs[1:], [units / "labels" / "A.label"])
+    assert list(found.runs) == ["B"]
+    assert found.judgements.rows == whole.judgements.rows
+
+
+def test_summaries_of_another_place_follow_the_key(units: Path) -> None:
+    (units / "far" / "away").mkdir(parents=True)
+    new = units / "far" / "away" / "new.summary"
+    new.write_text("first\nsecond\n")
+    found = kt.load_nuggets(units, [new])
+    assert found.runs["new"].responses("d2") == (Response("second"),)
+    new.write_text("first\n")
+    with pytest.raises(kt.InputError, match="found 1 lines, expected 2, as the key has"):
+        kt.load_nuggets(units, [new])
+    lonely = units / "far" / "away" / "A.label"
+    lonely.write_text("1\t0\n0\n")
+    with pytest.raises(kt.InputError, match="expected the summaries that were judged in"):
+        kt.load_nuggets(units, [], [lonely])
+
+
+def test_the_command_takes_summaries(
+    units: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(units.parent)
+    files = sorted(str(path) for path in (units / "summaries").glob("*.summary"))
+    assert main(["nuggets", "score", *files, "--key", str(units), "-f", "tsv"]) == 0
+    by_file = capsys.readouterr().out
+    assert main(["nuggets", "score", "A", "B", "--key", str(units), "-f", "tsv"]) == 0
+    assert capsys.readouterr().out == by_file
 
 
 # ------------------------------------------------------------------------------- there and back

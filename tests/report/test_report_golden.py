@@ -13,7 +13,7 @@ from karat.report.table import Document
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("format", ["text", "json", "tsv", "md", "latex"])
+@pytest.mark.parametrize("format", ["text", "json", "tsv", "csv", "md", "latex"])
 def test_output_equals_the_golden_file(document: Document, format: str) -> None:
     expected = (GOLDEN / f"document.{format}").read_bytes().decode("utf-8")
     assert render(document, format, width=72) == expected
@@ -31,7 +31,7 @@ def test_colour_equals_the_golden_file(document: Document) -> None:
 
 
 def test_formats_are_the_promised_ones() -> None:
-    assert list(RENDERERS) == ["text", "json", "tsv", "md", "latex", "html", "svg"]
+    assert list(RENDERERS) == ["text", "json", "tsv", "csv", "md", "latex", "html", "svg"]
 
 
 @pytest.mark.parametrize("format", list(RENDERERS))
@@ -44,5 +44,7 @@ def test_every_format_can_be_encoded_and_ends_with_a_newline(
 
 
 def test_unknown_format_names_the_known_ones(document: Document) -> None:
-    with pytest.raises(InputError, match="'yaml'; choose one of text, json, tsv, md, latex, html"):
+    with pytest.raises(
+        InputError, match="'yaml'; choose one of text, json, tsv, csv, md, latex, html"
+    ):
         render(document, "yaml")

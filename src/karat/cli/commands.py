@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
+
+from karat.cli.usage import refuse_numbers_after_flags
+
+TYPED = "karat.typed"
+"""Where a context keeps the words that were typed after the command, in their order."""
 
 Listed = Mapping[str, tuple[str, str]]
 """Name -> module (with a `command`) and the line that the group's help shows."""
@@ -28,6 +33,13 @@ class Commands(click.Group):
         command: click.Command = import_module(self.listed[cmd_name][0]).command
         return command
 
+    def called(self, typed: Sequence[str]) -> click.Command:
+        """The command that some words call: this group, one of its commands, or one of theirs."""
+        if not typed or typed[0] not in self.listed:
+            return self
+        found: click.Command = import_module(self.listed[typed[0]][0]).command
+        return found.called(typed[1:]) if isinstance(found, Commands) else found
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -36,7 +48,11 @@ class Commands(click.Group):
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
             raise click.UsageError(f"no command {args[0]!r}{hint}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group):
+            ctx.meta[TYPED] = tuple(rest)
+            refuse_numbers_after_flags(command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

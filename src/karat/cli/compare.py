@@ -6,14 +6,15 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.inputs import Given
+from karat.cli.show import show
 
 
 @click.command(name="compare")
 @click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.as_text
 @options.evalset
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
@@ -45,10 +46,12 @@ from karat.cli.show import check_beside, check_output, show
 @options.seed
 @options.output
 @options.threads
+@options.signature
 def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    as_text: bool,
     evalset: str | None,
     metrics: tuple[str, ...],
     baseline: str | None,
@@ -60,6 +63,7 @@ def command(
     format: str,
     output: str | None,
     threads: int | None,
+    form: str,
 ) -> None:
     """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
 
@@ -75,12 +79,10 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
-    check_output(output, [] if evalset else input_paths(candidates, references))
-    if evalset:
-        check_beside(output, evalset)
+    given = Given(candidates, references, optional_references, as_text, evalset)
+    given.check(output)
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = given.open(progress)
         comparison = compare(
             systems,
             refs,
@@ -92,8 +94,11 @@ def command(
             seed=seed,
             threads=threads,
             progress=progress,
+            signature=form,
         )
     from karat.report.comparisons import comparison_document, find_examples
+    from karat.report.scores import with_form
 
     found = find_examples(comparison, systems, refs, examples)
-    show(comparison_document(comparison, found, options.command_line()), format, output)
+    document = comparison_document(comparison, found, options.command_line())
+    show(with_form(document, form), format, output)

@@ -11,7 +11,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.show import check_output, show
+from karat.cli.show import check_output, check_page, show
 
 if TYPE_CHECKING:
     from karat.report.comparisons import Example
@@ -48,6 +48,7 @@ def command(output: str, texts: str | None) -> None:
     from karat.report.comparisons import comparison_document, find_examples
 
     check_output(output)
+    check_page("--output", output)
     with resources.as_file(resources.files("karat") / "data" / "demo") as folder, Bar() as progress:
         files = [str(folder / "systems" / f"{name}.txt") for name in SYSTEMS]
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]

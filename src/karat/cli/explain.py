@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     shell_complete=options.complete_metric,
     help="A tree accuracy with any of its settings.",
 )
+@options.as_text
 @options.output
 def command(
     candidate: str,
@@ -40,6 +41,7 @@ def command(
     segments: tuple[int, ...],
     worst: int | None,
     name: str,
+    as_text: bool,
     format: str,
     output: str | None,
 ) -> None:
@@ -60,8 +62,9 @@ def command(
     check_choice_of_segments(segments, worst)
     check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
-        systems, refs = open_inputs([candidate], references, False, progress)
+        systems, refs = open_inputs([candidate], references, False, progress, as_text)
         ((system, lines),) = systems.items()
+        metric.check_claims(refs.number, {})
         places = chosen_places(metric, lines, refs, segments, worst, progress)
         shown = _explained(metric, lines, refs, places)
     show(treelets_document(shown, system, str(metric), options.command_line()), format, output)

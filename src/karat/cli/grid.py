@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     help="A matching metric: gtm with any of its settings.",
 )
 @options.optional_references
+@options.as_text
 @options.output
 def command(
     candidate: str,
@@ -42,6 +43,7 @@ def command(
     worst: int | None,
     name: str,
     optional_references: bool,
+    as_text: bool,
     format: str,
     output: str | None,
 ) -> None:
@@ -63,8 +65,9 @@ def command(
     paths = [split_name(candidate)[1], *references]
     check_output(output, paths)
     with Bar() as progress:
-        systems, refs = open_inputs([candidate], references, optional_references, progress)
+        systems, refs = open_inputs([candidate], references, optional_references, progress, as_text)
         ((system, lines),) = systems.items()
+        metric.check_claims(refs.number, {})
         places = chosen_places(metric, lines, refs, segments, worst, progress)
         shown = _explained(metric, lines, refs, places)
     show(grid_document(shown, system, str(metric), options.command_line()), format, output)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from karat.cli.show import check_beside, check_output
+from karat.cli.stray_references import refuse_by_content, refuse_by_name
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
@@ -43,7 +45,11 @@ def input_paths(candidates: Sequence[str], references: Sequence[str]) -> list[st
 
 
 def open_inputs(
-    candidates: Sequence[str], references: Sequence[str], optional: bool, progress: Progress
+    candidates: Sequence[str],
+    references: Sequence[str],
+    optional: bool,
+    progress: Progress,
+    as_text: bool = False,
 ) -> tuple[dict[str, Lines], References]:
     """Systems by name and their references, all of one length."""
     if not references:
@@ -59,38 +65,63 @@ def open_inputs(
                 f"two systems are called {name!r} ({paths[name]} and {path}): "
                 f"name them apart, as in NAME={path}"
             )
-        systems[name], paths[name] = _open(path, progress), path
+        systems[name], paths[name] = _open(path, progress, as_text), path
     trees = _open_trees(references, optional)
     if trees:
         check_lengths([*systems.values(), *trees])
         return systems, trees[0].beside(trees)
-    sources = [_open(path, progress) for path in references]
+    sources = [_open(path, progress, as_text) for path in references]
     check_lengths([*systems.values(), *sources])
     return systems, References(sources, optional)
 
 
-def check_given(
-    candidates: Sequence[str], references: Sequence[str], optional: bool, evalset: str | None
-) -> None:
-    """Either files with references, or a set, which has its own."""
-    if evalset is None and not candidates:
-        raise click.UsageError("Missing argument 'CANDIDATE...'.")
-    if evalset is not None and (references or optional):
-        raise InputError("--set brings its own references: leave -r and --optional-references out")
+class Given(NamedTuple):
+    """What `score` and `compare` are given: files with references, or a set, which has its own."""
+
+    candidates: Sequence[str]
+    references: Sequence[str]
+    optional: bool
+    as_text: bool
+    evalset: str | None
+
+    def check(self, output: str | None) -> None:
+        """Refuse what does not go together, before anything is read."""
+        if self.evalset is not None:
+            if self.references or self.optional or self.as_text:
+                raise InputError(
+                    "--set brings its own references: leave -r, --optional-references and --as out"
+                )
+            check_output(output)
+            check_beside(output, self.evalset)
+            return
+        if not self.candidates:
+            context = click.get_current_context()
+            param = next(p for p in context.command.params if p.name == "candidates")
+            raise click.MissingParameter(ctx=context, param=param)
+        check_output(output, input_paths(self.candidates, self.references))
+        refuse_by_name(_unnamed(self.candidates), self.references)
+
+    def open(self, progress: Progress = silent) -> tuple[dict[str, Segments], References]:
+        """Systems by name and their references."""
+        if self.evalset is not None:
+            return open_set(self.evalset, self.candidates, progress)
+        systems, refs = open_inputs(
+            self.candidates, self.references, self.optional, progress, self.as_text
+        )
+        for path in _unnamed(self.candidates):
+            refuse_by_content(path, systems[split_name(path)[0]], refs.sources)
+        return {**systems}, refs
+
+    def number(self) -> int | None:
+        """How many references every segment has, if that is known without reading files."""
+        if self.evalset is not None:
+            return self.open()[1].number
+        return None if self.optional else len(self.references) or 1
 
 
-def open_given(
-    candidates: Sequence[str],
-    references: Sequence[str],
-    optional: bool,
-    evalset: str | None,
-    progress: Progress,
-) -> tuple[dict[str, Segments], References]:
-    """Systems by name and their references, from files or from a set."""
-    if evalset is not None:
-        return open_set(evalset, candidates, progress)
-    systems, refs = open_inputs(candidates, references, optional, progress)
-    return {**systems}, refs
+def _unnamed(candidates: Sequence[str]) -> list[str]:
+    """Candidates that are given as FILE, not as NAME=FILE."""
+    return [argument for argument in candidates if split_name(argument)[1] == argument]
 
 
 def open_set(
@@ -140,9 +171,9 @@ def _check_metric(path: str) -> None:
         raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
 
 
-def _open(path: str, progress: Progress) -> Lines:
+def _open(path: str, progress: Progress, as_text: bool) -> Lines:
     _check_metric(path)
-    lines = Lines(path, progress)
+    lines = Lines(path, progress, as_text=as_text)
     if lines.nul_line:
         click.echo(
             f"karat: warning: {lines.name}, line {lines.nul_line}: a NUL byte; it is scored as an "

@@ -25,6 +25,7 @@ T = TypeVar("T")
 @click.option("--segments", is_flag=True, help="Show log10 Pr of every sentence.")
 @click.option("--words", is_flag=True, help="Show log10 p of every word.")
 @recipe_options("the model's; none for ARPA")
+@options.as_text
 @options.output
 @options.threads
 def command(
@@ -35,6 +36,7 @@ def command(
     tok: str | None,
     case: str | None,
     stem: str | None,
+    as_text: bool,
     format: str,
     output: str | None,
     threads: int | None,
@@ -61,7 +63,7 @@ def command(
 
     with Bar() as progress:
         found = LanguageModel.open(model, _recipe(tok, case, stem), progress=progress)
-        opened = [Lines(path, progress) for path in texts]
+        opened = [Lines(path, progress, as_text=as_text) for path in texts]
         line = options.command_line()
 
         def each(work: Callable[..., T]) -> list[tuple[str, T]]:

@@ -61,6 +61,7 @@ from karat.errors import InputError
     metavar="GB",
     help="What n-grams may take while they are counted (default: a quarter).",
 )
+@options.as_text
 @options.threads
 @click.option(
     "-f",
@@ -83,6 +84,7 @@ def command(
     min_count: int,
     min_counts: str | None,
     memory: float | None,
+    as_text: bool,
     threads: int | None,
     format: str,
 ) -> None:
@@ -104,7 +106,7 @@ def command(
 
     with Bar() as progress:
         model = LanguageModel.train(
-            [Lines(path, progress) for path in texts],
+            [Lines(path, progress, as_text=as_text) for path in texts],
             order,
             smoothing,
             tok=tok or "13a",

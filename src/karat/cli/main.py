@@ -11,6 +11,7 @@ from click.shell_completion import shell_complete
 
 from karat import __version__
 from karat.cli.commands import Commands
+from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
 
 COMMANDS = {
@@ -75,7 +76,7 @@ def main(args: list[str]) -> int:
             return 0
         return _fail(f"cannot write the result: {error.strerror or error}", 2)
     except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, MemoryError) as error:
-        return _fail(*_sentence(error))
+        return _fail(*_sentence(error, args))
 
 
 def _discard_output() -> None:
@@ -84,10 +85,10 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _sentence(error: BaseException) -> tuple[str, int]:
+def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
     """What to say about an error, and the exit code."""
     if isinstance(error, click.ClickException):
-        return error.format_message(), 2
+        return usage_sentence(error, cli.called(typed), typed), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
         return "interrupted; nothing was written", 130
     return "not enough memory" if isinstance(error, MemoryError) else str(error), 2

@@ -11,7 +11,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,9 +134,7 @@ def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str 
         other = places.setdefault(os.path.realpath(path), option)
         if other != option:
             raise InputError(f"--{other} and --{option} are both {path}: name two files")
-    report = named["report"]
-    if report and Path(report).suffix.lower() not in ("", ".html", ".htm"):
-        raise InputError(f"--report {report}: the report is a web page; name a file like x.html")
+    check_page("--report", named["report"])
 
 
 def _extras(result: MetaEvaluation, progress: Progress) -> Extras:

@@ -10,7 +10,7 @@ import click
 
 from karat.cli import nuggets_options, options
 from karat.cli.bar import Bar
-from karat.cli.show import check_output, show
+from karat.cli.show import check_output, check_page, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def command(
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     check_output(output, read)
     check_output(report, read)
+    check_page("--report", report)
     _check_two(output, report)
     how = Official(beta, weights, strict)
     with Bar() as progress:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -9,10 +11,30 @@ from typing import Any, TypeVar
 
 import click
 
+from karat.errors import OutputError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
-FORMATS = ("text", "json", "tsv", "md", "latex", "html", "svg")
+FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
+ENDINGS = {
+    "txt": "text",
+    "json": "json",
+    "tsv": "tsv",
+    "csv": "csv",
+    "md": "md",
+    "tex": "latex",
+    "html": "html",
+    "svg": "svg",
+}
+"""Ending of an output -> its format; other endings that name no format are text."""
+_OTHER_ENDINGS = {"htm": "html", "markdown": "md", "latex": "latex"}
+_NOT_WRITTEN = re.compile(
+    r"xlsx?|ods|docx?|odt|rtf|pptx?|parquet|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
+    r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
+    r"tar|jsonl|ndjson|xml|ya?ml|toml|rst|ipynb"
+)
+"""Endings of formats that are not written: a report under such a name would be something else."""
 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -52,7 +74,7 @@ def references(function: F) -> F:
         multiple=True,
         metavar="FILE",
         type=click.Path(),
-        help="A reference file, line by line beside the candidates; repeat for several.",
+        help="A reference file, line by line beside the candidates; write -r before each.",
     )(function)
 
 
@@ -79,10 +101,39 @@ def metrics(function: F) -> F:
     )(function)
 
 
+def as_text(function: F) -> F:
+    """`--as text`: the lines of the files are the segments, whatever they look like."""
+    return click.option(
+        "--as",
+        "as_text",
+        type=click.Choice(["text"]),
+        callback=lambda ctx, param, value: value is not None,
+        help="Read files as plain text even where they look like JSON.",
+    )(function)
+
+
+def signature(function: F) -> F:
+    """`--signature`: the form of signatures."""
+    return click.option(
+        "--signature",
+        "form",
+        type=click.Choice(["karat", "sacrebleu"]),
+        default="karat",
+        show_default=True,
+        help="Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+    )(function)
+
+
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """What was asked for, or what the output's ending says."""
-    ending = str(ctx.params.get("output") or "").rpartition(".")[2]
-    return value or {"tex": "latex"}.get(ending, ending if ending in FORMATS else "text")
+    path = str(ctx.params.get("output") or "")
+    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+    if _NOT_WRITTEN.fullmatch(ending):
+        raise OutputError(
+            f"{path}: reports are not written as .{ending}; name an output that ends in "
+            f"{', '.join(f'.{known}' for known in ENDINGS)}"
+        )
+    return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
 
 
 def output(function: F) -> F:

@@ -69,6 +69,7 @@ def _words(function: F) -> F:
     show_default=True,
     help="Longer sentences take no part: they get no links, and are counted.",
 )
+@options.as_text
 @options.threads
 @click.option("-o", "--output", type=click.Path(), help="Write the links to this file.")
 def command(
@@ -80,6 +81,7 @@ def command(
     pivot_tok: str,
     pivot_case: str,
     pivot_stem: str,
+    as_text: bool,
     threads: int | None,
     output: str | None,
     model1: int,
@@ -108,7 +110,7 @@ def command(
         Recipe(source_tok, source_case, source_stem),
         Recipe(pivot_tok, pivot_case, pivot_stem),
     )
-    found = _align(source, pivot, recipes, how, threads)
+    found = _align(source, pivot, recipes, how, threads, as_text)
     say(pharaoh_lines(found.links), output)
     _tell(found, how, output)
 
@@ -119,12 +121,13 @@ def _align(
     recipes: tuple[Recipe, Recipe],
     how: Aligner,
     threads: int | None,
+    as_text: bool,
 ) -> Aligned:
     from karat.paraphrase.align import align_words
     from karat.paraphrase.parallel import parallel_tokens, read_parallel
 
     with Bar() as progress:
-        text = read_parallel(source, pivot, progress)
+        text = read_parallel(source, pivot, progress, as_text=as_text)
         tokens = parallel_tokens([text], *recipes, threads=threads, progress=progress)
         return align_words(*tokens, how, threads=threads, progress=progress)
 

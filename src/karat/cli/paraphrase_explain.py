@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     default=None,
     help="Whether kept translations share the whole probability. Default: the model's, or no.",
 )
+@options.as_text
 @options.output
 def command(
     paraphrases: str,
@@ -58,6 +59,7 @@ def command(
     edge: float | None,
     ngram: float | None,
     renormalise: bool | None,
+    as_text: bool,
     format: str,
     output: str | None,
 ) -> None:
@@ -81,7 +83,7 @@ def command(
     asked = {"order": order, "edge": edge, "ngram": ngram, "renormalise": renormalise}
     pem, bags = _opened(model, pivot, table, asked)
     with Bar() as progress:
-        mine, theirs = Lines(paraphrases, progress), Lines(originals, progress)
+        mine, theirs = (Lines(path, progress, as_text=as_text) for path in (paraphrases, originals))
         check_aligned([mine, theirs])
         places = _places(_scorer(pem, bags), mine, theirs, segments, worst)
         shown = _explained(pem, bags, mine, theirs, places)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     help="Paraphrases of each line.",
 )
 @click.option("--plain", is_flag=True, help="Only the best paraphrase of each line, as text.")
+@options.as_text
 @options.threads
 @options.output
 def command(
@@ -37,6 +38,7 @@ def command(
     model: str,
     n_best: int,
     plain: bool,
+    as_text: bool,
     threads: int | None,
     format: str,
     output: str | None,
@@ -59,7 +61,7 @@ def command(
     pem = PEM.open(model)
     generator_of(pem)
     with Bar() as progress:
-        given = Lines(originals, progress)
+        given = Lines(originals, progress, as_text=as_text)
         wanted = 1 if plain else n_best
         lines_show = plain and output is None and sys.stdout.isatty()  # they are progress enough
         told = silent if lines_show else progress

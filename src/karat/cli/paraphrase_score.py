@@ -15,6 +15,7 @@ from karat.cli.show import check_output, show
 @paraphrase_options.originals
 @paraphrase_options.model
 @click.option("--segments", is_flag=True, help="Also list every paraphrase.")
+@options.as_text
 @options.resamples
 @options.seed
 @options.threads
@@ -24,6 +25,7 @@ def command(
     originals: str,
     model: str,
     segments: bool,
+    as_text: bool,
     resamples: int,
     seed: int,
     threads: int | None,
@@ -46,10 +48,10 @@ def command(
     check_output(output, (*paraphrases, originals, model))
     pem = PEM.open(model)
     with Bar() as progress:
-        given = Lines(originals, progress)
+        given = Lines(originals, progress, as_text=as_text)
         found = []
         for path in paraphrases:
-            texts = Lines(path, progress)
+            texts = Lines(path, progress, as_text=as_text)
             scores = pem.score(given, texts, threads=threads, progress=progress)
             found.append(ScoredSystem(system_name(path), given, texts, scores))
     document = scores_document(

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     default=True,
     help="Also keep what karat paraphrase generate writes with.",
 )
+@options.as_text
 @options.threads
 def command(
     corpora: tuple[str, ...],
@@ -74,6 +75,7 @@ def command(
     links: tuple[str, ...],
     controls: bool,
     generate: bool,
+    as_text: bool,
     threads: int | None,
 ) -> None:
     """Train a model on parallel text: NAME is the pivot language, FILE its text.
@@ -106,7 +108,7 @@ def command(
     with Bar() as progress:
         texts: dict[str, list[Parallel]] = {}
         for name, paths in named:
-            texts.setdefault(name, []).append(_open(paths, progress))
+            texts.setdefault(name, []).append(_open(paths, progress, as_text))
         recipes = {name: Recipe(cut.get(name, PIVOT.tok), PIVOT.case) for name in texts}
         model = train_pem(
             {
@@ -131,13 +133,14 @@ def _named(given: str, expected: str) -> tuple[str, str]:
     return name, rest
 
 
-def _open(paths: str, progress: Progress) -> Parallel:
+def _open(paths: str, progress: Progress, as_text: bool) -> Parallel:
     from karat.paraphrase.parallel import read_parallel
 
     files = paths.split(",")
     if len(files) > 2:
         raise InputError(f"{paths!r}: {len(files)} files: expected one or two")
-    return read_parallel(files[0], files[1] if len(files) > 1 else None, progress)
+    second = files[1] if len(files) > 1 else None
+    return read_parallel(files[0], second, progress, as_text=as_text)
 
 
 def _links(path: str | None, progress: Progress) -> Links | None:

@@ -143,7 +143,7 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
         found,
         stem=found.stem if stem is None else stem,
         stop=found.stop if stop is None else stop,
-    )
+    ).claiming(found.claims)
     check_family(chosen)
     return chosen
 

@@ -8,8 +8,8 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given, open_set
-from karat.cli.show import check_beside, check_output, say, show
+from karat.cli.inputs import Given
+from karat.cli.show import say, show
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
 @options.references
 @options.optional_references
+@options.as_text
 @options.evalset
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 @options.seed
 @options.output
 @options.threads
+@options.signature
 @click.option("--signature-only", is_flag=True, help="Print the signatures and score nothing.")
 def command(
     candidates: tuple[str, ...],
     references: tuple[str, ...],
     optional_references: bool,
+    as_text: bool,
     evalset: str | None,
     metrics: tuple[str, ...],
     segments: bool,
@@ -46,6 +49,7 @@ def command(
     format: str,
     output: str | None,
     threads: int | None,
+    form: str,
     signature_only: bool,
 ) -> None:
     """Score candidates against references, one segment a line.
@@ -59,24 +63,19 @@ def command(
     karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
-    from karat.report.scores import score_document, segment_document
+    from karat.report.scores import score_document, segment_document, with_form
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
-    check_output(output, [] if evalset else input_paths(candidates, references))
-    if evalset:
-        check_beside(output, evalset)
+    given = Given(candidates, references, optional_references, as_text, evalset)
+    given.check(output)
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        number = None if optional_references else len(references) or 1
-        if evalset:
-            number = open_set(evalset, candidates)[1].number
-        show_signatures(chosen, number, drawn(bootstrap, seed), format, output)
+        show_signatures(chosen, given.number(), drawn(bootstrap, seed), form, format, output)
         return
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = given.open(progress)
         scoring = score(
             systems,
             refs,
@@ -86,19 +85,28 @@ def command(
             segments=segments,
             threads=threads,
             progress=progress,
+            signature=form,
         )
     line = options.command_line()
     document = (segment_document if segments else score_document)(scoring, line)
-    show(document, format, output)
+    show(with_form(document, form), format, output)
 
 
 def show_signatures(
-    metrics: list[Metric], references: int | None, more: str, format: str, output: str | None
+    metrics: list[Metric],
+    references: int | None,
+    how: dict[str, object],
+    form: str,
+    format: str,
+    output: str | None,
 ) -> None:
     """The signatures, bare lines for people and a table for everything else."""
-    from karat.report.scores import signature_document
+    from karat.report.scores import signature_document, with_form
 
-    document = signature_document(metrics, references, more, options.command_line())
+    for metric in metrics:
+        metric.check_claims(references, how)
+    signatures = {str(metric): metric.signature(references, form, how) for metric in metrics}
+    document = with_form(signature_document(signatures, options.command_line()), form)
     if format == "text":
         say((f"{signature}\n" for signature in document.signatures.values()), output)
     else:

@@ -25,6 +25,12 @@ def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
             raise OutputError(f"{path} is one of the inputs: name another file for the result")
 
 
+def check_page(option: str, path: str | None) -> None:
+    """Refuse a web page under a name that says something else."""
+    if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
+        raise OutputError(f"{option} {path}: the report is a web page; name a file like x.html")
+
+
 _NO_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
 """Endings of files that no set is made of."""
 

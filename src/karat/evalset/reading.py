@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.text.sniffing import refuse_binary
 
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
@@ -83,6 +84,7 @@ def read_text(path: Path) -> str:
     """All of a UTF-8 file (`.gz` too), without a byte-order mark."""
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        refuse_binary(data, str(path), "UTF-8 text")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1

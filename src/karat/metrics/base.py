@@ -6,14 +6,16 @@ document and segment scores, resampling and shards are all "sum rows, score".
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
 from karat.errors import InputError
+from karat.metrics.claims import Claims, references_fact
 from karat.metrics.settings import to_text, validate
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.metrics.pairs import Pairs
+
+MetricT = TypeVar("MetricT", bound="Metric")
+
+FORMS = ("karat", "sacrebleu")
+"""The forms that signatures are written in."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,12 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.value:.4f}  {self.signature}"
+
+
+def check_form(form: str) -> None:
+    """Refuse a form of signatures that there is not."""
+    if form not in FORMS:
+        raise InputError(f"signature {form!r}: expected one of {', '.join(FORMS)}")
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,8 @@ class Metric(ABC):
     """Settings that go together, by name."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
     """Settings that name a file or list: signatures show what is in it, by a digest."""
+    claims: ClassVar[Claims] = Claims()
+    """What else the signature says that the metric was read from; no part of its value."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -109,11 +124,40 @@ class Metric(ABC):
         """The fields that are written after the name."""
         return list(fields(cls))
 
-    def signature(self, references: int | str | None = 1) -> str:
-        """Every setting, the number of references (None: it varies) and Karat's version."""
+    def signature(
+        self,
+        references: int | str | None = 1,
+        form: str = "karat",
+        drawn: Mapping[str, object] = MappingProxyType({}),
+    ) -> str:
+        """Every setting, the number of references (None: it varies) and Karat's version.
+
+        `form="sacrebleu"` writes BLEU, chrF and TER as sacreBLEU does, others as Karat does; see
+        docs/METRICS.md. `drawn` says how intervals and tests were made.
+        """
+        check_form(form)
+        if form == "sacrebleu":
+            from karat.metrics.sacrebleu_form import sacrebleu_signature
+
+            found = sacrebleu_signature(self, references, drawn)
+            if found is not None:
+                return found
         settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
-        number = "var" if references is None else references
-        return f"{self._head()}:{settings}|nrefs={number}|karat={__version__}"
+        fields = {**references_fact(references), "karat": __version__, **drawn}
+        more = "".join(f"|{name}={value}" for name, value in fields.items())
+        return f"{self._head()}:{settings}{more}"
+
+    def claiming(self: MetricT, claims: Claims) -> MetricT:
+        """The same metric with what a signature says besides; claims must not contradict."""
+        if not claims.said:
+            return self
+        made = copy.copy(self)
+        object.__setattr__(made, "claims", self.claims.joined(self, claims))
+        return made
+
+    def check_claims(self, references: int | None, drawn: Mapping[str, object]) -> None:
+        """Refuse a signature that says something else than what is given and asked for."""
+        self.claims.check(self, {**references_fact(references), **drawn})
 
     def _full(self, name: str) -> str:
         """A setting's value as the signature shows it: files and lists with their content."""
@@ -203,5 +247,6 @@ class Metric(ABC):
 
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)
+        self.claims.check(self, references_fact(refs.number), only="nrefs")
         found = run([self], [texts], refs, reduce, threads=threads, progress=progress)
         return [part[0][0] for part in found], refs.number

@@ -60,8 +60,17 @@ def metric(name: str | Metric) -> Metric:
 
 
 def parse(text: str) -> Metric:
-    """The metric that a string names; a whole signature is read too."""
-    head, colon, rest = (part.strip() for part in text.partition("|")[0].partition(":"))
+    """The metric that a string names; a whole signature, Karat's or sacreBLEU's, is read too."""
+    if "|" not in text:
+        return parse_name(text)
+    from karat.metrics.signatures import read_signature
+
+    return read_signature(text)
+
+
+def parse_name(text: str) -> Metric:
+    """The metric of `name` or `name:setting=value,setting=value`."""
+    head, colon, rest = (part.strip() for part in text.partition(":"))
     name, fixed = _resolve(head)
     cls = metric_class(name)
     preset: dict[str, Any] = {}
@@ -90,10 +99,29 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]]:
     order = re.fullmatch(r"rouge(\d{1,3})", written)
     if order:
         return "rouge1", {"n": int(order[1])}
-    names = [*CLASSES, *ALIASES]
-    raise MetricError(
-        f"unknown metric {head!r}{nearest(head, names)} (karat metrics lists them all)"
-    )
+    raise MetricError(_unknown(head))
+
+
+def _unknown(head: str) -> str:
+    """What to say of a name that no metric has."""
+    several = re.split(r"[\s,;]+", head)
+    if len(several) > 1 and all(_is_name(name) for name in several):
+        options = " ".join(f"-m {name}" for name in several)
+        return f"{head!r} is several metrics: give them one by one, {options} (in Python, a list)"
+    if re.search(r"\+numrefs\.\d|\+version\.1\.", head):
+        return (
+            f"{head!r} is a signature of sacreBLEU 1: write it in the form of sacreBLEU 2, as in "
+            f"BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+        )
+    hint = nearest(head, [*CLASSES, *ALIASES])
+    return f"unknown metric {head!r}{hint} (karat metrics lists them all)"
+
+
+def _is_name(text: str) -> bool:
+    """Whether some metric is called that."""
+    written = _folded(text)
+    known = {*map(_folded, CLASSES), *ALIASES}
+    return written in known or bool(re.fullmatch(r"rouge\d{1,3}", written))
 
 
 def _folded(name: str) -> str:
@@ -103,7 +131,8 @@ def _folded(name: str) -> str:
 def _split(head: str, item: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in item.partition("="))
     if not (key and equals and value):
-        raise MetricError(f"{head}: {item!r} is no setting; expected setting=value")
+        hint = f" (another metric is another option: -m {item.strip()})" if _is_name(key) else ""
+        raise MetricError(f"{head}: {item!r} is no setting; expected setting=value{hint}")
     return key, value
 
 

@@ -155,6 +155,12 @@ class BLEU(Metric):
         """How text becomes tokens."""
         return Recipe(self.tok, self.case)
 
+    @property
+    def smoothed_by(self) -> float | None:
+        """The amount of smoothing, default or not; None where smoothing has none."""
+        default = _SMOOTH_VALUES.get(self.smooth)
+        return default if default is None or self.smooth_value is None else self.smooth_value
+
     def _full(self, name: str) -> str:
         return _full_smooth_value(self) if name == "smooth_value" else super()._full(name)
 

@@ -45,10 +45,14 @@ FORMATS = {
     "rag": Format("rag", "read_rag", "nugget assignments of RAG answers, as JSON lines"),
     "trec": Format("trec", "read_folder", "TREC's files: key.txt, runs/, judged.txt"),
     "units": Format("units", "read_units", "content units: ids.txt, SCUs.txt, summaries/, labels/"),
+    "units-run": Format("units", "read_summary", "the summaries of one system (.summary)"),
+    "units-labels": Format("units", "read_label", "the labels of one system (.label)"),
     "trec-key": Format("trec", "read_key", "a key of TREC"),
     "trec-run": Format("trec", "read_runs", "runs of TREC"),
     "trec-judged": Format("trec", "read_judged", "judged responses of TREC"),
 }
+_ENDINGS = {".summary": ("runs", "units-run"), ".label": ("judgements", "units-labels")}
+"""Endings of files that are told by them: the part that they are, and their format."""
 _TEXT = {"key": "trec-key", "runs": "trec-run", "judgements": "trec-judged"}
 """What a text file is, by the part that is wanted of it."""
 
@@ -150,6 +154,9 @@ def detect(path: Path, part: str = "key") -> str:
         raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
     if not path.exists():
         raise InputError(f"{path}: no such folder or file, nor a known set ({', '.join(KNOWN)})")
+    told = _ENDINGS.get(path.suffix)
+    if told and told[0] == part:
+        return told[1]
     first = _first_line(path)
     if first.startswith("{"):
         return _of_object(first)

@@ -5,6 +5,9 @@
     summaries/SYSTEM.summary    one summary a line: the one response of a run
     labels/SYSTEM.label         1 or 0 for every unit, tabs between them; a system may have none
 
+A `.summary` or `.label` file may be given by itself: its lines are those of `ids.txt` in the folder
+that it stands in, or of the key where there is no such folder.
+
 Units are not weighed, so all are vital; they are numbered from 1. In the other direction
 importance, votes and further descriptions are lost, several responses become one line, a question
 without a response gets an empty line, and partial support becomes 1.
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from karat.errors import InputError, OutputError
 from karat.evalset.reading import Place, read_lines
@@ -29,41 +33,76 @@ IDS, UNITS, SUMMARIES, LABELS = "ids.txt", "SCUs.txt", "summaries", "labels"
 
 def read_units(path: Path, draft: Draft) -> None:
     """A folder."""
-    ids = read_lines(path / IDS)
+    ids = _Ids(read_lines(path / IDS), IDS)
     counts = _read_key(path / UNITS, ids, draft)
-    files = sorted((path / SUMMARIES).glob("*.summary"))
-    for file in files:
-        texts = _aligned(file, len(ids))
-        draft.run(file.stem, Place(str(file), 1))
-        for (place, text), question in zip(draft.reading.numbered(texts, file), ids, strict=True):
-            draft.response(file.stem, question, Response(text), place)
+    for file in sorted((path / SUMMARIES).glob("*.summary")):
+        texts = _read_run(file, ids, draft)
         labels = path / LABELS / f"{file.stem}.label"
         if labels.exists():
-            _read_labels(labels, list(zip(ids, counts, texts, strict=True)), draft)
+            _read_labels(labels, ids, counts, texts, draft)
 
 
-def _aligned(path: Path, count: int) -> list[str]:
-    lines = read_lines(path)
-    if len(lines) != count:
-        raise InputError(f"{path}: found {len(lines):,} lines, expected {count:,}, as {IDS} has")
-    return lines
+def read_summary(path: Path, draft: Draft) -> None:
+    """The summaries of one system: a run."""
+    _read_run(path, _ids_of(path, draft), draft)
 
 
-def _read_key(path: Path, ids: list[str], draft: Draft) -> list[int]:
+def read_label(path: Path, draft: Draft) -> None:
+    """The labels of one system, whose summaries stand in the folder beside."""
+    ids = _ids_of(path, draft)
+    summaries = path.parent.parent / SUMMARIES / f"{path.stem}.summary"
+    if not summaries.exists():
+        raise InputError(f"{path}: expected the summaries that were judged in {summaries}")
+    counts = [len(draft.questions[id].nuggets) if id in draft.questions else 0 for id in ids.ids]
+    _read_labels(path, ids, counts, ids.aligned(summaries), draft)
+
+
+class _Ids(NamedTuple):
+    """The questions in the order of the lines, and where that order comes from."""
+
+    ids: list[str]
+    source: str
+
+    def aligned(self, path: Path) -> list[str]:
+        """The lines of a file, one for each question."""
+        lines, count = read_lines(path), len(self.ids)
+        if len(lines) != count:
+            found = f"found {len(lines):,} lines, expected {count:,}"
+            raise InputError(f"{path}: {found}, as {self.source} has")
+        return lines
+
+
+def _ids_of(path: Path, draft: Draft) -> _Ids:
+    """Of the folder that a file stands in, or else of the key."""
+    beside = path.parent.parent / IDS
+    if beside.exists():
+        return _Ids(read_lines(beside), str(beside))
+    return _Ids([*draft.questions], "the key")
+
+
+def _read_key(path: Path, ids: _Ids, draft: Draft) -> list[int]:
     """The questions; how many units each has."""
-    lines = _aligned(path, len(ids))
-    for (place, line), id in zip(draft.reading.numbered(lines, path), ids, strict=True):
+    lines = ids.aligned(path)
+    for (place, line), id in zip(draft.reading.numbered(lines, path), ids.ids, strict=True):
         draft.question(id, place)
         for i, text in enumerate(line.split("\t"), 1):
             draft.nugget(id, Nugget(str(i), (text,)), place)
     return [len(line.split("\t")) for line in lines]
 
 
-def _read_labels(path: Path, rows: list[tuple[str, int, str]], draft: Draft) -> None:
-    lines = _aligned(path, len(rows))
-    for (place, line), (question, count, text) in zip(
-        draft.reading.numbered(lines, path), rows, strict=True
-    ):
+def _read_run(path: Path, ids: _Ids, draft: Draft) -> list[str]:
+    """The run of a file, named after it; its texts."""
+    texts = ids.aligned(path)
+    draft.run(path.stem, Place(str(path), 1))
+    for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
+        draft.response(path.stem, question, Response(text), place)
+    return texts
+
+
+def _read_labels(path: Path, ids: _Ids, counts: list[int], texts: list[str], draft: Draft) -> None:
+    rows = zip(ids.ids, counts, texts, strict=True)
+    lines = draft.reading.numbered(ids.aligned(path), path)
+    for (place, line), (question, count, text) in zip(lines, rows, strict=True):
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
             draft.reading.problem(place, f"found {line!r:.40}, expected {count} labels 0 or 1")

@@ -34,14 +34,22 @@ class Parallel:
 
 
 def read_parallel(
-    source: _Path, pivot: _Path | None = None, progress: Progress = silent
+    source: _Path,
+    pivot: _Path | None = None,
+    progress: Progress = silent,
+    *,
+    as_text: bool = False,
 ) -> Parallel:
-    """Two files aligned line by line, or one of two columns with a tab between (`.gz` too)."""
+    """Two files aligned line by line, or one of two columns with a tab between (`.gz` too).
+
+    `as_text` reads files that look like JSON, too.
+    """
     if pivot is not None:
         if str(source) == str(pivot) == "-":
             raise InputError("standard input (-) is named twice: it can be read once")
-        return Parallel(Lines(Path(source), progress), Lines(Path(pivot), progress))
-    lines = Lines(Path(source), progress)
+        both = (Lines(Path(path), progress, as_text=as_text) for path in (source, pivot))
+        return Parallel(*both)
+    lines = Lines(Path(source), progress, as_text=as_text)
     rows = list(_columns(lines, progress))
     return Parallel(
         Strings([row[0] for row in rows], f"{lines.name}, column 1"),

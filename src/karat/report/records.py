@@ -1,7 +1,8 @@
-"""Reports for programs: JSON and TSV, with every digit of every number."""
+"""Reports for programs: JSON, TSV and CSV, with every digit of every number."""
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,6 +53,33 @@ def tsv_pieces(document: Document) -> Iterator[str]:
             yield _encodable(_tsv_line(cells))
 
 
+def render_csv(document: Document) -> str:
+    """RFC 4180: a header and a record per row; tables are separated by an empty line.
+
+    Text is quoted where it must be and never changed: what a spreadsheet would take for a formula
+    stays as it is.
+    """
+    return "".join(csv_pieces(document))
+
+
+def csv_pieces(document: Document) -> Iterator[str]:
+    """`render_csv`, record by record."""
+    write = csv.writer(_Echo(), lineterminator="\r\n").writerow
+    for number, table in enumerate(_tables(document)):
+        yield "\r\n" if number else ""
+        columns = _columns(table)
+        yield str(write([column.key for column in columns]))
+        for row in table.rows:
+            yield _encodable(str(write([_plain_cell(row.get(column.key)) for column in columns])))
+
+
+class _Echo:
+    """A file that gives back what is written to it, which `writerow` returns."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
 def _tables(document: Document) -> list[Table]:
     return [table for table in document.tables if table.readers != "people"]
 
@@ -87,10 +115,14 @@ def _tsv_line(cells: Sequence[str]) -> str:
 
 
 def _tsv_cell(cell: Cell) -> str:
+    return _plain_cell(cell).translate(_TSV_ESCAPES)
+
+
+def _plain_cell(cell: Cell) -> str:
     if cell is None or is_missing(cell):
         return ""
     if isinstance(cell, str):
-        return cell.translate(_TSV_ESCAPES)
+        return cell
     if isinstance(cell, float):
         return repr(float(cell))
     return str(cell).lower()  # true and false, as in JSON

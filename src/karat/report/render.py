@@ -33,6 +33,7 @@ RENDERERS = {
     "text": Renderer("karat.report.plain_text", "render_text", for_terminal=True),
     "json": Renderer("karat.report.records", "json_pieces", in_pieces=True),
     "tsv": Renderer("karat.report.records", "tsv_pieces", in_pieces=True),
+    "csv": Renderer("karat.report.records", "csv_pieces", in_pieces=True),
     "md": Renderer("karat.report.markdown", "render_markdown"),
     "latex": Renderer("karat.report.latex", "render_latex"),
     "html": Renderer("karat.report.webpage", "render_html"),

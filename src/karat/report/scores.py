@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.comparison import CompareRow
@@ -146,14 +147,21 @@ def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 
 
-def signature_document(
-    metrics: Sequence[Metric], references: int | None, more: str, command: str
-) -> Document:
-    """The signatures alone, before anything is scored."""
+def signature_document(signatures: Mapping[str, str], command: str) -> Document:
+    """The signatures alone, by metric, before anything is scored."""
     columns = (METRIC, Column("signature", "Signature"))
-    found = {str(m): m.signature(references) + more for m in metrics}
-    rows = tuple({"metric": name, "signature": text} for name, text in found.items())
-    return Document("Signatures", (Table("rows", "Signatures", columns, rows),), command, found)
+    rows = tuple({"metric": name, "signature": text} for name, text in signatures.items())
+    table = Table("rows", "Signatures", columns, rows)
+    return Document("Signatures", (table,), command, signatures)
+
+
+def with_form(document: Document, form: str) -> Document:
+    """The document with a note on metrics that have no signature in the form asked for."""
+    own = [name for name, text in document.signatures.items() if "|karat=" in text]
+    if form == "karat" or not own:
+        return document
+    note = f"sacreBLEU's form of signatures cannot express {', '.join(own)}: signed in Karat's."
+    return replace(document, notes=(*document.notes, note))
 
 
 def _segment_rows(scoring: Scoring) -> MadeRows:

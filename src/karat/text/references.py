@@ -27,6 +27,8 @@ class References:
     With `optional`, an empty line means that the source has no reference for that segment.
     """
 
+    _sources: Sequence[Segments] = ()
+
     def __init__(self, sources: Sequence[Segments], optional: bool = False) -> None:
         if not sources:
             raise InputError("no reference was given: at least one is needed")
@@ -36,6 +38,11 @@ class References:
 
     def __len__(self) -> int:
         return len(self._sources[0])
+
+    @property
+    def sources(self) -> Sequence[Segments]:
+        """The line-aligned sources; none where references come in another way."""
+        return self._sources
 
     @property
     def name(self) -> str:

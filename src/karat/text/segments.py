@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.text.sniffing import refuse_binary, refuse_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,8 @@ STRIDE = 256
 """Segments are indexed, and runs cut, at multiples of this."""
 
 _PIECE = 1 << 26  # bytes indexed between two looks at the clock and the keyboard
+
+_COMPARED = 1 << 20  # bytes that are compared at a time
 
 
 class Segments(ABC):
@@ -101,13 +104,23 @@ class Lines(Segments):
     `\\n` or `\\r\\n` ends a line; the last one may lack it. A byte-order mark at the start of the
     file is skipped. Compressed files (`.gz`), pipes and standard input (`-`) go through an unnamed
     temporary file. The file is checked once, here: it must exist, hold at least one line and be
-    valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if there is one.
+    valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if there is one. JSON
+    lines, archives, images and the like are refused, unless `as_text` says that the lines are the
+    segments whatever they look like.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress = silent,
+        *,
+        as_text: bool = False,
+    ) -> None:
         self.name = "standard input" if str(path) == "-" else str(path) or "''"
-        self._buffer = map_file(path, self.name)
+        self._buffer = map_file(path, self.name, as_text=as_text)
         self._start = 3 if self._buffer[:3] == b"\xef\xbb\xbf" else 0
+        if not as_text:
+            refuse_json(self._buffer, self._start, self.name)
         index = self._index(progress)
         self._lines = index.lines
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
@@ -117,6 +130,12 @@ class Lines(Segments):
     def digest(self) -> str:
         """Eight characters that change when the file does, for signatures."""
         return hashlib.sha256(self._buffer).hexdigest()[:8]
+
+    def same_text(self, other: Lines) -> bool:
+        """Whether two files have the same bytes."""
+        mine, theirs = self._buffer, other._buffer
+        pieces = (slice(at, at + _COMPARED) for at in range(0, len(mine), _COMPARED))
+        return len(mine) == len(theirs) and all(mine[some] == theirs[some] for some in pieces)
 
     def _index(self, progress: Progress) -> _kernel.LineIndex:
         index = _kernel.LineIndex(STRIDE)
@@ -158,16 +177,22 @@ SEGMENTS = "one segment a line"
 """What is in most files."""
 
 
-def map_file(path: str | os.PathLike[str], name: str, expected: str = SEGMENTS) -> mmap.mmap:
+def map_file(
+    path: str | os.PathLike[str], name: str, expected: str = SEGMENTS, as_text: bool = False
+) -> mmap.mmap:
     """The bytes of a file, mapped; `.gz` files and pipes are unpacked to a temporary one.
 
-    `expected` says in messages what should be in it.
+    `expected` says in messages what should be in it. Binary formats are refused by what they are,
+    unless `as_text`.
     """
     try:
         with _open(path, expected) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise InputError(f"{name} is empty: expected {expected}")
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            if not as_text:
+                refuse_binary(found, name, expected)
+            return found
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name}: not a complete gzip file ({error})") from error
     except OSError as error:

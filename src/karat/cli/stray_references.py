@@ -1,0 +1,83 @@
+"""References that were taken for candidates: `-r ref1.txt ref2.txt` makes a system of the second.
+
+A candidate that is a reference, by file or by content, is refused; so is one that is named like a
+reference beside other candidates. `NAME=FILE` says that it is meant.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+import click
+
+from karat.cli.commands import TYPED
+from karat.errors import InputError
+from karat.text.segments import Lines, Segments
+
+_NAMED = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|[a-z]?$|[a-z][^a-z])")
+
+
+def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None:
+    """Refuse candidates that are a reference's file, or are named like one beside others."""
+    for path in candidates:
+        for reference in references:
+            if _same_file(path, reference):
+                raise InputError(
+                    f"{path} is the reference itself: a candidate and its reference must be two "
+                    f"files; to score it all the same, name it: reference={path}"
+                )
+    followers = _after_references(candidates)
+    for path in candidates:
+        others = [other for other in candidates if other != path]
+        like = followers.get(path)
+        counted = like is not None and any(_shape(other) != _shape(like) for other in others)
+        if others and (_is_like_reference(path) or (counted and _shape(path) == _shape(like))):
+            raise InputError(
+                f"{path} would be scored as a system, but looks like a reference: write -r before "
+                f"each reference (-r {path}), or name it to score it: human={path}"
+            )
+
+
+def refuse_by_content(path: str, candidate: Lines, references: Sequence[Segments]) -> None:
+    """Refuse a candidate that has the very text of a reference."""
+    for reference in references:
+        if isinstance(reference, Lines) and candidate.same_text(reference):
+            raise InputError(
+                f"{path} has the same text as the reference {reference.name}: give the output of "
+                f"a system; to score it all the same, name it: copy={path}"
+            )
+
+
+def _same_file(a: str, b: str) -> bool:
+    if not (os.path.isfile(a) and os.path.isfile(b)):
+        return False
+    return os.path.samefile(a, b)
+
+
+def _is_like_reference(path: str) -> bool:
+    return bool(_NAMED.search(os.path.basename(path).lower()))
+
+
+def _shape(path: str | None) -> str:
+    """A file's name with its numbers left out."""
+    return re.sub(r"\d+", "#", os.path.basename(path or ""))
+
+
+def _after_references(candidates: Sequence[str]) -> dict[str, str]:
+    """Candidates that were typed straight after `-r FILE`, with that file."""
+    context = click.get_current_context(silent=True)
+    typed: Sequence[str] = context.meta.get(TYPED, ()) if context else ()
+    found: dict[str, str] = {}
+    last = None
+    for word, before in zip(typed, ("", *typed), strict=False):
+        if before in ("-r", "--reference"):
+            last = word
+        elif word.startswith(("--reference=", "-r")) and word != "-r":
+            last = word.removeprefix("--reference=").removeprefix("-r")
+        elif last is not None and word in candidates:
+            found[word] = last
+        else:
+            last = None
+    return found

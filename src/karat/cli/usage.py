@@ -1,0 +1,108 @@
+"""Sentences for slips on the command line that say the right form.
+
+Options that are missing or unknown, options of sacreBLEU, and a number after an option that takes
+none. The examples are those of the command's help.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import click
+
+_SACREBLEU = {
+    "-t": "a test set, is not here: give its references as files, with -r",
+    "-l": "the language pair, is not needed: choose a tokeniser in the metric, as in "
+    "-m bleu:tok=zh",
+    "-b": "the score alone, is --format tsv or --format json here",
+    "-i": "the candidate, is named without an option: karat score out.txt -r ref.txt",
+    "-tok": "the tokeniser, is a setting of the metric, as in -m bleu:tok=zh",
+    "-lc": "lower case, is a setting of the metric, as in -m bleu:case=lower",
+    "-w": "the number of decimals, is not needed: --format json has all of them",
+    "-n": "the number of resamples, is --bootstrap N here",
+    "--metrics": "several metrics, is -m bleu -m chrf here",
+    "--confidence": "intervals, is --bootstrap 1000 here",
+    "--paired-bs": "a paired test, is karat compare --test bootstrap here",
+    "--paired-ar": "a paired test, is karat compare --test randomization here",
+    "--sentence-level": "segment scores, is --segments here",
+}
+"""Options of sacreBLEU that people type from habit."""
+
+_SAME = {
+    "--test-set": "-t",
+    "--language-pair": "-l",
+    "--score-only": "-b",
+    "--input": "-i",
+    "--tokenize": "-tok",
+    "--lowercase": "-lc",
+    "--width": "-w",
+    "--confidence-n": "-n",
+    "-sl": "--sentence-level",
+}
+
+
+def usage_sentence(
+    error: click.ClickException, command: click.Command, typed: Sequence[str]
+) -> str:
+    """What to say of a slip: click's words, and the right form."""
+    if isinstance(error, click.NoSuchOption):
+        return _unknown_option(error, command, typed)
+    if isinstance(error, click.MissingParameter | click.BadOptionUsage):
+        return error.format_message() + _example(error, command)
+    return error.format_message()
+
+
+def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Sequence[str]) -> str:
+    name = _as_typed(error.option_name, typed)
+    known = _long_options(command)
+    close = list(error.possibilities or []) or _with_letter(error.option_name, known)
+    text = f"No such option '{name}'."
+    if close:
+        text += f" Did you mean {' or '.join(sorted(close))}?"
+    habit = _SACREBLEU.get(_SAME.get(name, name))
+    if habit and "--reference" in known:
+        text += f" sacreBLEU's {name}, {habit}."
+    return text + ("" if close or habit else _example(error, command))
+
+
+def _as_typed(option: str, typed: Sequence[str]) -> str:
+    """`-tok` where click found the unknown letter `-t`."""
+    named = [word for word in typed if word in _SACREBLEU or word in _SAME]
+    return next((word for word in named if word.startswith(option)), option)
+
+
+def _long_options(command: click.Command) -> list[str]:
+    return [name for param in command.params for name in param.opts if name.startswith("--")]
+
+
+def _with_letter(option: str, known: Sequence[str]) -> list[str]:
+    """For `-b`, the long options that begin with b."""
+    if option.startswith("--"):
+        return []
+    return [name for name in known if name.startswith(f"--{option[1:2]}")]
+
+
+def _example(error: click.UsageError, command: click.Command) -> str:
+    """An example of the command's help; one with the option that is missing, if there is."""
+    lines = re.findall(r"^ *(karat .*)$", command.help or "", re.M)
+    param = getattr(error, "param", None)
+    names = {*(param.opts if param else ()), getattr(error, "option_name", "")}
+    fitting = [line for line in lines if names & {*line.split()}] or lines
+    return f" For example: {fitting[0]}" if fitting else ""
+
+
+def refuse_numbers_after_flags(command: click.Command, typed: Sequence[str]) -> None:
+    """`--segments 5` makes a file of the 5: say that the option takes no number."""
+    flags = {
+        name
+        for param in command.params
+        if isinstance(param, click.Option) and param.is_flag
+        for name in param.opts
+    }
+    for option, word in pairwise(typed):
+        if option in flags and re.fullmatch(r"\d+", word) and not os.path.exists(word):
+            hint = "; karat grid has --segment N for one" if option == "--segments" else ""
+            raise click.UsageError(f"{option} takes no number: leave {word} out{hint}")

@@ -1,0 +1,152 @@
+"""Files that are not plain text, told by their content and refused with what to do.
+
+Binary formats are told by their first bytes, JSON by the first lines: two objects among them, or a
+file that is one object or array.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from karat.errors import InputError
+
+Buffer = bytes | mmap.mmap
+
+FIRST_LINES = 8
+"""So many lines are looked at."""
+
+_LONGEST = 1 << 20  # bytes of a line that are parsed; of a longer one its start is looked at
+
+
+class _Kind(NamedTuple):
+    """A binary format: what to call it and what to do with it."""
+
+    name: str
+    advice: str
+
+
+def _packed(name: str, command: str) -> _Kind:
+    return _Kind(name, f"unpack it first, for example with {command}")
+
+
+_PANDAS = (
+    "write one column as text first, for example in Python with pandas: "
+    "open('column.txt', 'w').writelines(' '.join(text.split()) + '\\n' for text in table['COLUMN'])"
+)
+_IMAGE = "only text can be read: give the text that it shows"
+_ZIP = _packed("a zip archive", "unzip")
+_OFFICE = _Kind("an Office document", "save its text as a plain text file (UTF-8) first")
+_TABLE = _Kind("a Parquet table", _PANDAS)
+_MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
+    (0, b"PK\x03\x04", _ZIP),
+    (0, b"PK\x05\x06", _ZIP),
+    (0, b"\xfd7zXZ\x00", _packed("an xz file", "xz -d")),
+    (0, b"(\xb5/\xfd", _packed("a zstd file", "zstd -d")),
+    (0, b"\x04\x22M\x18", _packed("an lz4 file", "lz4 -d")),
+    (0, b"7z\xbc\xaf\x27\x1c", _packed("a 7z archive", "7z x")),
+    (0, b"Rar!\x1a\x07", _packed("a RAR archive", "unrar x")),
+    (0, b"\x1f\x8b", _packed("a gzip file", "gzip -d, or name it .gz")),
+    (257, b"ustar", _packed("a tar archive", "tar -x")),
+    (0, b"%PDF-", _Kind("a PDF document", "extract its text first, for example with pdftotext")),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
+    (0, b"\x89PNG\r\n\x1a\n", _Kind("a PNG image", _IMAGE)),
+    (0, b"\xff\xd8\xff", _Kind("a JPEG image", _IMAGE)),
+    (0, b"GIF87a", _Kind("a GIF image", _IMAGE)),
+    (0, b"GIF89a", _Kind("a GIF image", _IMAGE)),
+    (8, b"WEBPVP8", _Kind("a WebP image", _IMAGE)),
+    (0, b"II*\x00", _Kind("a TIFF image", _IMAGE)),
+    (0, b"MM\x00*", _Kind("a TIFF image", _IMAGE)),
+    (0, b"ARROW1\x00\x00", _Kind("an Arrow table", _PANDAS)),
+    (0, b"\x89HDF\r\n\x1a\n", _Kind("an HDF5 file", _PANDAS)),
+    (0, b"\x93NUMPY", _Kind("a NumPy array", "write its texts to a file first, one a line")),
+    (0, b"SQLite format 3\x00", _Kind("an SQLite database", "export one column as text first")),
+)
+
+
+def refuse_binary(data: Buffer, name: str, expected: str) -> None:
+    """Refuse what is not text at all, by what it is."""
+    found = _binary(data)
+    if found is not None:
+        raise InputError(f"{name} is {found.name}: expected {expected}; {found.advice}")
+
+
+def _binary(data: Buffer) -> _Kind | None:
+    head = bytes(data[:2048])
+    if head.startswith(b"PAR1") and bytes(data[-4:]) == b"PAR1":
+        return _TABLE
+    if re.match(rb"BZh[1-9]1AY&SY", head):
+        return _packed("a bzip2 file", "bzip2 -d")
+    if head[:2] == b"BM" and int.from_bytes(head[2:6], "little") == len(data):
+        return _Kind("a BMP image", _IMAGE)
+    if head.startswith(b"PK\x03\x04") and re.search(rb"\[Content_Types\]|opendocument", head):
+        return _OFFICE
+    return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
+
+
+# -------------------------------------------------------------------------------------- JSON
+
+_STRING = rb'"(?:[^"\\]|\\.){0,1000}"'
+_OBJECT = re.compile(rb"\s*(\[\s*)?\{\s*" + _STRING + rb"\s*:")
+_OPENED = re.compile(rb"\s*(\[|\{|\[\s*\{)\s*")
+_DOCUMENT = re.compile(
+    rb"\s*(\[\s*(\{\s*$|" + _STRING + rb"\s*,)|(\[\s*)?\{\s*" + _STRING + rb"\s*:)"
+)
+
+
+def refuse_json(data: Buffer, start: int, name: str) -> None:
+    """Refuse lines of JSON objects, and a whole JSON document, given as one segment a line."""
+    lines = list(_first_lines(data, start))
+    objects = [line for line in lines if _OBJECT.match(line) and _is_whole(line)]
+    if len(objects) > 1 or len(objects) == len(lines) == 1:
+        kind = "JSON lines" if len(objects) > 1 else "JSON"
+    elif len(lines) > 1 and _OPENED.fullmatch(lines[0]) and _DOCUMENT.match(b" ".join(lines[:2])):
+        kind = "a JSON document"
+    else:
+        return
+    fields, advice = _advice(objects, array=lines[0].lstrip().startswith(b"["))
+    raise InputError(
+        f"{name} is {kind}{fields}: expected one segment a line; {advice}; if the segments "
+        f"themselves are JSON, say so: --as text (in Python, kt.Lines(path, as_text=True))"
+    )
+
+
+def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
+    """The first lines that are not blank, each cut off where it is very long."""
+    found = 0
+    while found < FIRST_LINES and start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        line = bytes(data[start : min(end, start + _LONGEST)])
+        start = end + 1
+        if line.strip():
+            found += 1
+            yield line
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line that begins like an object is one, as far as it is known."""
+    return len(line) == _LONGEST or _parsed(line) is not None
+
+
+def _parsed(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
+    """The fields of the first object, and how to take one of them out."""
+    first = _parsed(objects[0]) if objects else None
+    first = first[0] if isinstance(first, list) else first
+    texts = first if isinstance(first, dict) else {}
+    names = [key for key, value in texts.items() if isinstance(value, str)]
+    field = max(names, key=lambda key: len(texts[key]), default="text")
+    path = f".{field}" if re.fullmatch(r"[A-Za-z_]\w{0,40}", field, re.A) else '.["FIELD"]'
+    shown = f" (fields: {', '.join(key[:40] for key in names[:6])})" if names else ""
+    command = f"""jq -r '{".[] | " if array else ""}{path} | gsub("\\n"; " ")'"""
+    return shown, f"take one field out, for example with {command}"
