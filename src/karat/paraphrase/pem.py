@@ -39,7 +39,7 @@ VERSION = 1
 SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
-"""The name of the small model that comes with Karat."""
+"""The name of the small model that comes with Karat, for trying out only."""
 
 Floats = NDArray[np.float64]
 
@@ -97,9 +97,7 @@ class PEM:
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
-        learned = self.about.get("judged")
-        how = f"learned from {learned['paraphrases']:,} judged" if learned else "untrained"
-        return f"<PEM {self.form}: {pairs}; {how}>"
+        return f"<PEM {self.form}: {pairs}; {_learned(self.about.get('judged'))}>"
 
     def features(
         self,
@@ -140,7 +138,8 @@ class PEM:
         learned = {
             "set": judged.evalset.name,
             "dimension": judged.overall,
-            "paraphrases": len(judged),
+            "paraphrases": int(judged.real.sum()),
+            "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
         about = {**self.about, "judged": learned, "features": list(found.names)}
@@ -182,14 +181,15 @@ class PEM:
         """All that changes its numbers, but the texts that it was trained on, which it names."""
         how = FORMS[self.form]
         recipe = self.language.recipe
-        learned = self.about.get("judged", {}).get("set", "nothing")
+        learned = self.about.get("judged", {})
+        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
         pivots = "+".join(self.pivots)
         return (
             f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
             f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}|"
-            f"learned={learned}|karat={__version__}"
+            f"learned={learned.get('set', 'nothing')}{controls}|karat={__version__}"
         )
 
     # ------------------------------------------------------------------------------ on disk
@@ -215,7 +215,10 @@ class PEM:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
-        """Map a stored model; `bundled` is the small one that comes with Karat."""
+        """Map a stored model; `bundled` is the small one that comes with Karat.
+
+        That one is for trying out only: it agrees less with people than its own pivot F1.
+        """
         place = bundled_model() if path == BUNDLED else path
         store = read_store(place, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
@@ -239,6 +242,15 @@ class PEM:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(store.name, str(error)) from error
         return cls(pivots, language, form, regression, about, generator or None)
+
+
+def _learned(judged: Mapping[str, Any] | None) -> str:
+    """The training data of a regression in a few words."""
+    if not judged:
+        return "untrained"
+    number = judged.get("controls")
+    controls = "controls not recorded" if number is None else f"{number:,} controls"
+    return f"learned from {judged['paraphrases']:,} judged, {controls}"
 
 
 def bundled_model() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from karat.report.paraphrase_bundled import CAUTION
 from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -54,7 +55,4 @@ def _notes(alone: int, pem: PEM, bundled: bool) -> Iterable[str]:
     if pem.regression is None:
         yield "The model was trained without judgements: there is no PEM to rank by."
     if bundled:
-        yield (
-            "This is the small bundled model, for first steps: it knows some everyday sentences. "
-            "Train one on your own text with karat paraphrase train."
-        )
+        yield CAUTION
