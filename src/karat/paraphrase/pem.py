@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from karat import __version__
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
+from karat.paraphrase.confidence import CONFIDENCE
 from karat.paraphrase.features import FORMS, Features, check_form, features
 from karat.paraphrase.generator import Generator
 from karat.paraphrase.judged import Judged
@@ -168,13 +169,20 @@ class PEM:
         originals: Texts,
         n: int = 5,
         *,
+        confidence: float = CONFIDENCE,
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """For each original its `n` best paraphrases; the original itself if there is none."""
+        """For each original its `n` best paraphrases, an empty list if none is sure enough.
+
+        `confidence`, 0 to 1, is what a paraphrase must reach (see `karat.paraphrase.confidence`).
+        """
         from karat.paraphrase.paraphraser import paraphrases
 
-        return list(paraphrases(self, originals, n, threads=threads, progress=progress))
+        found = paraphrases(
+            self, originals, n, confidence=confidence, threads=threads, progress=progress
+        )
+        return [one.paraphrases for one in found]
 
     @property
     def signature(self) -> str:

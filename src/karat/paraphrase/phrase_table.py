@@ -192,6 +192,10 @@ class PhraseTable:
         """The words of a phrase."""
         return tuple(self.source.words(_row(self.arrays, "phrase", number)))
 
+    def pivot_phrase(self, number: int) -> tuple[str, ...]:
+        """The words of a phrase of the pivot language."""
+        return tuple(self.pivot_words(_row(self.arrays, "pivot_phrase", number)))
+
     def count(self, number: int) -> float:
         """N(e): how often a phrase was seen."""
         return float(self.arrays["phrase_counts"][number])
@@ -208,6 +212,27 @@ class PhraseTable:
         shares = self.arrays["edge_probabilities"][first:last].tolist()
         words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
+
+    def phrase_of_edges(self) -> NDArray[np.int64]:
+        """For each pair of a phrase and a translation the number of the phrase."""
+        return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
+
+    def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
+        """The same table with some of its pairs, given as a mask, and the phrases of these."""
+        translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
+        kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))
+        arrays = {
+            **self.arrays,
+            "phrase_ids": phrases.ids,
+            "phrase_offsets": phrases.offsets,
+            "phrase_counts": self.arrays["phrase_counts"][kept],
+            "phrase_slots": _kernel.phrase_slots(*phrases),
+            "edge_offsets": starts(translations[kept]),
+            "edge_pivots": self.arrays["edge_pivots"][edges],
+            "edge_probabilities": self.arrays["edge_probabilities"][edges],
+        }
+        return PhraseTable.of_arrays(self.name, self.about, arrays)
 
     def maps(self, vocab: Vocab) -> Maps:
         """What the words of a vocabulary are here; a word that is unseen is its own translation."""

@@ -90,6 +90,61 @@ def rewrite_table(
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
+def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
+    """Which rewrites of a table may be written.
+
+    They have at least the probability `least`, keep the numbers and punctuation of their phrase,
+    and do not only add or drop words.
+    """
+    arrays = table.arrays
+    probable: NDArray[np.bool_] = arrays["edge_probabilities"] >= least
+    phrases, pivots = table.phrase_of_edges()[probable], arrays["edge_pivots"][probable]
+    words, ids = _one_numbering(table)
+    sides = arrays["phrase_offsets"], arrays["pivot_phrase_offsets"]
+    width = max(int(np.diff(offsets).max(initial=1)) for offsets in sides)
+    old = _padded(ids[arrays["phrase_ids"]], sides[0], width)[phrases]
+    new = _padded(arrays["pivot_phrase_ids"], sides[1], width)[pivots]
+    fixed = np.array([not any(map(str.isalpha, word)) for word in words] + [False])
+    same = (_picked(old, fixed) == _picked(new, fixed)).all(axis=1)
+    found: NDArray[np.bool_] = probable.copy()
+    found[probable] = same & ~(_among(old, new) | _among(new, old))
+    return found
+
+
+def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
+    """The words of rewrites and then of phrases, and the numbers of the latter among these."""
+    first, second = (
+        side.words(np.arange(len(side), dtype=np.int32)) for side in (table.pivot, table.source)
+    )
+    vocab = Vocab()
+    vocab.add(second)
+    return [*first, *second], table.maps(vocab).own
+
+
+def _padded(ids: NDArray[np.int32], offsets: Numbers, width: int) -> NDArray[np.int32]:
+    """A row for each phrase, all of one width; -1 is no word."""
+    there = np.arange(width) < np.diff(offsets)[:, None]
+    rows = np.full(there.shape, -1, dtype=np.int32)
+    rows[there] = ids
+    return rows
+
+
+def _picked(rows: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The wanted words of each row, in their order, and -1 for the rest."""
+    kept = np.where(wanted[rows], rows, -1)
+    return np.take_along_axis(kept, np.argsort(kept < 0, axis=1, kind="stable"), axis=1)
+
+
+def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether the words of a row stand among those of another, in their order."""
+    row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
+    sizes = (few >= 0).sum(axis=1)
+    for k in range(many.shape[1]):
+        next_one = few[row, np.minimum(found, few.shape[1] - 1)]
+        found += (found < sizes) & (many[:, k] == next_one)
+    return np.asarray(found == sizes)
+
+
 def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, _Paths]:
     """The phrases of one language, N(e), and what each becomes there and back, itself among it."""
     e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
