@@ -29,6 +29,13 @@ from karat.text.tokens import Vocab
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
+_PRONOUNS = """
+    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
+    it its itself we us our ours ourselves they them their theirs themselves
+"""
+PRONOUNS = frozenset(_PRONOUNS.split())
+"""English personal pronouns: a rewrite that changes them speaks of somebody else."""
+
 _ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
 
 
@@ -93,8 +100,8 @@ def rewrite_table(
 def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
     """Which rewrites of a table may be written.
 
-    They have at least the probability `least`, keep the numbers and punctuation of their phrase,
-    and do not only add or drop words.
+    They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
+    of their phrase, and do not only add or drop words.
     """
     arrays = table.arrays
     probable: NDArray[np.bool_] = arrays["edge_probabilities"] >= least
@@ -104,8 +111,8 @@ def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
     width = max(int(np.diff(offsets).max(initial=1)) for offsets in sides)
     old = _padded(ids[arrays["phrase_ids"]], sides[0], width)[phrases]
     new = _padded(arrays["pivot_phrase_ids"], sides[1], width)[pivots]
-    fixed = np.array([not any(map(str.isalpha, word)) for word in words] + [False])
-    same = (_picked(old, fixed) == _picked(new, fixed)).all(axis=1)
+    fixed = _fixed(words)
+    same = (_packed(fixed[old]) == _packed(fixed[new])).all(axis=1)
     found: NDArray[np.bool_] = probable.copy()
     found[probable] = same & ~(_among(old, new) | _among(new, old))
     return found
@@ -129,10 +136,23 @@ def _padded(ids: NDArray[np.int32], offsets: Numbers, width: int) -> NDArray[np.
     return rows
 
 
-def _picked(rows: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The wanted words of each row, in their order, and -1 for the rest."""
-    kept = np.where(wanted[rows], rows, -1)
-    return np.take_along_axis(kept, np.argsort(kept < 0, axis=1, kind="stable"), axis=1)
+def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
+    """A number for each word that a rewrite must keep, -1 for others and, at last, for no word.
+
+    Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
+    """
+    numbers: dict[str, int] = {}
+    bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
+    kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
+    found = [
+        numbers.setdefault(w, len(numbers)) if k else -1 for w, k in zip(bare, kept, strict=True)
+    ]
+    return np.array([*found, -1], dtype=np.int32)
+
+
+def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The numbers of each row, in their order, and the -1 behind them."""
+    return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
 def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
