@@ -87,10 +87,17 @@ class PhraseTable:
 
     def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
         """Words of the pivot language by their numbers."""
+        return self._decoded(self.pivot, ids, "pivot")
+
+    def source_words(self, ids: NDArray[np.int32]) -> list[str]:
+        """Words of phrases by their numbers."""
+        return self._decoded(self.source, ids, "source")
+
+    def _decoded(self, words: WordTable, ids: NDArray[np.int32], side: str) -> list[str]:
         try:
-            return self.pivot.words(ids)
+            return words.words(ids)
         except UnicodeDecodeError as error:
-            raise damaged(self.name, "a pivot word is not UTF-8") from error
+            raise damaged(self.name, f"a {side} word is not UTF-8") from error
 
     # --------------------------------------------------------------------------- where from
 
@@ -191,10 +198,6 @@ class PhraseTable:
     def phrase(self, number: int) -> tuple[str, ...]:
         """The words of a phrase."""
         return tuple(self.source.words(_row(self.arrays, "phrase", number)))
-
-    def pivot_phrase(self, number: int) -> tuple[str, ...]:
-        """The words of a phrase of the pivot language."""
-        return tuple(self.pivot_words(_row(self.arrays, "pivot_phrase", number)))
 
     def count(self, number: int) -> float:
         """N(e): how often a phrase was seen."""

@@ -36,6 +36,7 @@ _PRONOUNS = """
 PRONOUNS = frozenset(_PRONOUNS.split())
 """English personal pronouns: a rewrite that changes them speaks of somebody else."""
 
+_WIDEST = 16  # words of a phrase that may be rewritten
 _ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
 
 
@@ -104,35 +105,33 @@ def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
     of their phrase, and do not only add or drop words.
     """
     arrays = table.arrays
-    probable: NDArray[np.bool_] = arrays["edge_probabilities"] >= least
-    phrases, pivots = table.phrase_of_edges()[probable], arrays["edge_pivots"][probable]
     words, ids = _one_numbering(table)
-    sides = arrays["phrase_offsets"], arrays["pivot_phrase_offsets"]
-    width = max(int(np.diff(offsets).max(initial=1)) for offsets in sides)
-    old = _padded(ids[arrays["phrase_ids"]], sides[0], width)[phrases]
-    new = _padded(arrays["pivot_phrase_ids"], sides[1], width)[pivots]
+    old = Ragged(ids[arrays["phrase_ids"]], arrays["phrase_offsets"])
+    new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
+    phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
+    short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
+    found: NDArray[np.bool_] = short & (arrays["edge_probabilities"] >= least)
+    a, b = _padded(_rows(old, phrases[found])), _padded(_rows(new, pivots[found]))
     fixed = _fixed(words)
-    same = (_packed(fixed[old]) == _packed(fixed[new])).all(axis=1)
-    found: NDArray[np.bool_] = probable.copy()
-    found[probable] = same & ~(_among(old, new) | _among(new, old))
+    same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
+    found[found] = same & ~(_among(a, b) | _among(b, a))
     return found
 
 
 def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
     """The words of rewrites and then of phrases, and the numbers of the latter among these."""
-    first, second = (
-        side.words(np.arange(len(side), dtype=np.int32)) for side in (table.pivot, table.source)
-    )
+    first = table.pivot_words(np.arange(len(table.pivot), dtype=np.int32))
+    second = table.source_words(np.arange(len(table.source), dtype=np.int32))
     vocab = Vocab()
-    vocab.add(second)
-    return [*first, *second], table.maps(vocab).own
+    at = vocab.add(second)
+    return [*first, *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
 
 
-def _padded(ids: NDArray[np.int32], offsets: Numbers, width: int) -> NDArray[np.int32]:
+def _padded(phrases: Ragged) -> NDArray[np.int32]:
     """A row for each phrase, all of one width; -1 is no word."""
-    there = np.arange(width) < np.diff(offsets)[:, None]
+    there = np.arange(_WIDEST) < phrases.lengths[:, None]
     rows = np.full(there.shape, -1, dtype=np.int32)
-    rows[there] = ids
+    rows[there] = phrases.ids
     return rows
 
 
