@@ -5,8 +5,9 @@
 The model is trained on the 29,000 training pairs in French and German; its regression on the
 bundled judgements with controls or, with `twitter`, on half of the originals of the judged
 headlines, with controls. PEM chooses among the candidates, so that its own score of the choice is
-circular. The other rows show what it is worth: the search's first candidate, which PEM did not
-choose, and the controls. With `twitter` a second regression, trained on the other half, judges too.
+circular. The other rows show what it is worth: the paraphrase of the highest confidence, which PEM
+did not choose, and the controls. Originals without a paraphrase are left out. With `twitter` a
+second regression, trained on the other half, judges too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ import karat as kt
 from karat.paraphrase.controls import add_controls, control_sentences
 from karat.paraphrase.judged import judged_rows
 from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.paraphraser import CANDIDATES, candidate_texts, generator_of
 from karat.paraphrase.pem import PEM, PEMScores
 from karat.paraphrase.pem_training import Pivot, train_pem
 from karat.stats.resampling import bootstrap_sums
@@ -65,16 +65,18 @@ def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
     ]
 
 
-def wordings(pem: PEM, originals: list[str]) -> dict[str, list[str]]:
-    """Name -> a text for each original; the controls are the last three."""
+def wordings(pem: PEM, every: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The originals that have a paraphrase; name -> a text for each of them, controls last."""
     started = time.process_time()
-    best = [each[0].text for each in pem.generate(originals, 1)]
+    found = pem.generate(every, 64)
     print(f"generated in {time.process_time() - started:.1f} s of processor time")
-    found = candidate_texts(generator_of(pem), originals, CANDIDATES)
-    print(f"candidates: {np.mean([len(each) for each in found]):.1f} on average")
-    print(f"the original stands: {sum(map(str.__eq__, best, originals))} of {len(best)}")
-    first = [each[0] if each else line for line, each in zip(originals, found, strict=True)]
-    return {"generated": best, "first candidate": first, **control_sentences(originals)}
+    originals = [line for line, each in zip(every, found, strict=True) if each]
+    print(f"{len(originals)} of {len(every)} originals have a paraphrase")
+    some = [each for each in found if each]
+    print(f"paraphrases of each: {np.mean([len(each) for each in some]):.1f} on average")
+    best = [each[0].text for each in some]
+    surest = [max(each, key=lambda one: one.confidence).text for each in some]
+    return originals, {"generated": best, "surest": surest, **control_sentences(originals)}
 
 
 def table(pem: PEM, originals: list[str], texts: dict[str, list[str]]) -> None:
@@ -114,7 +116,7 @@ def main() -> None:
     parts_only = untrained()
     print(f"trained in {time.process_time() - started:.0f} s of processor time")
     chooses, *judges = models(parts_only, "twitter" in sys.argv[1:])
-    texts = wordings(chooses, originals)
+    originals, texts = wordings(chooses, originals)
     print("judged by the PEM that chose")
     table(chooses, originals, texts)
     for judge in judges:

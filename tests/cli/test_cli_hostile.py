@@ -37,7 +37,9 @@ def test_options_out_of_range(called: Called, folder: Path, args: tuple[str, ...
     assert not (folder / "x.html").exists()
 
 
-@pytest.mark.parametrize("name", ["svr_scale", "generate.rewrites.pivot_bytes"])
+@pytest.mark.parametrize(
+    "name", ["svr_scale", "generate.rewrites.pivot_bytes", "generate.rewrites.source_bytes"]
+)
 def test_damaged_model(called: Called, folder: Path, name: str):
     store = read_store(bundled_model(), "paraphrase model", 1)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,50 @@ def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
         *("--threads", "1"),
     )
     assert (folder / "my.npz").read_bytes() == first
+
+
+def test_controls_are_learned_from_only_when_asked_for(
+    output: Callable[..., str], folder: Path
+) -> None:
+    train = ("paraphrase", "train", "fr=pairs.tsv", "--judged", "demo-paraphrases", "-o")
+    plain, controls = output(*train, "plain.npz"), output(*train, "both.npz", "--controls")
+    assert "learned from 160 judged, 0 controls" in plain
+    assert "learned from 160 judged, 120 controls" in controls
+    for name, number in (("plain.npz", 0), ("both.npz", 120)):
+        model = PEM.open(folder / name)
+        assert model.about["judged"]["paraphrases"] == 160
+        assert model.about["judged"]["controls"] == number
+        assert f"|learned=demo-paraphrases,controls={number}|" in model.signature
+
+
+def test_controls_of_the_set_itself_are_counted(output: Callable[..., str]) -> None:
+    output("paraphrase", "controls", "demo-paraphrases", "with-controls")
+    train = ("paraphrase", "train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "with-controls")
+    assert "learned from 160 judged, 120 controls" in output(*train)
+
+
+def test_a_model_that_does_not_say_whether_it_saw_controls(folder: Path) -> None:
+    old = {key: value for key, value in PEM.open().about["judged"].items() if key != "controls"}
+    replace(PEM.open(), about={"judged": old}).save(folder / "old.npz")
+    model = PEM.open(folder / "old.npz")
+    assert "controls=unrecorded" in model.signature
+    assert "controls not recorded" in repr(model)
+
+
+CAUTION = "small bundled model, for trying out only"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "md", "html", "tsv", "latex"])
+@pytest.mark.parametrize("command", ["score", "explain", "generate"])
+def test_the_bundled_model_is_for_trying_out(
+    output: Callable[..., str], folder: Path, command: str, format: str
+) -> None:
+    files = ("in.txt",) if command == "generate" else ("out.txt", "--originals", "in.txt")
+    said = output("paraphrase", command, *files, "-f", format)
+    assert (CAUTION in " ".join(said.split())) == (format != "tsv")
+    PEM.open().save(folder / "own.npz")
+    own = output("paraphrase", command, *files, "-f", format, "--model", "own.npz")
+    assert CAUTION not in " ".join(own.split())
 
 
 def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from karat.paraphrase.confidence import CONFIDENCE
 from karat.paraphrase.pem import PEM
 
 Output = Callable[..., str]
@@ -25,18 +26,53 @@ def originals(folder: Path) -> None:
 def test_rows_are_what_python_gives(output: Output) -> None:
     found = json.loads(output("paraphrase", "generate", "in.txt", "--n-best", "2", "-f", "json"))
     expected = [
-        {"segment": i, "rank": rank, **one._asdict(), "original": LINES[i - 1]}
+        {"segment": i, "rank": rank, **one._asdict(), "original": LINES[i - 1], "reason": None}
         for i, each in enumerate(PEM.open().generate(LINES, 2), 1)
         for rank, one in enumerate(each, 1)
     ]
     for row in expected:
         row["paraphrase"] = row.pop("text")
-    assert found["rows"] == expected
+    assert [row for row in found["rows"] if row["paraphrase"] is not None] == expected
     assert found["notes"][0] == (
-        "2 lines have no other wording in this model: the original stands."
+        "3 lines have no paraphrase of confidence 0.3 or more: a lower --confidence gives more "
+        "paraphrases, and more bad ones."
     )
     assert "small bundled model" in found["notes"][1]
     assert found["signature"] == {"pem": PEM.open().signature}
+
+
+def test_lines_without_a_paraphrase_say_so(output: Output) -> None:
+    found = json.loads(output("paraphrase", "generate", "in.txt", "-f", "json"))
+    rows = {row["segment"]: row for row in found["rows"] if row["paraphrase"] is None}
+    assert {i: row["reason"] for i, row in rows.items()} == {
+        2: "the line is empty",
+        3: "no rewriting reaches confidence 0.3",
+        4: "no rewriting reaches confidence 0.3",
+    }
+    for i, row in rows.items():
+        assert row["original"] == LINES[i - 1]
+        assert row["rank"] is row["pem"] is row["confidence"] is None
+    assert "(none: no rewriting" in output("paraphrase", "generate", "in.txt")
+
+
+def test_a_lower_confidence_gives_more(output: Output) -> None:
+    def number(*options: str) -> int:
+        said = output("paraphrase", "generate", "in.txt", "--n-best", "64", "-f", "json", *options)
+        rows = [row for row in json.loads(said)["rows"] if row["paraphrase"] is not None]
+        least = float(options[1]) if options else CONFIDENCE
+        assert all(row["confidence"] >= least for row in rows)
+        return len(rows)
+
+    assert number() == number("--confidence", str(CONFIDENCE))
+    assert number("--confidence", "0.05") > number() > number("--confidence", "1") == 0
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.5", "nan", "much"])
+def test_a_confidence_out_of_range(called: Called, value: str) -> None:
+    done = called("paraphrase", "generate", "in.txt", "--confidence", value)
+    assert done.returncode == 2
+    assert "confidence" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("format", ["text", "tsv", "md", "latex", "html"])
@@ -45,17 +81,22 @@ def test_every_format(output: Output, format: str) -> None:
     assert "purchase" in shown
 
 
-def test_plain_text_has_a_line_for_each(output: Output, folder: Path) -> None:
-    best = [each[0].text for each in PEM.open().generate(LINES, 1)]
-    assert output("paraphrase", "generate", "in.txt", "--plain").splitlines() == best
-    assert output("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt") == ""
+def test_plain_text_has_a_line_for_each(called: Called, folder: Path) -> None:
+    best = [each[0].text if each else "" for each in PEM.open().generate(LINES, 1)]
+    shown = called("paraphrase", "generate", "in.txt", "--plain")
+    assert (shown.returncode, shown.stdout.splitlines()) == (0, best)
+    assert shown.stderr.startswith("3 lines have no paraphrase of confidence 0.3 or more")
+    stored = called("paraphrase", "generate", "in.txt", "--plain", "-o", "out.txt")
+    assert (stored.returncode, stored.stdout) == (0, "")
     assert (folder / "out.txt").read_text("utf-8").splitlines() == best
 
 
 def test_standard_input(karat: Called) -> None:
     done = karat("paraphrase", "generate", "-", "--plain", input=b"I want to buy a new car.\n")
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
     assert done.stdout.count(b"\n") == 1
+    assert b"for trying out only" in done.stderr
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_a_model_that_only_scores(called: Called, folder: Path) -> None:
@@ -74,7 +115,7 @@ def test_no_half_written_output(called: Called, folder: Path) -> None:
     assert not (folder / "out.txt").exists()
 
 
-def test_training_without_it(output: Output, folder: Path) -> None:
+def test_training_without_it(output: Output, called: Called, folder: Path) -> None:
     pairs = (
         "the big dog\tle grand chien\nthe large dog\tle grand chien\nthe big cat\tle grand chat\n"
     )
@@ -84,6 +125,7 @@ def test_training_without_it(output: Output, folder: Path) -> None:
     output(*train, "without.npz", "--no-generate")
     assert PEM.open(folder / "with.npz").generator is not None
     assert PEM.open(folder / "without.npz").generator is None
-    (folder / "in.txt").write_text("The big cat\n", encoding="utf-8")
-    found = output("paraphrase", "generate", "in.txt", "--model", "with.npz", "--plain")
-    assert found == "The large cat\n"
+    (folder / "in.txt").write_text("The big dog\n", encoding="utf-8")
+    done = called("paraphrase", "generate", "in.txt", "--model", "with.npz", "--plain")
+    assert (done.returncode, done.stdout) == (0, "The large dog\n")
+    assert "there is no PEM to rank by" in done.stderr

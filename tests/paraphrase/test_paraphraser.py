@@ -13,8 +13,9 @@ import pytest
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generator import learn_casing
-from karat.paraphrase.paraphraser import MOST_WORDS, Original, Step, candidate_texts, paraphrases
+from karat.paraphrase.paraphraser import MOST_WORDS, paraphrases, wordings
 from karat.paraphrase.pem import PEM, bundled_model
+from karat.paraphrase.writing import Original, Step
 from karat.store import read_store
 from karat.text.recipe import Recipe
 from karat.text.segments import Strings
@@ -37,29 +38,35 @@ def test_the_best_come_first_and_have_their_parts() -> None:
     found = model().generate(LINES, 4)
     assert len(found) == len(LINES)
     assert "I want to purchase a new car." in [one.text for one in found[0]]
-    for original, each in zip(LINES, found, strict=True):
+    for original, each in zip(LINES[:1], found[:1], strict=True):
         assert [one.pem for one in each] == sorted((one.pem for one in each), reverse=True)
         again = model().score([original] * len(each), [one.text for one in each])
-        np.testing.assert_allclose([one[1:] for one in each], np.stack(again, axis=1))
+        for one, parts in zip(each, np.stack(again, axis=1), strict=True):
+            np.testing.assert_allclose(one[1:5], parts)
 
 
-def test_the_original_stands_only_where_there_is_nothing_else() -> None:
-    found = model().generate(LINES, 64)
-    assert [one.text for one in found[1]] == [""]
-    assert [one.text for one in found[2]] == ["Xyzzy!"]
-    for i in (0, 3, 4):
-        texts = [one.text for one in found[i]]
-        assert len(set(texts)) == len(texts) > 1
-        assert LINES[i] not in texts
+def test_the_original_is_never_given_as_its_own_paraphrase() -> None:
+    found = model().generate(LINES, 64, confidence=0.05)
+    assert found[1] == found[2] == []
+    texts = [one.text for one in found[0]]
+    assert len(set(texts)) == len(texts) > 1
+    for line, each in zip(LINES, found, strict=True):
+        assert line not in [one.text for one in each]
+
+
+def test_there_is_a_reason_where_there_is_no_paraphrase() -> None:
+    found = list(paraphrases(model(), LINES, confidence=0.25))
+    reasons = [one.reason for one in found]
+    assert reasons[:3] == [None, "the line is empty", "no rewriting reaches confidence 0.25"]
+    for one in found:
+        assert (one.reason is None) == bool(one.paraphrases)
 
 
 def test_threads_and_neighbours_change_nothing() -> None:
     lines = LINES * 20
     one, three = (list(paraphrases(model(), lines, 3, threads=n)) for n in (1, 3))
     assert one == three
-    assert [[p.text for p in each] for each in one[:5]] == [
-        [p.text for p in each] for each in model().generate(LINES, 3)
-    ]
+    assert [each.paraphrases for each in one[:5]] == model().generate(LINES, 3)
 
 
 def test_progress_is_told() -> None:
@@ -74,7 +81,7 @@ def test_long_work_can_be_stopped() -> None:
 
     assert model().generator is not None
     with pytest.raises(Interrupted):
-        candidate_texts(model().generator, ["a car " * 100], 5, check=stop)  # type: ignore[arg-type]
+        wordings(model().generator, ["a car " * 100], 5, check=stop)  # type: ignore[arg-type]
 
 
 def test_a_model_that_only_scores_is_refused() -> None:
@@ -83,15 +90,17 @@ def test_a_model_that_only_scores_is_refused() -> None:
 
 
 def test_without_judgements_there_is_an_order_but_no_score() -> None:
-    assert model().generator is not None
+    generator = model().generator
+    assert generator is not None
     found = replace(model(), regression=None).generate(LINES, 3)
-    texts = candidate_texts(model().generator, LINES, 128)  # type: ignore[arg-type]
-    assert [one.text for one in found[0]] == texts[0][:3]
+    texts = [one.text for one in wordings(generator.trusting(0.3), LINES, 128)[0]]
+    mine = [one.text for one in found[0]]
+    assert mine == [text for text in texts if text in mine]
     assert np.isnan(found[0][0].pem)
 
 
 def test_nothing_but_empty_lines() -> None:
-    assert [[one.text for one in each] for each in model().generate(["", " "])] == [[""], [" "]]
+    assert model().generate(["", " "]) == [[], []]
     assert model().generate([]) == []
 
 
@@ -113,33 +122,43 @@ def test_the_longest_line_that_is_allowed() -> None:
     assert len(found) == 2
 
 
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
+def test_a_confidence_out_of_range(confidence: float) -> None:
+    with pytest.raises(InputError, match="expected 0 to 1"):
+        model().generate(LINES, confidence=confidence)
+
+
 # ------------------------------------------------------------------------------------- writing
+
+
+def written(original: Original, steps: list[Step]) -> str:
+    return original.text(original.words_of(steps, lambda _: None))
 
 
 def test_kept_words_keep_their_case_and_spaces() -> None:
     original = Original.of("The  MAN ,who", ["the", "man", ",", "who"], ["The", "MAN", ",", "who"])
     one = Step(1, None)
-    assert original.write([Step(1, ("a",)), one, one, one]) == "A MAN ,who"
-    assert original.write([one, Step(1, ("old", "man")), one, one]) == "The old man ,who"
-    assert original.write([one, one, Step(2, (",", "that"))]) == "The MAN , that"
+    assert written(original, [Step(1, ("a",)), one, one, one]) == "A MAN ,who"
+    assert written(original, [one, Step(1, ("old", "man")), one, one]) == "The old man ,who"
+    assert written(original, [one, one, Step(2, (",", "that"))]) == "The MAN , that"
 
 
 def test_a_line_in_capitals_stays_so() -> None:
     original = Original.of("BIG DOG!", ["big", "dog", "!"], ["BIG", "DOG", "!"])
-    assert original.write([Step(1, ("large",)), Step(1, None), Step(1, None)]) == "LARGE DOG!"
+    assert written(original, [Step(1, ("large",)), Step(1, None), Step(1, None)]) == "LARGE DOG!"
 
 
 def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> None:
     original = Original.of("a, b.", ["a", ",", "b", "."], ["a", ",", "b", "."])
     one = Step(1, None)
-    assert original.write([one, Step(1, ("and",)), one, one]) == "a and b."
-    assert original.write([one, one, one, Step(1, ("now",))]) == "a, b now"
+    assert written(original, [one, Step(1, ("and",)), one, one]) == "a and b."
+    assert written(original, [one, one, one, Step(1, ("now",))]) == "a, b now"
 
 
 def test_lines_that_lower_case_would_cut_elsewhere_are_written_in_it() -> None:
     original = Original.of("A dog <Skipped>", ["a", "dog"], ["A", "dog", "<Skipped>"])
     assert original.words == ["a", "dog"]
-    assert original.write([Step(1, None), Step(1, ("cat",))]) == "A cat"
+    assert written(original, [Step(1, None), Step(1, ("cat",))]) == "A cat"
 
 
 def test_names_keep_their_capitals() -> None:

@@ -11,9 +11,11 @@ import pytest
 from karat.paraphrase.f1 import pooled_f1
 from karat.paraphrase.moses import read_moses, write_moses
 from karat.paraphrase.parallel import read_parallel
+from karat.paraphrase.pem import PEM
 from karat.paraphrase.phrase_table import PhraseTable
 from karat.paraphrase.pivot import pivot_statistics
 from karat.paraphrase.pivot_training import train_pivot
+from karat.report.paraphrase_bundled import CAUTION
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,16 @@ def test_scores_follow_the_judges(
     assert ((found >= 0) & (found <= 1 + 1e-12)).all()
     assert np.corrcoef(found, judged)[0, 1] > 0.3
     np.testing.assert_allclose(pooled_f1(pivot_statistics(table, originals, originals)), 1)
+
+
+def test_the_caution_about_the_bundled_model_is_true(
+    pairs: tuple[list[str], list[str], list[float]],
+) -> None:
+    originals, candidates, judged = pairs
+    scores = PEM.open().score(originals, candidates)
+    pem, pivot = (np.corrcoef(column, judged)[0, 1] for column in (scores.pem, scores.pivot_f1))
+    assert f"{len(judged):,} judged headlines" in CAUTION
+    assert f"Pearson {pem:.2f}; its pivot F1 alone: {pivot:.2f}" in CAUTION
 
 
 def test_translations_are_probabilities(table: PhraseTable) -> None:

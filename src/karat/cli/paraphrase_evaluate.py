@@ -57,7 +57,7 @@ def command(
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.controls import add_controls
     from karat.paraphrase.judged import judged_rows, overall_dimension
-    from karat.paraphrase.pem import PEM
+    from karat.paraphrase.pem import BUNDLED, PEM
     from karat.paraphrase.study import study
     from karat.report.paraphrase_evaluation import evaluation_charts, evaluation_document
 
@@ -77,6 +77,8 @@ def command(
             threads=threads,
             progress=progress,
         )
-    document = evaluation_document(judged, found, options.command_line(), pem.signature)
+    document = evaluation_document(
+        judged, found, options.command_line(), pem.signature, model == BUNDLED
+    )
     write_charts(evaluation_charts(judged, found.predicted), charts)
     show(document, format, output)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     metavar="FILE",
-    help="A model of karat paraphrase train. Default: the small one that comes with Karat.",
+    help="A model of karat paraphrase train. Default: the small bundled one, for trying out only.",
 )
 @click.option("--pivot", metavar="NAME", help="Which pivot of the model. Default: its first.")
 @click.option(
@@ -73,6 +73,7 @@ def command(
     karat paraphrase explain out.txt --originals in.txt --model my-model.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
+    from karat.paraphrase.pem import BUNDLED
     from karat.report.paraphrase_pairs import pairs_document
     from karat.text.references import check_aligned
     from karat.text.segments import Lines
@@ -88,7 +89,9 @@ def command(
         places = _places(_scorer(pem, bags), mine, theirs, segments, worst)
         shown = _explained(pem, bags, mine, theirs, places)
     name, told = system_name(paraphrases), options.command_line()
-    show(pairs_document(shown, name, told, _signature(pem, bags, table)), format, output)
+    bundled = pem is not None and model in (None, BUNDLED)
+    document = pairs_document(shown, name, told, _signature(pem, bags, table), bundled)
+    show(document, format, output)
 
 
 def _opened(

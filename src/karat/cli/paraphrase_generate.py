@@ -15,7 +15,7 @@ from karat.cli.show import check_output, say, show
 from karat.progress import silent
 
 if TYPE_CHECKING:
-    from karat.paraphrase.paraphraser import Paraphrase
+    from karat.paraphrase.paraphraser import Generated
     from karat.text.segments import Segments
 
 
@@ -29,7 +29,19 @@ if TYPE_CHECKING:
     show_default=True,
     help="Paraphrases of each line.",
 )
-@click.option("--plain", is_flag=True, help="Only the best paraphrase of each line, as text.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
+    "and more bad ones.",
+)
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Only the best paraphrase of each line, as text; an empty line where there is none.",
+)
 @options.as_text
 @options.threads
 @options.output
@@ -37,6 +49,7 @@ def command(
     originals: str,
     model: str,
     n_best: int,
+    confidence: float,
     plain: bool,
     as_text: bool,
     threads: int | None,
@@ -45,16 +58,16 @@ def command(
 ) -> None:
     """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
 
-    Phrases are exchanged for others that are translated alike; of many candidates those are shown
-    that PEM finds best.
+    Phrases are exchanged for others that are translated alike. Of the wordings that reach
+    --confidence those are shown that PEM finds best; a line without any says so.
 
     \b
     karat paraphrase generate sentences.txt
     karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
     """
     from karat.paraphrase.paraphraser import generator_of, paraphrases
-    from karat.paraphrase.pem import PEM
-    from karat.report.paraphrase_generated import generated_document
+    from karat.paraphrase.pem import BUNDLED, PEM
+    from karat.report.paraphrase_generated import generated_document, generated_notes
     from karat.text.segments import Lines
 
     check_output(output, (originals, model))
@@ -65,18 +78,29 @@ def command(
         wanted = 1 if plain else n_best
         lines_show = plain and output is None and sys.stdout.isatty()  # they are progress enough
         told = silent if lines_show else progress
-        found = paraphrases(pem, given, wanted, threads=threads, progress=told)
-        if plain:
-            say(_plain(found), output)
-            return
-        document = generated_document(
-            _strings(given), found, pem, options.command_line(), model == "bundled"
+        found = paraphrases(
+            pem, given, wanted, confidence=confidence, threads=threads, progress=told
         )
-    show(document, format, output)
+        if plain:
+            without: list[str] = []
+            say(_plain(found, without), output)
+        else:
+            document = generated_document(
+                _strings(given), found, pem, confidence, options.command_line(), model == BUNDLED
+            )
+    if not plain:
+        show(document, format, output)
+        return
+    for note in generated_notes(len(without), confidence, pem, model == BUNDLED):
+        click.echo(note, err=True)
 
 
-def _plain(found: Iterable[list[Paraphrase]]) -> Iterator[str]:
-    return (f"{each[0].text}\n" for each in found)
+def _plain(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
+    """The best of each, an empty line if there is none; `without` gets the reasons."""
+    for one in found:
+        if one.reason is not None:
+            without.append(one.reason)
+        yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
 
 
 def _strings(lines: Segments) -> Iterator[str]:

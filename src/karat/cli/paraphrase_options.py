@@ -26,5 +26,5 @@ def model(function: F) -> F:
         "--model",
         default="bundled",
         show_default=True,
-        help="A model of karat paraphrase train; bundled is a small one for first steps.",
+        help="A model of karat paraphrase train; bundled is a small one for trying out only.",
     )(function)

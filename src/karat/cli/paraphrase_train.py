@@ -56,7 +56,13 @@ if TYPE_CHECKING:
     metavar="NAME=FILE",
     help="Links of another aligner for the texts of a pivot language, in Pharaoh format.",
 )
-@click.option("--controls/--no-controls", default=True, help="Learn from the three controls too.")
+@click.option(
+    "--controls/--no-controls",
+    default=False,
+    show_default=True,
+    help="Also learn from three artificial paraphrases of each original, with fixed scores. They "
+    "can make the model agree much less with people on other sets.",
+)
 @click.option(
     "--generate/--no-generate",
     default=True,

@@ -7,9 +7,9 @@ of the words themselves, lower-cased, and the language model is trained on those
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.paraphrase.phrase_table import PhraseTable
+from karat.paraphrase.rewrites import trusted
+from karat.paraphrase.writing import ARTICLES, ChooseArticle
 from karat.store import with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
@@ -31,6 +33,8 @@ BEAM = 8
 """Hypotheses that are kept at each place of a sentence and number of changed words."""
 CHANGES = 6
 """So many changed words and more are one class."""
+
+_ARTICLES_KEPT = 1 << 16  # words whose article is remembered
 
 
 def surface(recipe: Recipe) -> Recipe:
@@ -57,6 +61,20 @@ class Generator:
         return _kernel.Paraphraser(
             self.rewrites.kernel, self.language.kernel, WEIGHT, BEAM, CHANGES
         )
+
+    def trusting(self, least: float) -> Generator:
+        """The same with the rewrites that may be written with so much confidence."""
+        return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, least)))
+
+    @property
+    def fold(self) -> Callable[[str], str]:
+        """What turns a word as it is written into a word of the language model."""
+        return str.lower if self.recipe.case == "lower" else str
+
+    @cached_property
+    def article(self) -> ChooseArticle:
+        """The article that the language model prefers before a word; None if it knows neither."""
+        return lru_cache(_ARTICLES_KEPT)(partial(_article, self.language, self.fold))
 
     @cached_property
     def written(self) -> list[str]:
@@ -101,6 +119,14 @@ class Generator:
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
         language = LanguageModel(about["lm"], words, name).check_finite(name)
         return cls(table, language, casing)
+
+
+def _article(language: LanguageModel, fold: Callable[[str], str], word: str) -> str | None:
+    vocab = _kernel.Vocab()
+    ids = vocab.add([text for article in ARTICLES for text in (article, fold(word))])
+    p, lengths = language.kernel.words(language.find(vocab)[ids], np.array([0, 2, 4]))
+    behind = slice(1, None, 3)  # of article, word and end
+    return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:

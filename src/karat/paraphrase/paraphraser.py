@@ -1,7 +1,8 @@
 """The paraphraser: paraphrase(R) = argmax_P PEM(P, R).
 
 Candidates P come from the original R by rewriting its phrases (`generator`, and the kernel's
-search); PEM ranks them. An original for which there is no other wording stands as it is.
+search); those of little confidence are left out (`confidence`), and PEM ranks the others. An
+original may have none.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.paraphrase.confidence import CONFIDENCE, adequacy, confidences
 from karat.paraphrase.generator import Generator
 from karat.paraphrase.runs import by_runs
+from karat.paraphrase.writing import Original, Step
 from karat.progress import Progress, Stop, silent
-from karat.text.joining import join_words, spaces_of
 from karat.text.segments import STRIDE, Segments, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
@@ -25,17 +27,18 @@ if TYPE_CHECKING:
     from karat.paraphrase.pem import PEM, PEMScores
 
 CANDIDATES = 128
-"""Of each original that the search gives; PEM chooses among those that are plausible."""
-DEAREST = 0.5
-"""What a changed word may cost, in log10: dearer rewritings are not shown to PEM.
+"""Confident wordings of each original, at most, among which PEM chooses.
 
-PEM was not trained on broken sentences: what maximises it over all candidates would be one that it
+PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
 misjudges.
 """
+SEARCHED = 4
+"""Rewritings that the search gives for each candidate wanted: many do not fit their context."""
 MOST_WORDS = 1000
 """Of an original: time and memory grow with its length."""
 
 _LINES = 32  # of one run
+_WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
 
 
 class Paraphrase(NamedTuple):
@@ -46,13 +49,22 @@ class Paraphrase(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
+    confidence: float
+    """0 to 1 (see `karat.paraphrase.confidence`)."""
 
 
-class Step(NamedTuple):
-    """So many words of the original, and what is written for them; None: they are kept."""
+class Generated(NamedTuple):
+    """The paraphrases of an original, the best first; without any, the reason."""
 
-    length: int
-    words: tuple[str, ...] | None
+    paraphrases: list[Paraphrase]
+    reason: str | None = None
+
+
+class Wording(NamedTuple):
+    """What may be written for an original, and how sure the generator is of it."""
+
+    text: str
+    confidence: float
 
 
 def paraphrases(
@@ -60,24 +72,28 @@ def paraphrases(
     originals: Texts,
     n: int = 5,
     *,
+    confidence: float = CONFIDENCE,
     candidates: int = CANDIDATES,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Iterator[list[Paraphrase]]:
-    """For each original its `n` best paraphrases, the best first; the original if there is none.
+) -> Iterator[Generated]:
+    """For each original its `n` best paraphrases of at least a confidence, the best first.
 
     Without a regression there is no PEM: then they come in the order of the search.
     """
-    generator = generator_of(pem)
     if n < 1 or candidates < n:
         raise InputError(f"n={n}, candidates={candidates}: expected 1 <= n <= candidates")
+    if not 0 <= confidence <= 1:
+        raise InputError(f"confidence={confidence:g}: expected 0 to 1")
+    generator = generator_of(pem).trusting(confidence)
     texts = as_segments(originals, "originals")
     stop = Stop()
 
-    def work(start: int, end: int) -> list[list[Paraphrase]]:
+    def work(start: int, end: int) -> list[Generated]:
         lines = _lines(texts, start, end)
-        found = candidate_texts(generator, lines, candidates, texts.name, start, stop.check)
-        return _ranked(pem, lines, found, n)
+        place = (texts.name, start, stop.check)
+        found = wordings(generator, lines, candidates, confidence, *place)
+        return _ranked(pem, lines, _adequate(pem, lines, found, confidence), n, confidence)
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
     for run in by_runs(work, cuts, threads, progress, "paraphrasing", stop):
@@ -101,25 +117,57 @@ def _lines(texts: Segments, start: int, stop: int) -> list[str]:
     ]
 
 
-def candidate_texts(
+def wordings(
     generator: Generator,
     lines: Sequence[str],
     most: int,
+    confidence: float = CONFIDENCE,
     name: str = "originals",
     start: int = 0,
     check: Callable[[], None] | None = None,
-) -> list[list[str]]:
-    """For each original other wordings of it, all different, in the order of the search."""
+) -> list[list[Wording]]:
+    """For each original at most so many other wordings, all different, in the order of the search.
+
+    Confidence is that of rewrites and words here, without pivot F1. The generator is one that
+    trusts its rewrites with that confidence (`Generator.trusting`).
+    """
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
     _check_lengths(np.diff(tokens.offsets), name, start)
-    rewritings = _search(generator, tokens, most, check)
+    rewritings = _search(generator, tokens, SEARCHED * most, check)
     cased = tokenize(lines, recipe.tok, "mixed", threads=1)
     found = []
     for i, (line, each) in enumerate(zip(lines, rewritings, strict=True)):
         original = Original.of(line, tokens[i], cased[i])
-        found.append([text for text in dict.fromkeys(map(original.write, each)) if text != line])
+        tried = max(most, _WORDS // max(len(original.words), 1))
+        found.append(_confident(generator, original, each[:tried], confidence)[:most])
     return found
+
+
+def _confident(
+    generator: Generator, original: Original, rewritings: Sequence[Sequence[Step]], least: float
+) -> list[Wording]:
+    """The wordings of an original that reach a confidence; of those alike the surest."""
+    fold = generator.fold
+    written = [original.words_of(steps, generator.article) for steps in rewritings]
+    folded = [one._replace(words=list(map(fold, one.words))) for one in written]
+    sure = confidences(
+        generator.language,
+        list(map(fold, original.words)),
+        folded,
+        [min(step.probability for step in steps) for steps in rewritings],
+    )
+    found: dict[str, float] = {}
+    for one, confidence in zip(written, sure, strict=True):
+        if confidence and confidence >= least:
+            text = original.text(one)
+            found[text] = max(confidence, found.get(text, 0.0))
+    return [Wording(*item) for item in found.items() if not _same(item[0], original.line)]
+
+
+def _same(text: str, line: str) -> bool:
+    """Whether two texts differ in case and spaces only."""
+    return "".join(text.lower().split()) == "".join(line.lower().split())
 
 
 def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
@@ -138,31 +186,12 @@ def _search(
     """For each original its rewritings, as steps from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     words = generator.model_words(tokens.vocab)
-    sentences, scores, changes, offsets, lengths, edges = generator.search.search(
+    sentences, _, _, offsets, lengths, edges = generator.search.search(
         tokens.ids, tokens.offsets, *maps, words, most, check
     )
     steps = _steps(generator, lengths, edges)
     each = [steps[a:b] for a, b in pairwise(offsets.tolist())]
-    plausible = scores + DEAREST * changes
-    least = _own_scores(generator, tokens)
-    return [
-        [each[k] for k in _plausible(plausible[a:b], least[i], a)]
-        for i, (a, b) in enumerate(pairwise(sentences.tolist()))
-    ]
-
-
-def _own_scores(generator: Generator, tokens: Tokens) -> NDArray[np.float64]:
-    """What the search would give the originals themselves: log10 Pr(R) / (length(R) + 1)."""
-    ids = generator.language.find(tokens.vocab)[tokens.ids]
-    events: NDArray[np.int64] = np.diff(tokens.offsets) + 1
-    return generator.language.kernel.score(ids, tokens.offsets) / events
-
-
-def _plausible(scores: NDArray[np.float64], least: float, start: int) -> list[int]:
-    """The rewritings that are good enough; the best one if none is."""
-    good = np.flatnonzero(scores >= least)
-    chosen = good if len(good) else np.argsort(-scores, kind="stable")[:1]
-    return [start + k for k in chosen.tolist()]
+    return [each[a:b] for a, b in pairwise(sentences.tolist())]
 
 
 def _steps(
@@ -170,69 +199,54 @@ def _steps(
 ) -> list[Step]:
     arrays, written = generator.rewrites.arrays, generator.written
     offsets, ids = arrays["pivot_phrase_offsets"], arrays["pivot_phrase_ids"]
-    said: dict[int, tuple[str, ...] | None] = {-1: None}
-    for edge in np.unique(edges[edges >= 0]).tolist():
+    known: dict[tuple[int, int], Step] = {(1, -1): Step(1, None)}
+    pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
+    for length, edge in set(pairs) - known.keys():
         phrase = int(arrays["edge_pivots"][edge])
         row = ids[offsets[phrase] : offsets[phrase + 1]].tolist()
-        said[edge] = tuple(written[word] for word in row)
-    pairs = zip(lengths.tolist(), edges.tolist(), strict=True)
-    return [Step(length, said[edge]) for length, edge in pairs]
-
-
-class Original(NamedTuple):
-    """The words of an original as it has them, and its own spaces where they are known."""
-
-    words: list[str]
-    spaced: Sequence[bool | None]
-    line: str
-
-    @classmethod
-    def of(cls, line: str, lowered: list[str], cased: list[str]) -> Original:
-        """Words keep their case unless lower-casing changes how the line is cut."""
-        words = cased if len(cased) == len(lowered) else lowered
-        return cls(words, spaces_of(line, words) or [None] * len(words), line)
-
-    def write(self, steps: Sequence[Step]) -> str:
-        """The text of a rewriting; its first letter, or all, are capitals if the original's are."""
-        words: list[str] = []
-        spaced: list[bool | None] = []
-        ends = list(accumulate(step.length for step in steps))
-        followed = False  # whether the last word stands for the original's word before this one
-        for end, step in zip(ends, steps, strict=True):
-            at = end - step.length
-            new = [self.words[at]] if step.words is None else list(step.words)
-            alike = followed and _is_word(new[0]) == _is_word(self.words[at])
-            words += new
-            spaced += [self.spaced[at] if alike else None, *[None] * (len(new) - 1)]
-            followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
-        text = join_words(words, spaced)
-        if self.line.isupper():
-            return text.upper()
-        return _capital(text) if self.line.lstrip()[:1].isupper() else text
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _is_word(token: str) -> bool:
-    return any(letter.isalnum() for letter in token)
+        words = tuple(written[word] for word in row)
+        known[length, edge] = Step(length, words, float(arrays["edge_probabilities"][edge]))
+    return [known[pair] for pair in pairs]
 
 
 def _ranked(
-    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[str]], n: int
-) -> list[list[Paraphrase]]:
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
+) -> list[Generated]:
     """The best by PEM; of equals the first that was found."""
-    listed = [texts or [line] for line, texts in zip(lines, found, strict=True)]
-    originals = [line for line, texts in zip(lines, listed, strict=True) for _ in texts]
-    scores = pem.score(originals, [text for texts in listed for text in texts], threads=1)
-    ends = accumulate(map(len, listed))
+    texts = [one.text for each in found for one in each]
+    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    scores = pem.score(originals, texts, threads=1) if texts else None
+    ends = accumulate(map(len, found))
     return [
-        _best(texts, scores, end - len(texts), n) for texts, end in zip(listed, ends, strict=True)
+        Generated(_best(each, scores, end - len(each), n), None)
+        if each and scores
+        else Generated([], _reason(line, confidence))
+        for line, each, end in zip(lines, found, ends, strict=True)
     ]
 
 
-def _best(texts: Sequence[str], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:
-    columns = [column[start : start + len(texts)] for column in scores]
-    order = np.argsort(-columns[0], kind="stable")[:n].tolist()
-    return [Paraphrase(texts[i], *(float(column[i]) for column in columns)) for i in order]
+def _adequate(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
+) -> list[list[Wording]]:
+    """The wordings that keep a confidence in view of what they mean: pivot F1 of single words."""
+    texts = [one.text for each in found for one in each]
+    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())
+    sure = [[Wording(one.text, one.confidence * next(rest)) for one in each] for each in found]
+    return [[one for one in each if one.confidence >= least] for each in sure]
+
+
+def _reason(line: str, confidence: float) -> str:
+    """Say why a line has no paraphrase."""
+    if not line.strip():
+        return "the line is empty"
+    return f"no rewriting reaches confidence {confidence:g}"
+
+
+def _best(found: Sequence[Wording], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:
+    pem, pivot, fluency, target = (column[start : start + len(found)].tolist() for column in scores)
+    order = np.argsort(-np.asarray(pem), kind="stable")[:n].tolist()
+    return [
+        Paraphrase(found[i].text, pem[i], pivot[i], fluency[i], target[i], found[i].confidence)
+        for i in order
+    ]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from karat import __version__
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
+from karat.paraphrase.confidence import CONFIDENCE
 from karat.paraphrase.features import FORMS, Features, check_form, features
 from karat.paraphrase.generator import Generator
 from karat.paraphrase.judged import Judged
@@ -39,7 +40,7 @@ VERSION = 1
 SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
-"""The name of the small model that comes with Karat."""
+"""The name of the small model that comes with Karat, for trying out only."""
 
 Floats = NDArray[np.float64]
 
@@ -97,9 +98,7 @@ class PEM:
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
-        learned = self.about.get("judged")
-        how = f"learned from {learned['paraphrases']:,} judged" if learned else "untrained"
-        return f"<PEM {self.form}: {pairs}; {how}>"
+        return f"<PEM {self.form}: {pairs}; {_learned(self.about.get('judged'))}>"
 
     def features(
         self,
@@ -140,7 +139,8 @@ class PEM:
         learned = {
             "set": judged.evalset.name,
             "dimension": judged.overall,
-            "paraphrases": len(judged),
+            "paraphrases": int(judged.real.sum()),
+            "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
         about = {**self.about, "judged": learned, "features": list(found.names)}
@@ -169,27 +169,35 @@ class PEM:
         originals: Texts,
         n: int = 5,
         *,
+        confidence: float = CONFIDENCE,
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """For each original its `n` best paraphrases; the original itself if there is none."""
+        """For each original its `n` best paraphrases, an empty list if none is sure enough.
+
+        `confidence`, 0 to 1, is what a paraphrase must reach (see `karat.paraphrase.confidence`).
+        """
         from karat.paraphrase.paraphraser import paraphrases
 
-        return list(paraphrases(self, originals, n, threads=threads, progress=progress))
+        found = paraphrases(
+            self, originals, n, confidence=confidence, threads=threads, progress=progress
+        )
+        return [one.paraphrases for one in found]
 
     @property
     def signature(self) -> str:
         """All that changes its numbers, but the texts that it was trained on, which it names."""
         how = FORMS[self.form]
         recipe = self.language.recipe
-        learned = self.about.get("judged", {}).get("set", "nothing")
+        learned = self.about.get("judged", {})
+        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
         pivots = "+".join(self.pivots)
         return (
             f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
             f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
             f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}|"
-            f"learned={learned}|karat={__version__}"
+            f"learned={learned.get('set', 'nothing')}{controls}|karat={__version__}"
         )
 
     # ------------------------------------------------------------------------------ on disk
@@ -215,7 +223,10 @@ class PEM:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
-        """Map a stored model; `bundled` is the small one that comes with Karat."""
+        """Map a stored model; `bundled` is the small one that comes with Karat.
+
+        That one is for trying out only: it agrees less with people than its own pivot F1.
+        """
         place = bundled_model() if path == BUNDLED else path
         store = read_store(place, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
@@ -239,6 +250,15 @@ class PEM:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(store.name, str(error)) from error
         return cls(pivots, language, form, regression, about, generator or None)
+
+
+def _learned(judged: Mapping[str, Any] | None) -> str:
+    """The training data of a regression in a few words."""
+    if not judged:
+        return "untrained"
+    number = judged.get("controls")
+    controls = "controls not recorded" if number is None else f"{number:,} controls"
+    return f"learned from {judged['paraphrases']:,} judged, {controls}"
 
 
 def bundled_model() -> str:

@@ -87,10 +87,17 @@ class PhraseTable:
 
     def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
         """Words of the pivot language by their numbers."""
+        return self._decoded(self.pivot, ids, "pivot")
+
+    def source_words(self, ids: NDArray[np.int32]) -> list[str]:
+        """Words of phrases by their numbers."""
+        return self._decoded(self.source, ids, "source")
+
+    def _decoded(self, words: WordTable, ids: NDArray[np.int32], side: str) -> list[str]:
         try:
-            return self.pivot.words(ids)
+            return words.words(ids)
         except UnicodeDecodeError as error:
-            raise damaged(self.name, "a pivot word is not UTF-8") from error
+            raise damaged(self.name, f"a {side} word is not UTF-8") from error
 
     # --------------------------------------------------------------------------- where from
 
@@ -208,6 +215,27 @@ class PhraseTable:
         shares = self.arrays["edge_probabilities"][first:last].tolist()
         words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
+
+    def phrase_of_edges(self) -> NDArray[np.int64]:
+        """For each pair of a phrase and a translation the number of the phrase."""
+        return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
+
+    def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
+        """The same table with some of its pairs, given as a mask, and the phrases of these."""
+        translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
+        kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))
+        arrays = {
+            **self.arrays,
+            "phrase_ids": phrases.ids,
+            "phrase_offsets": phrases.offsets,
+            "phrase_counts": self.arrays["phrase_counts"][kept],
+            "phrase_slots": _kernel.phrase_slots(*phrases),
+            "edge_offsets": starts(translations[kept]),
+            "edge_pivots": self.arrays["edge_pivots"][edges],
+            "edge_probabilities": self.arrays["edge_probabilities"][edges],
+        }
+        return PhraseTable.of_arrays(self.name, self.about, arrays)
 
     def maps(self, vocab: Vocab) -> Maps:
         """What the words of a vocabulary are here; a word that is unseen is its own translation."""

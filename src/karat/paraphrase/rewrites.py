@@ -29,6 +29,14 @@ from karat.text.tokens import Vocab
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
+_PRONOUNS = """
+    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
+    it its itself we us our ours ourselves they them their theirs themselves
+"""
+PRONOUNS = frozenset(_PRONOUNS.split())
+"""English personal pronouns: a rewrite that changes them speaks of somebody else."""
+
+_WIDEST = 16  # words of a phrase that may be rewritten
 _ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
 
 
@@ -88,6 +96,72 @@ def rewrite_table(
     )
     about: Mapping[str, object] = {"source": said(recipe), "pivot": said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
+
+
+def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
+    """Which rewrites of a table may be written.
+
+    They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
+    of their phrase, and do not only add or drop words.
+    """
+    arrays = table.arrays
+    words, ids = _one_numbering(table)
+    old = Ragged(ids[arrays["phrase_ids"]], arrays["phrase_offsets"])
+    new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
+    phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
+    short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
+    found: NDArray[np.bool_] = short & (arrays["edge_probabilities"] >= least)
+    a, b = _padded(_rows(old, phrases[found])), _padded(_rows(new, pivots[found]))
+    fixed = _fixed(words)
+    same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
+    found[found] = same & ~(_among(a, b) | _among(b, a))
+    return found
+
+
+def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
+    """The words of rewrites and then of phrases, and the numbers of the latter among these."""
+    first = table.pivot_words(np.arange(len(table.pivot), dtype=np.int32))
+    second = table.source_words(np.arange(len(table.source), dtype=np.int32))
+    vocab = Vocab()
+    at = vocab.add(second)
+    return [*first, *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
+
+
+def _padded(phrases: Ragged) -> NDArray[np.int32]:
+    """A row for each phrase, all of one width; -1 is no word."""
+    there = np.arange(_WIDEST) < phrases.lengths[:, None]
+    rows = np.full(there.shape, -1, dtype=np.int32)
+    rows[there] = phrases.ids
+    return rows
+
+
+def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
+    """A number for each word that a rewrite must keep, -1 for others and, at last, for no word.
+
+    Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
+    """
+    numbers: dict[str, int] = {}
+    bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
+    kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
+    found = [
+        numbers.setdefault(w, len(numbers)) if k else -1 for w, k in zip(bare, kept, strict=True)
+    ]
+    return np.array([*found, -1], dtype=np.int32)
+
+
+def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The numbers of each row, in their order, and the -1 behind them."""
+    return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
+
+
+def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether the words of a row stand among those of another, in their order."""
+    row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
+    sizes = (few >= 0).sum(axis=1)
+    for k in range(many.shape[1]):
+        next_one = few[row, np.minimum(found, few.shape[1] - 1)]
+        found += (found < sizes) & (many[:, k] == next_one)
+    return np.asarray(found == sizes)
 
 
 def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, _Paths]:

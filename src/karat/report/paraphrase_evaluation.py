@@ -40,7 +40,9 @@ _BETTER = (
 )
 
 
-def evaluation_document(judged: Judged, found: Study, command: str, signature: str) -> Document:
+def evaluation_document(
+    judged: Judged, found: Study, command: str, signature: str, bundled: bool
+) -> Document:
     """Tables where the set has what they need, and the scatter plots."""
     blocks = [
         _table("rows", "Against human judgement", "Metric", "Human", found.against),
@@ -57,11 +59,11 @@ def evaluation_document(judged: Judged, found: Study, command: str, signature: s
         (*(table for table in blocks if table.rows), *figures),
         command,
         {"pem": signature},
-        notes=_notes(judged, found),
+        notes=_notes(judged, found, bundled),
     )
 
 
-def _notes(judged: Judged, found: Study) -> tuple[str, ...]:
+def _notes(judged: Judged, found: Study, bundled: bool) -> tuple[str, ...]:
     notes = [
         f"Cross-validated in {found.folds} folds by original: no regression has seen an original "
         "that it is tested on, and its settings were searched inside the training part.",
@@ -71,7 +73,12 @@ def _notes(judged: Judged, found: Study) -> tuple[str, ...]:
     if not judged.real.all():
         notes.append(
             "The scores of controls are fixed and easy to tell, which raises all correlations that "
-            "includes them."
+            "include them."
+        )
+    if bundled:
+        notes.append(
+            "The pivot languages and the language model are those of the small bundled model, for "
+            "trying out only: train them on your own text with karat paraphrase train."
         )
     return tuple(notes)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from karat.report.paraphrase_bundled import CAUTION
 from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.paraphrase.paraphraser import Paraphrase
+    from karat.paraphrase.paraphraser import Generated
     from karat.paraphrase.pem import PEM
 
 _COLUMNS = (
@@ -18,43 +19,52 @@ _COLUMNS = (
     Column("pivot_f1", "Pivot F1", 3, align="right", help="Adequacy: 1 is the same meaning."),
     Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words: nearer to 0 is better."),
     Column("target_f1", "Target F1", 3, align="right", help="1 is the same words: lower is freer."),
+    Column("confidence", "Conf.", 2, align="right", help="0 to 1: how sure the generator is."),
     Column("original", "Original", wrap=True),
-    Column("paraphrase", "Paraphrase", wrap=True),
+    Column("paraphrase", "Paraphrase", readers="programs"),
+    Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
+    Column("shown", "Paraphrase", wrap=True, readers="people"),
 )
 
 
 def generated_document(
     originals: Iterable[str],
-    found: Iterable[list[Paraphrase]],
+    found: Iterable[Generated],
     pem: PEM,
+    confidence: float,
     command: str,
     bundled: bool,
 ) -> Document:
-    """A row for each paraphrase; notes on what could not be paraphrased."""
+    """A row for each paraphrase, and one with the reason for each original without any."""
     rows: list[Row] = []
-    alone = 0
-    for number, (original, each) in enumerate(zip(originals, found, strict=True), 1):
-        alone += [one.text for one in each] == [original]
-        rows += [_row(number, rank, original, one) for rank, one in enumerate(each, 1)]
+    without = 0
+    for number, (original, one) in enumerate(zip(originals, found, strict=True), 1):
+        without += one.reason is not None
+        rows += _rows(number, original, one)
     table = Table("rows", "Paraphrases", _COLUMNS, rows)
-    notes = tuple(_notes(alone, pem, bundled))
+    notes = tuple(generated_notes(without, confidence, pem, bundled))
     return Document("Generated paraphrases", (table,), command, {"pem": pem.signature}, notes)
 
 
-def _row(number: int, rank: int, original: str, one: Paraphrase) -> Row:
-    parts = one._asdict()
-    text = parts.pop("text")
-    return {"segment": number, "rank": rank, **parts, "original": original, "paraphrase": text}
+def _rows(number: int, original: str, found: Generated) -> list[Row]:
+    line: Row = {"segment": number, "original": original}
+    if found.reason is not None:
+        return [{**line, "reason": found.reason, "shown": f"(none: {found.reason})"}]
+    return [
+        {**line, "rank": rank, **one._asdict(), "paraphrase": one.text, "shown": one.text}
+        for rank, one in enumerate(found.paraphrases, 1)
+    ]
 
 
-def _notes(alone: int, pem: PEM, bundled: bool) -> Iterable[str]:
-    if alone:
-        lines = "1 line has" if alone == 1 else f"{alone:,} lines have"
-        yield f"{lines} no other wording in this model: the original stands."
+def generated_notes(without: int, confidence: float, pem: PEM, bundled: bool) -> Iterable[str]:
+    """What a reader has to know: lines without a paraphrase, and what the model lacks."""
+    if without:
+        lines = "1 line has" if without == 1 else f"{without:,} lines have"
+        yield (
+            f"{lines} no paraphrase of confidence {confidence:g} or more: a lower --confidence "
+            "gives more paraphrases, and more bad ones."
+        )
     if pem.regression is None:
         yield "The model was trained without judgements: there is no PEM to rank by."
     if bundled:
-        yield (
-            "This is the small bundled model, for first steps: it knows some everyday sentences. "
-            "Train one on your own text with karat paraphrase train."
-        )
+        yield CAUTION

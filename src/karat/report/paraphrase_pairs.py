@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.cells import brief, several
+from karat.report.paraphrase_bundled import CAUTION
 from karat.report.table import Cell, Column, Document, Readers, Row, Table
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Shown(NamedTuple):
 
 
 def pairs_document(
-    shown: Sequence[Shown], name: str, command: str, signature: dict[str, str]
+    shown: Sequence[Shown], name: str, command: str, signature: dict[str, str], bundled: bool
 ) -> Document:
     """The steps from some pairs of sentences to their scores."""
     scored = [_pem(one) for one in shown if one.scores is not None]
@@ -102,7 +103,7 @@ def pairs_document(
         Table("orders", "By order", _ORDERS, _of(shown, _order_rows)),
         Table("edges", "Edges", _EDGES, _of(shown, _edge_rows), readers="programs"),
     )
-    return Document(f"Pivot n-grams of {name}", tables, command, signature, _notes(shown))
+    return Document(f"Pivot n-grams of {name}", tables, command, signature, _notes(shown, bundled))
 
 
 def _of(shown: Sequence[Shown], rows: Callable[[Shown], Iterator[Row]]) -> list[Row]:
@@ -113,12 +114,11 @@ def _grams_table(key: str, rows: list[Row], readers: Readers) -> Table:
     return Table(key, "Pivot n-grams", _GRAMS, rows, group="heading", readers=readers)
 
 
-def _notes(shown: Sequence[Shown]) -> tuple[str, ...]:
-    """How many n-grams there are that people are not shown."""
+def _notes(shown: Sequence[Shown], bundled: bool) -> tuple[str, ...]:
+    """Say that people are not shown all n-grams, and caution against the bundled model."""
     most = max((len(kind) for one in shown for _, kind in _kinds(one)), default=0)
-    if most <= MOST_SHOWN:
-        return ()
-    return (f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all.",)
+    left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+    return (*([left_out] if most > MOST_SHOWN else ()), *([CAUTION] if bundled else ()))
 
 
 def _pem(one: Shown) -> dict[str, Cell]:

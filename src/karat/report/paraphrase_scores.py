@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from karat.report.paraphrase_bundled import CAUTION
 from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -62,10 +63,7 @@ def scores_document(
         tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
     notes = []
     if bundled:
-        notes.append(
-            "This is the small bundled model (3,578 pairs of English and French, 320 invented "
-            "judgements): for first steps. Train one on your own text with karat paraphrase train."
-        )
+        notes.append(CAUTION)
     if pem.regression is None:
         notes.append("The model was trained without judgements: it has parts, but no PEM score.")
     return Document("Paraphrases", tuple(tables), command, {"pem": pem.signature}, tuple(notes))

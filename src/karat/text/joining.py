@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_CLOSING = frozenset(",.;:!?%)]}…’”»") | {"'s", "'t", "n't", "'re", "'ve", "'ll", "'d", "'m", "..."}
+_CLITICS = frozenset({"'s", "'t", "n't", "'re", "'ve", "'ll", "'d", "'m"})
+_CLOSING = frozenset(",.;:!?%)]}…’”»") | {"..."}
 _OPENING = frozenset("([{$£€#@“‘«")
 _BOTH = frozenset("/_")
+
+
+def is_clitic(word: str) -> bool:
+    """Whether a word is the second part of a contraction or a possessive: `n't`, `'s`."""
+    return word.lower().replace("’", "'") in _CLITICS
 
 
 def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
@@ -51,4 +57,5 @@ def _apart(before: str, word: str, quoted: bool) -> bool:
     """Whether two words have a space between; an opening quote is given as `"(`."""
     if word == '"':
         return not quoted and before not in _OPENING
-    return not (word in _CLOSING or word in _BOTH or before in _OPENING | _BOTH | {'"('})
+    closing = word in _CLOSING or is_clitic(word)
+    return not (closing or word in _BOTH or before in _OPENING | _BOTH | {'"('})

@@ -1,0 +1,248 @@
+"""Generated paraphrases never have doubled words, a wrong article or a contraction in two parts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from paraphrase.small_tables import table
+
+from karat.evalset.loading import load_evalset
+from karat.lm.model import LanguageModel
+from karat.paraphrase.confidence import confidences, repeats
+from karat.paraphrase.generator import Generator
+from karat.paraphrase.paraphraser import Wording, wordings
+from karat.paraphrase.pem import PEM
+from karat.paraphrase.rewrites import trusted
+from karat.paraphrase.writing import Original, Step, Written
+from karat.text.tokens import tokenize
+
+EVERYDAY = """\
+She declined to answer my questions.
+He is an honest man who helps everybody.
+My brother bought an old car last week.
+The doctor told me to drink more water.
+We had a great time at your party.
+We are looking for a cheap hotel near the station.
+What time does the film begin?
+I have to send this letter today.
+It's a good idea to leave early.
+I didn't buy the book because it was too expensive.
+He doesn't want to talk about his job.
+I do n't know, it 's an hour too late.
+She ca n't find an apartment, and he wo n't help.
+THE CHILDREN ARE ASLEEP, SO PLEASE BE QUIET.
+It was very very cold, but we had to to wait.
+""".splitlines()
+
+
+class Pair(NamedTuple):
+    original: str
+    paraphrase: str
+    confidence: float
+
+
+@cache
+def model() -> PEM:
+    return PEM.open()
+
+
+@cache
+def pairs() -> list[Pair]:
+    """All that is written for many sentences, even with little confidence."""
+    sources = dict.fromkeys(load_evalset("demo-paraphrases").sources or ())
+    text = (resources.files("karat") / "data/paraphrase/en-fr.tsv").read_text("utf-8")
+    seen = [line.split("\t")[0] for line in text.splitlines()[:1500:30]]
+    lines = [*EVERYDAY, *sources, *seen]
+    found = model().generate(lines, 64, confidence=0.05)
+    return [
+        Pair(line, one.text, one.confidence)
+        for line, each in zip(lines, found, strict=True)
+        for one in each
+    ]
+
+
+def words(text: str) -> list[str]:
+    return tokenize([text], "13a", "lower")[0]
+
+
+def test_many_sentences_have_many_wordings() -> None:
+    assert len(pairs()) > 250
+    assert len({pair.original for pair in pairs()}) > 60
+
+
+def test_no_words_are_doubled() -> None:
+    """One word, or two and more such as `of the of the`."""
+    for pair in pairs():
+        said, was = words(pair.paraphrase), words(pair.original)
+        assert not set(doubled(said)) - set(doubled(was)), pair
+
+
+def doubled(said: list[str]) -> list[tuple[str, ...]]:
+    return [
+        tuple(said[i : i + n])
+        for n in (1, 2, 3)
+        for i in range(len(said))
+        if said[i : i + n] == said[i + n : i + 2 * n]
+    ]
+
+
+def test_articles_fit_the_next_word() -> None:
+    for pair in pairs():
+        for article, word in pairwise(words(pair.paraphrase)):
+            if article in ("a", "an"):
+                assert article == ("an" if sounds_like_a_vowel(word) else "a"), pair
+
+
+def sounds_like_a_vowel(word: str) -> bool:
+    if re.match("hour|honest|honou?r|heir", word):
+        return True
+    return bool(re.match("[aeiou]", word)) and not re.match("uni|use|euro|one", word)
+
+
+def test_contractions_are_joined() -> None:
+    apart = re.compile(r"\s(n't|'s|'t|'re|'ve|'ll|'d|'m)\b", re.IGNORECASE)
+    for pair in pairs():
+        assert not apart.search(pair.paraphrase), pair
+
+
+def test_numbers_and_punctuation_are_kept() -> None:
+    for pair in pairs():
+        assert marks(pair.paraphrase) == marks(pair.original), pair
+
+
+def marks(text: str) -> list[str]:
+    return [word for word in words(text) if not re.search("[a-z]", word)]
+
+
+def test_nobody_takes_the_place_of_somebody_else() -> None:
+    people = re.compile(r"\b(i|you|he|she|it|we|they|his|her|its|my|your|our|their)\b")
+    for pair in pairs():
+        said, was = (people.findall(text.lower()) for text in (pair.paraphrase, pair.original))
+        assert said == was, pair
+
+
+def test_a_paraphrase_is_not_the_original() -> None:
+    for pair in pairs():
+        assert "".join(pair.paraphrase.lower().split()) != "".join(pair.original.lower().split())
+
+
+def test_confidence_is_between_nothing_and_one() -> None:
+    assert all(0 < pair.confidence <= 1 for pair in pairs())
+
+
+BAD = [
+    "It is declined to reply her to to my questions.",
+    "It is is a honest guy that helps the world.",
+    "What is the bakes the movie start?",
+    "The physician says I do you like over one water.",
+    "We had a good long are you in the your awesome.",
+    "My brother's name purchased a old automobile the past week.",
+]
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_nonsense_never_comes_out(text: str) -> None:
+    assert text not in [pair.paraphrase for pair in pairs()]
+
+
+# ------------------------------------------------------------------------------ small models
+
+LOWER = {"tok": "none", "case": "lower", "stem": "none"}
+TEXT = ["the big dog sees an old cat", "a large dog sees the cat", "an old dog", "a cat", "a cab"]
+
+
+@cache
+def language() -> LanguageModel:
+    return LanguageModel.train(TEXT, 3, tok="none", case="lower")
+
+
+def generator(rewrites: dict[str, dict[str, int]]) -> Generator:
+    return Generator(table(rewrites, LOWER), language(), {})
+
+
+def given(rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01) -> list[Wording]:
+    return wordings(generator(rewrites).trusting(least), [line], 9, least)[0]
+
+
+def test_a_rewrite_must_fit_the_words_beside_it() -> None:
+    rewrites = {"big": {"large": 1}}
+    assert [one.text for one in given(rewrites, "a big dog")] == ["a large dog"]
+    assert given(rewrites, "the big dog") == []  # the large: never seen
+    assert given(rewrites, "a big cat") == []  # large cat: never seen
+
+
+def test_the_article_follows_the_word() -> None:
+    rewrites = {"big": {"old": 1}, "old": {"large": 1}}
+    assert [one.text for one in given(rewrites, "a big dog")] == ["an old dog"]
+    assert [one.text for one in given(rewrites, "An old dog")] == ["A large dog"]
+    choose = generator(rewrites).article
+    assert [choose(word) for word in ("old", "Old", "cab", "sees", "xyzzy")] == [
+        "an",
+        "an",
+        "a",
+        None,
+        None,
+    ]
+
+
+def test_contractions_of_the_original_are_joined() -> None:
+    cased = ["I", "do", "n't", "see", "it", "'s", "big"]
+    original = Original.of("I do n't see it 's big", list(map(str.lower, cased)), cased)
+    keep = Step(1, None)
+    steps = [*[keep] * 6, Step(1, ("large",), 0.5)]
+    assert original.text(original.words_of(steps, lambda _: None)) == "I don't see it's large"
+
+
+def test_only_the_words_that_differ_are_new() -> None:
+    original = Original.of("she is afraid of it", ["she", "is", "afraid", "of", "it"], [])
+    steps = [Step(1, None), Step(3, ("is", "scared", "of"), 0.5), Step(1, None)]
+    written = original.words_of(steps, lambda _: None)
+    assert written.new == [False, False, True, False, False]
+
+
+def test_confidence_is_what_the_formula_says() -> None:
+    original, text = ["a", "big", "dog"], ["a", "large", "dog"]
+    wording = Written(text, [False, True, False], [None] * 3)
+    (found,) = confidences(language(), original, [wording], [0.5])
+    log10_p = language().score([" ".join(original), " ".join(text)]) / 4
+    assert found == pytest.approx(0.5 * 10 ** -abs(log10_p[1] - log10_p[0]), rel=1e-5)
+
+
+def test_repeats_are_found_where_they_are_looked_for() -> None:
+    said = ["to", "to", "the", "end", "of", "the", "of", "the"]
+    assert repeats(said, range(8)) == {("to",), ("of", "the")}
+    assert repeats(said, [0]) == repeats(said, [1]) == {("to",)}
+    assert repeats(said, [2, 3]) == set()
+    assert repeats(said, [7]) == repeats(said, [4]) == {("of", "the")}
+    assert repeats([], []) == set()
+
+
+def test_which_rewrites_are_trusted() -> None:
+    rewrites = table(
+        {
+            "big .": {"large .": 4, "large ,": 3, "big dog .": 1},
+            "two dogs": {"2 dogs": 1},
+            "his dog": {"her dog": 1, "her cat": 1},
+            "he'll see": {"he will see": 1, "it will see": 1},
+            "a b c": {"a c": 1, "c b a": 1},
+        },
+        LOWER,
+    )
+    kept = rewrites.select(trusted(rewrites, 0.1))
+    said = {(kept.phrase(i), one.words) for i in range(len(kept)) for one in kept.translations(i)}
+    assert said == {
+        (("big", "."), ("large", ".")),
+        (("he'll", "see"), ("he", "will", "see")),
+        (("a", "b", "c"), ("c", "b", "a")),
+    }
+    np.testing.assert_array_equal(trusted(rewrites, 0.6), [False] * len(trusted(rewrites, 0.6)))
+
+
+def test_no_rewrite_may_be_left() -> None:
+    assert given({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 0.9) == []
