@@ -7,14 +7,15 @@ The prediction for a row x of standardised features is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import product, quick_exp
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
@@ -36,7 +37,9 @@ class Setting:
     gamma: float = 1.0
 
 
-GRID = tuple(Setting(C, 0.2, gamma) for C, gamma in product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+GRID = tuple(
+    Setting(C, 0.2, gamma) for C, gamma in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0))
+)
 """What `search` looks at: nine settings around the usual ones."""
 
 
@@ -59,9 +62,10 @@ class SVR:
         for start in range(0, len(features), _ROWS):
             rows = (features[start : start + _ROWS] - self.mean) / self.scale
             # |x - v|^2 = |x|^2 - 2 x v + |v|^2
-            distance = np.square(rows).sum(axis=1)[:, None] - 2 * rows @ self.vectors.T + squares
-            kernel = np.exp(-self.gamma * np.maximum(distance, 0.0))
-            found[start : start + _ROWS] = kernel @ self.weights + self.intercept
+            crossed = product(rows, self.vectors.T)
+            distance = np.square(rows).sum(axis=1)[:, None] - 2 * crossed + squares
+            kernel = quick_exp(-self.gamma * np.maximum(distance, 0.0))
+            found[start : start + _ROWS] = product(kernel, self.weights) + self.intercept
         return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
