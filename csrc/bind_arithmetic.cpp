@@ -111,7 +111,7 @@ Array<double> products(Stack a, Stack b) {
     const size_t count = a.shape(0), m = a.shape(1), n = b.shape(2);
     if (b.shape(0) != count || b.shape(1) != a.shape(2))
         throw nb::value_error("the matrices do not fit each other");
-    if (n > 1 && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
+    if (n > 1 && b.size() && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
     std::vector<double> found(count * m * n);
     {
         nb::gil_scoped_release release;
