@@ -153,8 +153,8 @@ inline Double2 times(Double2 a, Double2 b) {
 
 inline double exp_of(double x) { return elementary::exp({x, 0}); }
 
-// e^x for loops that take many, x from -708 to 709: several times as quick as exp_of, and within one
-// unit in the last place.
+// e^x for loops that take many, x from -708 to 709: several times as quick as exp_of, and within
+// one unit in the last place.
 inline double quick_exp_inside(double x) {
     const double shifted = x * elementary::kOverLn2 + elementary::kWhole;
     const double k = shifted - elementary::kWhole;
