@@ -7,6 +7,8 @@
 // a unit in the last place for exp, log, log10 and log1p.
 #pragma once
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace karat {
@@ -51,6 +53,24 @@ constexpr Double2 kOverLn10{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
 constexpr Double2 kThird{0x1.5555555555555p-2, 0x1.5555555555555p-56};
 constexpr double kHalfLog2Pi = 0x1.d67f1c864beb5p-1;
 constexpr double kOverSqrtPi = 0x1.20dd750429b6dp-1;
+
+inline uint64_t bits_of(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+inline double of_bits(uint64_t bits) {
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// Doubles of this size have whole numbers as their last bits: k + kWhole rounds to one.
+constexpr double kWhole = 0x1.8p52;
+
+// 2^k of k + kWhole, for k from -1022 to 1023.
+inline double power_of_two(double shifted) { return of_bits((bits_of(shifted) + 1023) << 52); }
 
 // 1 / 3! + r / 4! + ... + r^12 / 15!, for |r| <= ln 2 / 2.
 inline double exp_tail(double r) {
@@ -133,9 +153,59 @@ inline Double2 times(Double2 a, Double2 b) {
 
 inline double exp_of(double x) { return elementary::exp({x, 0}); }
 
+// e^x for loops that take many, x from -708 to 709: several times as quick as exp_of, and within
+// one unit in the last place.
+inline double quick_exp_inside(double x) {
+    const double shifted = x * elementary::kOverLn2 + elementary::kWhole;
+    const double k = shifted - elementary::kWhole;
+    const double r = (x - k * elementary::kLn2) - k * elementary::kLn2Rest;
+    const double r2 = r * r, r4 = r2 * r2;
+    const double first = (1.0 / 2 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
+    const double second = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
+    const double third = (1.0 / 3628800 + r * (1.0 / 39916800)) +
+                         r2 * (1.0 / 479001600 + r * (1.0 / 6227020800.));
+    const double sum = 1 + (r + r2 * (first + r4 * (second + r4 * third)));
+    return sum * elementary::power_of_two(shifted);
+}
+
+// The same of any x.
+inline double quick_exp_of(double x) {
+    return x >= -708 && x <= 709 ? quick_exp_inside(x) : exp_of(x);
+}
+
+// e^x of a float, for loops that take many: within 0.51 units in the last place.
+inline float exp_of(float x) {
+    if (std::isnan(x)) return x;
+    if (x > 88.72284f) return std::numeric_limits<float>::infinity();
+    if (x < -104) return 0;
+    const double shifted = x * elementary::kOverLn2 + elementary::kWhole;
+    const double k = shifted - elementary::kWhole;
+    const double r = x - k * elementary::kLn2, r2 = r * r, r4 = r2 * r2;
+    const double low = (1 + r) + r2 * (1.0 / 2 + r * (1.0 / 6));
+    const double high = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
+    const double sum = low + r4 * (high + r4 * (1.0 / 40320));
+    return static_cast<float>(sum * elementary::power_of_two(shifted));
+}
+
 inline double log_of(double x) {
     double value;
     return elementary::has_log(x, &value) ? elementary::log({x, 0}).hi : value;
+}
+
+// log x for loops that take many: a few times as quick as log_of, and within one unit in the last
+// place. With s = f / (2 + f), log(1 + f) = f - s (f - 2 (s^2 / 3 + s^4 / 5 + ...)).
+inline double quick_log_of(double x) {
+    if (!(x >= std::numeric_limits<double>::min() && x < elementary::kInf)) return log_of(x);
+    constexpr uint64_t kOne = 0x3ff0000000000000, kRootHalf = 0x3fe6a09e667f3bcd;
+    const uint64_t shifted = elementary::bits_of(x) + (kOne - kRootHalf);
+    const double e = static_cast<double>(static_cast<int>(shifted >> 52) - 1023);
+    const double f = elementary::of_bits((shifted & 0x000fffffffffffff) + kRootHalf) - 1;
+    const double s = f / (2 + f), q = s * s, q2 = q * q, q4 = q2 * q2;
+    const double low = (2.0 / 3 + q * (2.0 / 5)) + q2 * (2.0 / 7 + q * (2.0 / 9));
+    const double high = (2.0 / 11 + q * (2.0 / 13)) + q2 * (2.0 / 15 + q * (2.0 / 17));
+    const double series = q * (low + q4 * (high + q4 * (2.0 / 19 + q * (2.0 / 21))));
+    const double small = e * elementary::kLn2Rest - s * (f - series);
+    return e * elementary::kLn2 + (f + small);
 }
 
 inline double log10_of(double x) {
@@ -160,6 +230,7 @@ inline double power_of(double x, double y) {
         return (value > 0) == (y > 0) ? elementary::kInf : 0;
     }
     const Double2 log = elementary::log({x, 0});
+    if (std::fabs(y * log.hi) > 800) return y * log.hi > 0 ? elementary::kInf : 0;
     Double2 product = two_product(y, log.hi);
     product.lo += y * log.lo;
     return elementary::exp(quick_sum(product.hi, product.lo));

@@ -1,5 +1,6 @@
 // FERGUS whole: the Tree Chooser, the Unraveler and the LP Chooser for one tree after the other.
 #pragma once
+#include "elementary.hpp"
 #include "lp_chooser.hpp"
 #include "precedence.hpp"
 #include "tree_chooser.hpp"
@@ -36,14 +37,14 @@ class Treelet {
         for (int side = 0; side < 2; ++side) out.before[side].assign(n * n, 0);
         for (size_t a = 0; a < n; ++a) {
             const double left = p_.left(member(all[a]), member(m));
-            out.side[0].push_back(w_.side * std::log(left));
-            out.side[1].push_back(w_.side * std::log(1 - left));
+            out.side[0].push_back(w_.side * quick_log_of(left));
+            out.side[1].push_back(w_.side * quick_log_of(1 - left));
             out.slots.push_back(s.frames[m] == free_frame ? -1 : s.slots[all[a]]);
             for (size_t b = 0; b < a; ++b)
                 for (int side = 0; side < 2; ++side) {
                     const double p = p_.before(side, member(all[a]), member(all[b]), member(m));
-                    out.before[side][a * n + b] = w_.pair * std::log(p);
-                    out.before[side][b * n + a] = w_.pair * std::log(1 - p);
+                    out.before[side][a * n + b] = w_.pair * quick_log_of(p);
+                    out.before[side][b * n + a] = w_.pair * quick_log_of(1 - p);
                 }
         }
         if (s.frames[m] != free_frame)

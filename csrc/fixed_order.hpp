@@ -4,6 +4,7 @@
 // k = 0, 1, 2, ...; vectors run across elements, never along a sum, so that their width changes
 // nothing.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,20 +22,36 @@ inline void add_scaled(double* __restrict to, const double* __restrict from, dou
     for (int64_t j = 0; j < n; ++j) to[j] += by * from[j];
 }
 
-// out = a b, where the rows of b are contiguous; out is a.rows x b.columns. The two loops add in
-// the same order: the second reads a transposed `a` as it lies in memory.
-inline void product(const Strided& a, const Strided& b, double* out) {
-    const int64_t m = a.rows, n = b.columns, depth = a.columns;
-    for (int64_t i = 0; i < m * n; ++i) out[i] = 0;
-    if (a.across <= a.down) {
-        for (int64_t i = 0; i < m; ++i)
-            for (int64_t k = 0; k < depth; ++k)
-                add_scaled(out + i * n, b.data + k * b.down, a(i, k), n);
-    } else {
-        for (int64_t k = 0; k < depth; ++k)
-            for (int64_t i = 0; i < m; ++i)
-                add_scaled(out + i * n, b.data + k * b.down, a(i, k), n);
+// The same four times, one after the other, with the sums read and written once.
+inline void add_four(double* __restrict to, const double* __restrict from, int64_t down,
+                     const double (&by)[4], int64_t n) {
+    for (int64_t j = 0; j < n; ++j) {
+        double sum = to[j] + by[0] * from[j];
+        sum += by[1] * from[down + j];
+        sum += by[2] * from[2 * down + j];
+        to[j] = sum + by[3] * from[3 * down + j];
     }
+}
+
+// Row i of a times rows k to `end` of b, added to a row of sums.
+inline void add_products(const Strided& a, const Strided& b, int64_t i, int64_t k, int64_t end,
+                         double* to) {
+    for (; k + 4 <= end; k += 4)
+        add_four(to, b.data + k * b.down, b.down, {a(i, k), a(i, k + 1), a(i, k + 2), a(i, k + 3)},
+                 b.columns);
+    for (; k < end; ++k) add_scaled(to, b.data + k * b.down, a(i, k), b.columns);
+}
+
+// out = a b, where the rows of b are contiguous; out is a.rows x b.columns. Of a transposed `a`
+// some rows of b at a time are taken, as it lies in memory so; sums are added in the same order.
+inline void product(const Strided& a, const Strided& b, double* out) {
+    constexpr int64_t kSome = 32;
+    const int64_t m = a.rows, n = b.columns, depth = a.columns;
+    const int64_t step = a.across <= a.down ? depth : kSome;
+    for (int64_t i = 0; i < m * n; ++i) out[i] = 0;
+    for (int64_t k = 0; k < depth; k += step)
+        for (int64_t i = 0; i < m; ++i)
+            add_products(a, b, i, k, std::min(k + step, depth), out + i * n);
 }
 
 // Solutions x of a x = b for a symmetric matrix `a`, n x n, of which the upper triangle is read:

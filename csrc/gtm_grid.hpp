@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "ragged.hpp"
 
 namespace karat::gtm {
@@ -166,8 +167,7 @@ class Grid {
     int64_t hits_ = 0;
 };
 
-// length^e and its inverse. Whole exponents are products, so that they are the same on every
-// machine; other exponents are as good as the machine's pow.
+// length^e and its inverse. Whole exponents are products.
 class Power {
   public:
     explicit Power(double e) : e_(e), whole_(e == std::floor(e) && e <= 16) {
@@ -175,7 +175,7 @@ class Power {
     }
 
     double operator()(double length) const {
-        if (!whole_) return std::pow(length, e_);
+        if (!whole_) return power_of(length, e_);
         double product = length;
         for (int k = 1; k < static_cast<int>(e_); ++k) product *= length;
         return product;
@@ -184,7 +184,7 @@ class Power {
     double of(int32_t length) const { return length < few ? of_few_[length] : (*this)(length); }
     double root(double sum) const {
         if (e_ == 1) return sum;
-        return e_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / e_);
+        return e_ == 2 ? std::sqrt(sum) : power_of(sum, 1 / e_);
     }
     bool whole() const { return whole_; }
     double exponent() const { return e_; }

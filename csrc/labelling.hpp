@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "ordering_training.hpp"
 #include "weight_mean.hpp"
 
@@ -244,8 +245,9 @@ inline void add_rows(const float* weights, int labels, const std::vector<int32_t
 // Scores to probabilities, in place.
 inline void softmax_of(float* p, int labels) {
     const float top = *std::max_element(p, p + labels);
+    for (int k = 0; k < labels; ++k) p[k] = exp_of(p[k] - top);
     float sum = 0;
-    for (int k = 0; k < labels; ++k) sum += p[k] = std::exp(p[k] - top);
+    for (int k = 0; k < labels; ++k) sum += p[k];
     for (int k = 0; k < labels; ++k) p[k] /= sum;
 }
 
@@ -335,7 +337,7 @@ class LabelTrainer {
         for (size_t kind = 0; kind < square_.size(); ++kind) {
             const int n = settings_.labels[kind];
             softmax_of(p, n);
-            loss -= std::log(std::max(p[gold[kind]], 1e-30f));
+            loss -= log_of(std::max<double>(p[gold[kind]], 1e-30));
             p[gold[kind]] -= 1;
             square_[kind] = 0;
             for (int k = 0; k < n; ++k) square_[kind] += p[k] * p[k];

@@ -12,13 +12,13 @@
 // daughters differ in a few places, and a narrower beam finds most of them too.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "backoff.hpp"
+#include "elementary.hpp"
 #include "lattice.hpp"
 
 namespace karat {
@@ -32,7 +32,7 @@ template <class Model, class State>
 class LpChooser {
   public:
     LpChooser(const Model& model, double weight, int beam, int k)
-        : m_(model), weight_(weight * std::log(10.0)), beam_(beam), k_(k),
+        : m_(model), weight_(weight * log_of(10.0)), beam_(beam), k_(k),
           n_(std::min(model.order() - 1, most_first)) {}
 
     // `lattices[i]` is the treelet of node i, whose daughters are `daughters[i]`; heads come before

@@ -21,6 +21,7 @@
 #include <numeric>
 #include <vector>
 
+#include "elementary.hpp"
 #include "numbering.hpp"
 #include "ragged.hpp"
 
@@ -64,7 +65,7 @@ class NuggetLikeness {
     void bayes(const NuggetVerdicts& told, double* rows) const {
         const size_t G = told.nuggets;
         std::vector<double> squares(has_.size() * G, 0.0), logs(told.count + 1);
-        for (size_t k = 0; k < logs.size(); ++k) logs[k] = std::log(static_cast<double>(k) + 0.5);
+        for (size_t k = 0; k < logs.size(); ++k) logs[k] = log_of(static_cast<double>(k) + 0.5);
         const std::vector<int64_t> counts = count_words(told);
         std::vector<int64_t> folds(told.fold, told.fold + has_.size());
         std::sort(folds.begin(), folds.end());
@@ -141,8 +142,8 @@ class NuggetLikeness {
         for (size_t i = 0; i < has_.size(); ++i) {
             double norm = 0;
             for (Unit& unit : has_[i]) {
-                unit.value = std::log1p(unit.value) *
-                             std::log((n + 1) / static_cast<double>(have_[unit.number]));
+                unit.value = log1p_of(unit.value) *
+                             log_of((n + 1) / static_cast<double>(have_[unit.number]));
                 norm += unit.value * unit.value;
             }
             for (Unit& unit : has_[i]) {
@@ -186,8 +187,8 @@ class NuggetLikeness {
                     NuggetLikeness::add(told, k, others_.data(), 1);
             }
             for (size_t g = 0; g < told.nuggets; ++g)
-                shift_[g] = std::log(static_cast<double>(others_[2 * g + 1] + 1)) -
-                            std::log(static_cast<double>(others_[2 * g] + 1));
+                shift_[g] = log_of(static_cast<double>(others_[2 * g + 1] + 1)) -
+                            log_of(static_cast<double>(others_[2 * g] + 1));
         }
 
         void add(double* sums, double* squares) {

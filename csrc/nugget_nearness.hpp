@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bits.hpp"
+#include "elementary.hpp"
 #include "numbering.hpp"
 #include "ragged.hpp"
 
@@ -128,7 +129,7 @@ class NuggetNearness {
             if (seen_[u].responses > 1 && seen_[u].responses <= most) {
                 kept_[u] = next++;
                 idf_.push_back(
-                    std::log((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
+                    log_of((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
             }
         weights_.assign(idf_.size() * wide_, 0.0);
         for (auto& units : has_) {

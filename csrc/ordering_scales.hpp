@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "elementary.hpp"
 #include "ordering.hpp"
 #include "ordering_training.hpp"
 
@@ -197,7 +198,7 @@ class ScaleTrainer {
             for (const Part& part : s.parts[k]) p[k] += scales_[part.scale] * part.sum;
         const double top = *std::max_element(p.begin(), p.end());
         double all = 0;
-        for (double& x : p) all += x = std::exp(x - top);
+        for (double& x : p) all += x = exp_of(x - top);
         touched_.clear();
         for (size_t k = 0; k < p.size(); ++k) {
             const auto slope = static_cast<float>(p[k] / all - (k == s.right));

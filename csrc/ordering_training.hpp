@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "elementary.hpp"
 #include "large_pages.hpp"
 #include "ordering_search.hpp"
 #include "ordering_trees.hpp"
@@ -116,7 +117,7 @@ class OrderingTrainer {
             follow(wholes_[orders[i].found], slope);
         }
         step();
-        loss -= std::log(std::max(p[at_gold], 1e-300));
+        loss -= log_of(std::max(p[at_gold], 1e-300));
         return orders;
     }
 
@@ -204,7 +205,7 @@ class OrderingTrainer {
         double top = orders[0].score, sum = 0;
         for (const ScoredOrder& o : orders) top = std::max(top, o.score);
         std::vector<double> p;
-        for (const ScoredOrder& o : orders) p.push_back(std::exp(o.score - top));
+        for (const ScoredOrder& o : orders) p.push_back(exp_of(o.score - top));
         for (const double x : p) sum += x;
         for (double& x : p) x /= sum;
         return p;

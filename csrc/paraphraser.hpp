@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elementary.hpp"
 #include "lm.hpp"
 #include "numbering.hpp"
 #include "phrase_table.hpp"
@@ -159,7 +160,7 @@ class Lattice {
             const int32_t* words = table_.pivots().begin(pivot);
             const auto n = static_cast<int32_t>(table_.pivots().length(pivot));
             const int32_t changes = changed(&sentence_->own[place], length, words, n);
-            const double cost = rules_.weight * std::log10(table_.probability(edge));
+            const double cost = rules_.weight * log10_of(table_.probability(edge));
             step(from, place + length, static_cast<int32_t>(edge), words, n, changes, cost);
         }
     }

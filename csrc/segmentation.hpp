@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "phrase_table.hpp"
 
 namespace karat {
@@ -22,7 +23,7 @@ class Segmenter {
   public:
     explicit Segmenter(const PhraseTable& table)
         : table_(table), longest_(std::max<int64_t>(table.longest(), 1)),
-          log_total_(std::log(std::max(table.total(), unseen))) {}
+          log_total_(log_of(std::max(table.total(), unseen))) {}
 
     // `words` are ids of the table, -1 for words that it does not have.
     const std::vector<Piece>& segment(const int32_t* words, int64_t n) {
@@ -35,8 +36,8 @@ class Segmenter {
 
   private:
     static constexpr double unseen = 0.5;
-    // The last bits of a logarithm differ between machines and of a sum with the order of its
-    // terms: sums that are this close, by their size, are equal.
+    // The last bits of a sum of logarithms depend on the order of its terms: sums that are this
+    // close, by their size, are equal.
     static constexpr double slack = 1e-12;
 
     // The best segmentation from one word to the end: its log probability, phrases, first phrase.
@@ -63,7 +64,7 @@ class Segmenter {
     void take(Best& best, Piece piece, int64_t i) const {
         const Best& rest = best_[i + piece.length];
         const double count = piece.phrase < 0 ? unseen : table_.count(piece.phrase);
-        const Best found{rest.log + (std::log(count) - log_total_), rest.phrases + 1, piece};
+        const Best found{rest.log + (log_of(count) - log_total_), rest.phrases + 1, piece};
         if (!best.phrases || better(found, best)) best = found;
     }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "elementary.hpp"
 #include "tree_model.hpp"
 
 namespace karat {
@@ -133,7 +134,7 @@ class TreeChooser {
         const int32_t* suffixes = t_.suffixes + 3 * i;
         std::vector<double> by_tag(g_.tags);
         for (int32_t c = 0; c < g_.tags; ++c)
-            by_tag[c] = std::log(m_.category(suffixes, c) / m_.prior(c));
+            by_tag[c] = quick_log_of(m_.category(suffixes, c) / m_.prior(c));
         std::vector<std::pair<double, int32_t>> scored;
         const int32_t n = degree(i);
         for (const int32_t l : open_)

@@ -5,6 +5,7 @@
 //   both:     p(number of daughters_d | label_d)  p(word_d | label_d, word_m)  p(frame_d | word_d)
 #pragma once
 #include "backoff.hpp"
+#include "elementary.hpp"
 #include "supertags.hpp"
 
 namespace karat {
@@ -44,14 +45,14 @@ class TreeModel {
         p = n_.witten_bell(p, context(argument_1, r), c, k);
         p = n_.witten_bell(p, context(argument_2, r, g_.tag(mother)), c, k);
         p = n_.witten_bell(p, context(argument_3, r, g_.tag(mother), mother_word), c, k);
-        return std::log(p);
+        return quick_log_of(p);
     }
 
     double degree(int32_t label, int32_t daughters) const {
         const int n = few(daughters, 3);
         double p = n_.witten_bell(0.25, context(degree_1, g_.tag(label)), n, k);
         p = n_.witten_bell(p, context(degree_2, label), n, k);
-        return std::log(p);
+        return quick_log_of(p);
     }
 
     // p(word | label), no logarithm, which `word` goes on from.
@@ -66,7 +67,7 @@ class TreeModel {
                 int32_t mother_word) const {
         double p = n_.witten_bell(alone, context(word_3, label, mother_tag), word, k);
         p = n_.witten_bell(p, context(word_4, label, mother_word), word, k);
-        return std::log(p);
+        return quick_log_of(p);
     }
 
     double frame(int32_t frame, int32_t word, int32_t label, int32_t daughters) const {
@@ -75,7 +76,7 @@ class TreeModel {
         p = n_.witten_bell(p, context(frame_1, g_.tag(label), n), frame, k);
         p = n_.witten_bell(p, context(frame_2, label, n), frame, k);
         p = n_.witten_bell(p, context(frame_3, word, g_.tag(label), n), frame, k);
-        return std::log(p);
+        return quick_log_of(p);
     }
 
     // p(category | suffixes), from the words that are rare in training.
@@ -101,7 +102,7 @@ class TreeModel {
         p = n_.witten_bell(p, context(first + 1, tag_of(mother)), label, k);
         p = n_.witten_bell(p, context(first + 2, mother), label, k);
         p = n_.witten_bell(p, context(first + 3, tag_of(mother), mother_word), label, k);
-        return std::log(p);
+        return quick_log_of(p);
     }
 
     // A word never seen with a category, by Bayes' rule from its suffixes.

@@ -48,6 +48,12 @@ log = _Elementary(_kernel.log, "The natural logarithm; -inf at 0, NaN below.")
 log10 = _Elementary(_kernel.log10, "The logarithm to base 10.")
 log1p = _Elementary(_kernel.log1p, "log(1 + x), accurate near 0.")
 sigmoid = _Elementary(_kernel.sigmoid, "1 / (1 + e^-x), without overflow.")
+quick_exp = _Elementary(
+    _kernel.quick_exp, "e^x to within one unit in the last place, quick on large arrays."
+)
+quick_log = _Elementary(
+    _kernel.quick_log, "log x to within one unit in the last place, quick on large arrays."
+)
 log_gamma = _Elementary(_kernel.log_gamma, "log Gamma(x) for x > 0.")
 erfc = _Elementary(_kernel.erfc, "1 - erf(x).")
 

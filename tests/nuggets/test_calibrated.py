@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 from scipy.optimize import minimize
 
+from karat.arithmetic import sigmoid
 from karat.errors import InputError
 from karat.nuggets import likeness as likenesses
 from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
@@ -21,7 +22,7 @@ from karat.nuggets.evidence import NAMES, EvidenceSettings, evidence
 from karat.nuggets.folds import folds
 from karat.nuggets.keys import Nugget, Question, make_key
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import Logistic, fit_logistic, logit, sigmoid
+from karat.nuggets.logistic import Logistic, fit_logistic, logit
 from karat.nuggets.mixed import _climb, fit_mixed
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run

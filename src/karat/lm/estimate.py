@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.arithmetic import log, quick_log
 from karat.errors import InputError
 from karat.lm.counting import BOS, Counted, Level
 from karat.lm.katz import gt_min, katz
@@ -65,8 +66,7 @@ def estimate(
 
 
 def _logs(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log10(values), ZERO).astype(np.float32)
+    return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
 def _kept(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from karat import __version__, _kernel
+from karat.arithmetic import power
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
 from karat.lm.binary import read_binary, write_binary
@@ -84,8 +85,7 @@ class Perplexity(NamedTuple):
 
 def _perplexity(log10_p: float, events: int) -> float:
     """As float: beyond its range, infinity."""
-    with np.errstate(over="ignore"):
-        return float(np.power(10.0, -log10_p / max(events, 1)))
+    return float(power(10.0, -log10_p / max(events, 1)))
 
 
 class LanguageModel:

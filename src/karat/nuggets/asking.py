@@ -95,7 +95,8 @@ class Topic:
         found = np.zeros(len(p))
         for rows in self._runs:
             found[rows] += none_of_the_others(decided[rows]) ** 2
-        whole: Floats = self._weights[nugget] ** 2 * p * (1 - p) * found
+        weight = self._weights[nugget]
+        whole: Floats = weight * weight * p * (1 - p) * found
         return whole
 
     def ask(self, row: int, nugget: int, use: float) -> Ask:

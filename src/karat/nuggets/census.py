@@ -81,7 +81,7 @@ def spread(values: Sequence[float]) -> Spread:
     mean = math.fsum(values) / n
     if n == 1:
         return Spread(mean, math.nan)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
     return Spread(mean, 1.96 * math.sqrt(variance / n))
 
 

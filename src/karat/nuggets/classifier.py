@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import log
 from karat.errors import InputError
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
@@ -165,7 +166,7 @@ def smoothed_idf(texts: Some, classifier: Classifier) -> Idf:
     def idf(words: Sequence[str]) -> Sequence[float]:
         ids = vocab.find(list(words))
         found = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
-        weights: list[float] = np.log((len(texts) + 1) / (found + 0.5)).tolist()
+        weights: list[float] = log((len(texts) + 1) / (found + 0.5)).tolist()
         return weights
 
     return idf

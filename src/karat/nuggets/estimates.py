@@ -31,10 +31,11 @@ class Returned(NamedTuple):
 
     def f(self, beta: float) -> Floats:
         """F(beta); 0 where nothing was returned, NaN without any weight."""
+        square = beta * beta
         with np.errstate(divide="ignore", invalid="ignore"):
             recall = self.returned / self.total
             precision = np.where(self.length < self.allowance, 1.0, self.allowance / self.length)
-            f = (beta**2 + 1) * precision * recall / (beta**2 * precision + recall)
+            f = (square + 1) * precision * recall / (square * precision + recall)
         return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
 
     def kept(self, some: NDArray[np.bool_]) -> Returned:
@@ -51,15 +52,10 @@ def returned(pool: Pool, cells: Floats, how: Official) -> Returned:
     """Runs x questions; a question without a response returns nothing."""
     best = np.nan_to_num(pool.answers(cells))
     weight = np.concatenate([np.zeros(0), *(weights(q, how.weights) for q in pool.questions)])
-    carried, cost = _by_question(pool, best), pool.lengths
-    total = np.broadcast_to(_by_question(pool, weight[None]), cost.shape)
-    return Returned(_by_question(pool, best * weight), total, ALLOWANCE * carried, cost)
-
-
-def _by_question(pool: Pool, table: Floats) -> Floats:
-    """Sums over the nuggets of each question."""
-    sums = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)
-    return np.diff(sums[:, pool.nugget_starts], axis=1)
+    starts, cost = pool.nugget_starts, pool.lengths
+    total = np.broadcast_to(sums_between(weight[None], starts), cost.shape)
+    carried, found = (sums_between(table, starts) for table in (best, best * weight))
+    return Returned(found, total, ALLOWANCE * carried, cost)
 
 
 class Answers(NamedTuple):

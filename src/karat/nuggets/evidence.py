@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import log1p
 from karat.nuggets.classifier import Classifier, Idf, Index, smoothed_idf
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sentences import cut_sentences
@@ -252,7 +253,7 @@ def _about(texts: _Texts, weights: Floats, starts: Ints) -> Floats:
     pool = texts.pool
     first = texts.nuggets[:-1]
     has = [np.bincount(texts.row, weights[:, k], len(texts.texts))[first] > 0 for k in (4, 5)]
-    nugget = np.stack([np.log1p(np.diff(texts.words.offsets)[first]), *has], axis=1)
+    nugget = np.stack([log1p(np.diff(texts.words.offsets)[first]), *has], axis=1)
     blocks = zip(np.diff(starts), pool.nugget_starts, pool.nugget_starts[1:], strict=False)
     cells = [np.tile(np.arange(a, b), count) for count, a, b in blocks]
     return np.asarray(nugget[np.concatenate([np.zeros(0, np.int64), *cells])])

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.nuggets.calibrated import (
     LIKENESS_RIDGE,
     Calibrated,
@@ -27,7 +28,7 @@ from karat.nuggets.calibrated import (
 )
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import Logistic, sigmoid
+from karat.nuggets.logistic import Logistic
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.thresholds import best_f_threshold
 from karat.progress import Progress, silent
@@ -91,7 +92,7 @@ def without_folds(
     for done, k in enumerate(kinds, 1):
         w, limit, mine = start, model.threshold, np.flatnonzero(fold == k)
         if k in shares:
-            w = start - np.linalg.solve(whole - shares[k].curvature, shares[k].gradient)
+            w = start - solve_symmetric(whole - shares[k].curvature, shares[k].gradient)
             others = fold[judged] != k
             limit = best_f_threshold(_probabilities(Z[judged[others]], w), yes[others])
         found.probabilities[mine] = _probabilities(Z[mine], w)
@@ -116,7 +117,8 @@ def _by_fold(
         mine = fold == k
         rows, chance = Z[mine], p[mine]
         found[k] = _Share(
-            rows.T @ (yes[mine] - chance), (rows * (chance * (1 - chance))[:, None]).T @ rows
+            product(rows.T, yes[mine] - chance),
+            product((rows * (chance * (1 - chance))[:, None]).T, rows),
         )
     return found
 
@@ -127,4 +129,4 @@ def _standardised(logistic: Logistic, X: Floats) -> Floats:
 
 
 def _probabilities(Z: Floats, w: Floats) -> Floats:
-    return sigmoid(Z @ w)
+    return sigmoid(product(Z, w))

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import log
 from karat.errors import InputError, MissingExtra
 from karat.nuggets.runs import Run
 from karat.nuggets.words import CASE, TOKENIZER, stems_of
@@ -56,7 +57,7 @@ class Idf:
     def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
         """log(N / c) of each word."""
         counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
-        return np.log(self.documents / np.array(counts, dtype=np.float64))
+        return log(self.documents / np.array(counts, dtype=np.float64))
 
 
 def corpus_idf(
@@ -126,4 +127,4 @@ class Wordfreq:
         from wordfreq import word_frequency
 
         shares = [word_frequency(word, self.language, minimum=RAREST) for word in words]
-        return -np.log(np.array(shares, dtype=np.float64))
+        return -log(np.array(shares, dtype=np.float64))

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from karat import arithmetic
 from karat.nuggets.classifier import Classifier, Idf, bare_words, smoothed_idf
 from karat.nuggets.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
 from karat.nuggets.pool import Pool
@@ -106,11 +107,12 @@ def _of_stems(pool: Pool, rule: Classifier, weigh: Weigh) -> Idf:
     described = [text for nugget in pool.nuggets for text in nugget.descriptions]
     words = sorted({*bare_words(described, rule.tok), *bare_words(pool.texts, rule.tok)})
     shares: dict[str, float] = {}
-    for stem, share in zip(stems_of(words, rule.stem), np.exp(-weigh(words)), strict=True):
+    for stem, share in zip(stems_of(words, rule.stem), arithmetic.exp(-weigh(words)), strict=True):
         shares[stem] = shares.get(stem, 0.0) + float(share)
 
     def idf(asked: Sequence[str]) -> Sequence[float]:
-        found: list[float] = (-np.log([shares.get(stem, RAREST) for stem in asked])).tolist()
+        mine = np.array([shares.get(stem, RAREST) for stem in asked], dtype=np.float64)
+        found: list[float] = (-arithmetic.log(mine)).tolist()
         return found
 
     return idf

@@ -21,7 +21,7 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -58,9 +58,10 @@ class Errors(NamedTuple):
         What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
         by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
         """
+        wrong = doubtful * answered
         return Errors(
             self.bias * guessed * answered,
-            self.between * (doubtful * answered) ** 2,
+            self.between * (wrong * wrong),
             self.within * doubtful * answered,
             self.runs,
         )
@@ -133,7 +134,7 @@ def score_interval(
     sampling = (1 - n / population) * float(a.var(ddof=1)) / n if population > n else 0.0
     variance = guessing + sampling
     freedom = _freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
-    reach = student_quantile((1 - level) / 2, freedom) * variance**0.5
+    reach = student_quantile((1 - level) / 2, freedom) * sqrt(variance)
     score = float(a.mean()) - errors.bias
     low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
     return Interval(score, low, high)
@@ -162,7 +163,8 @@ def _freedom(parts: list[tuple[float, int]]) -> float:
     some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
     if len(some) < 2:
         return float(some[0][1]) if some else 1.0
-    return sum(v for v, _ in some) ** 2 / sum(v**2 / df for v, df in some)
+    whole = sum(v for v, _ in some)
+    return whole * whole / sum(v * v / df for v, df in some)
 
 
 @lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom

@@ -29,6 +29,7 @@ from itertools import pairwise
 import numpy as np
 
 from karat import _kernel
+from karat.arithmetic import inverse_symmetric, product, solve_symmetric
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.logistic import logit
 from karat.nuggets.nearness import Nearness, nearness
@@ -43,7 +44,6 @@ NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
 _NOISE = 0.3  # variance of a judgement beside what likeness explains
 _NEAR_NOISE = 2.0  # the same beside what nearness explains
 _UNKNOWN = 1e6  # and where nothing was judged
-_POWER = 6
 _AWAY = 0.02  # weight of the rate among the neighbours
 _TABLE = 4_000_000  # numbers in a table of nuggets x responses x responses
 
@@ -111,7 +111,7 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     judged = (~np.isnan(labels[rows])).astype(np.float64)
     yes = (labels[rows] > 0).astype(np.float64)
     apart = fold[:, None] != fold[rows]
-    rate = (apart @ yes + 0.5) / (apart @ judged + 1)
+    rate = (product(apart, yes) + 0.5) / (product(apart, judged) + 1)
     K = responses.cosines[:, rows]
     near = np.where(apart, K, 0.0)
     values = np.concatenate([yes, judged], axis=1)
@@ -141,12 +141,12 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
 
     Leaving a block B out: v_B - (M_BB)^-1 (M v)_B, with M the inverse over all.
     """
-    M = np.linalg.inv(K[rows] + _NOISE * np.eye(len(rows)))
-    weighted = M @ values
-    found = K @ weighted
+    M = inverse_symmetric(K[rows] + _NOISE * np.eye(len(rows)))
+    weighted = product(M, values)
+    found = product(K, weighted)
     for one in np.unique(fold[rows]):
         at = np.flatnonzero(fold[rows] == one)
-        found[rows[at]] = values[at] - np.linalg.solve(M[np.ix_(at, at)], weighted[at])
+        found[rows[at]] = values[at] - solve_symmetric(M[np.ix_(at, at)], weighted[at])
     return found
 
 
@@ -177,13 +177,13 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
     """
     K = K + noise.T[:, :, None] * np.eye(len(values))
     if len(np.unique(fold)) == 1:
-        return np.linalg.solve(K, values.T[:, :, None])[:, :, 0].T, np.zeros_like(values)
-    M = np.linalg.inv(K)
-    weighted = M @ values.T[:, :, None]
+        return solve_symmetric(K, values.T[:, :, None])[:, :, 0].T, np.zeros_like(values)
+    M = inverse_symmetric(K)
+    weighted = product(M, values.T[:, :, None])
     found = np.empty_like(values)
     for one in np.unique(fold):
         at = np.flatnonzero(fold == one)
-        off = np.linalg.solve(M[:, at[:, None], at], weighted[:, at])
+        off = solve_symmetric(M[:, at[:, None], at], weighted[:, at])
         found[at] = values[at] - off[:, :, 0].T
     return weighted[:, :, 0].T, found
 
@@ -196,6 +196,7 @@ def _closest(near: Floats, some: Floats) -> Floats:
 
 
 def _neighbours(near: Floats, yes: Floats, judged: Floats, rate: Floats) -> Floats:
-    weights = np.clip(near, 0, None) ** _POWER
-    found: Floats = (weights @ yes + _AWAY * rate) / (weights @ judged + _AWAY)
+    square = np.square(np.clip(near, 0, None))
+    weights = square * square * square
+    found: Floats = (product(weights, yes) + _AWAY * rate) / (product(weights, judged) + _AWAY)
     return found

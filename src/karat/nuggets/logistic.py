@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import arithmetic
+from karat.arithmetic import product, solve_symmetric
 from karat.errors import InputError
 from karat.nuggets.pool import Floats
 
@@ -39,20 +41,13 @@ class Logistic:
 
     def probabilities(self, X: Floats) -> Floats:
         """P(1 | x) of every row."""
-        return sigmoid(self.logits(X))
-
-
-def sigmoid(x: Floats) -> Floats:
-    """1 / (1 + exp(-x)), without overflow."""
-    found: Floats = 0.5 * (1 + np.tanh(0.5 * x))
-    return found
+        return arithmetic.sigmoid(self.logits(X))
 
 
 def logit(p: Floats) -> Floats:
     """log p / (1 - p); what is sure is made a little less so."""
     q = np.clip(p, 1e-6, 1 - 1e-6)
-    found: Floats = np.log(q / (1 - q))
-    return found
+    return arithmetic.log(q / (1 - q))
 
 
 def fit_logistic(
@@ -69,11 +64,11 @@ def fit_logistic(
     hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
     w, V = aim, np.empty_like(Z)
     for _ in range(_STEPS):
-        p = sigmoid(Z @ w)
-        gradient = Z.T @ (yes - p) - hold * (w - aim)
+        p = arithmetic.sigmoid(product(Z, w))
+        gradient = product(Z.T, yes - p) - hold * (w - aim)
         np.multiply(Z, (p * (1 - p))[:, None], out=V)
-        curvature = V.T @ Z + np.diag(hold)
-        step = np.linalg.solve(curvature, gradient)
+        curvature = product(V.T, Z) + np.diag(hold)
+        step = solve_symmetric(curvature, gradient)
         w = w + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-8:
             break

@@ -17,8 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.errors import InputError
-from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic, sigmoid, start
+from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic, start
 from karat.nuggets.pool import Floats, Ints
 
 _STEPS = 40
@@ -39,7 +40,7 @@ def fit_mixed(
     Z = np.concatenate([np.ones((len(X), 1)), (X - centre) / scale], axis=1)
     hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
     w = _climb(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), hold, aim)
-    return _without(Z @ w, yes, Logistic(centre, scale, w[1:], float(w[0])))
+    return _without(product(Z, w), yes, Logistic(centre, scale, w[1:], float(w[0])))
 
 
 def _climb(Z: Floats, yes: NDArray[np.bool_], nugget: Ints, hold: Floats, aim: Floats) -> Floats:
@@ -50,15 +51,16 @@ def _climb(Z: Floats, yes: NDArray[np.bool_], nugget: Ints, hold: Floats, aim: F
     w, u = aim, np.zeros(len(first))
     V = np.empty_like(Z)
     for _ in range(_STEPS):
-        p = sigmoid(Z @ w + u[nugget])
+        p = sigmoid(product(Z, w) + u[nugget])
         np.multiply(Z, (p * (1 - p))[:, None], out=V)
         both = np.add.reduceat(V, first, axis=0)  # nuggets x columns
         own = both[:, 0] + 1  # the first column is 1
-        slope = Z.T @ (yes - p) - hold * (w - aim)
+        slope = product(Z.T, yes - p) - hold * (w - aim)
         slope_u = np.add.reduceat(yes - p, first) - u
-        curvature = V.T @ Z + np.diag(hold) - (both / own[:, None]).T @ both
-        step = np.linalg.solve(curvature, slope - both.T @ (slope_u / own))
-        step_u = (slope_u - both @ step) / own
+        shared = product((both / own[:, None]).T, both)
+        curvature = product(V.T, Z) + np.diag(hold) - shared
+        step = solve_symmetric(curvature, slope - product(both.T, slope_u / own))
+        step_u = (slope_u - product(both, step)) / own
         largest = max(float(np.abs(step).max()), float(np.abs(step_u).max()))
         w, u = (x + d * min(1.0, 5.0 / max(largest, 1e-300)) for x, d in ((w, step), (u, step_u)))
         if largest < _NEAR:

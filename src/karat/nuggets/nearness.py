@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat import _kernel
+from karat.arithmetic import log, product
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.words import letters
 from karat.text.recipe import Ragged
@@ -121,9 +122,9 @@ def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) ->
     have, inside = _present(sentences, words), np.zeros((len(texts.offsets) - 1, len(words)))
     inside[np.repeat(np.arange(len(inside)), texts.lengths), column.ravel()] = 1
     said = _any(have, bounds).sum(axis=0)
-    idf = np.log((len(bounds) - 1 + 1) / (said + 0.5))
+    idf = log((len(bounds) - 1 + 1) / (said + 0.5))
     weights = inside * idf * np.maximum(1 - _any(inside, nuggets).mean(axis=0), _LEAST)
-    shares = have @ weights.T / np.maximum(weights.sum(axis=1), 1e-9)
+    shares = product(have, weights.T) / np.maximum(weights.sum(axis=1), 1e-9)
     best = [shares[:, a:b].max(axis=1, initial=0.0) for a, b in pairwise(nuggets.tolist())]
     return np.sqrt(np.stack(best, axis=1)) if best else np.zeros((len(have), 0))
 

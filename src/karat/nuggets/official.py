@@ -228,7 +228,8 @@ def measure(counts: Counts, beta: float) -> Measure:
     precision = _precision(counts)
     if not recall or not precision > 0:
         return Measure(recall, precision, 0.0)
-    f = (beta**2 + 1) * precision * recall / (beta**2 * precision + recall)
+    square = beta * beta
+    f = (square + 1) * precision * recall / (square * precision + recall)
     return Measure(recall, precision, f)
 
 

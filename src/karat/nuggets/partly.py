@@ -17,6 +17,7 @@ would come out too small. Places know nothing of runs, and are the same every ti
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from karat.nuggets.pool import Floats, Ints, Pool
 
 _PLACES = 8
 _TURN = 3  # of pairs, for a step of questions: not the same places each time
-_GOLDEN = (5**0.5 - 1) / 2
+_GOLDEN = (sqrt(5) - 1) / 2
 
 
 class Part(NamedTuple):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import __version__
+from karat.arithmetic import product
 from karat.errors import InputError
 from karat.metrics.settings import to_text
 from karat.nuggets.idf import Weigh, count_weights
@@ -153,7 +154,7 @@ def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
         bag = words.row(i)
         own = weigh([words.words[k] for k in bag.tolist()])
         np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), own)
-    shared = _has(words, descriptions, used) @ weight.T
+    shared = product(_has(words, descriptions, used), weight.T)
     whole = weight.sum(axis=1)
     out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
     return out

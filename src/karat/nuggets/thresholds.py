@@ -25,12 +25,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from math import lgamma, log
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import exp, log, log_gamma, product, quick_exp
 from karat.errors import InputError
 from karat.nuggets.pool import Floats, Ints, Pool
 
@@ -64,8 +65,31 @@ class _Rule(NamedTuple):
 
 
 def _rule(points: int) -> _Rule:
-    places, weights = np.polynomial.legendre.leggauss(points)
-    return _Rule((places + 1) / 2, weights / 2)
+    """The roots of Legendre's polynomial, by Newton's method from near cosines."""
+    angle = pi * (np.arange(points)[::-1] + 0.75) / (points + 0.5)
+    x = 1 - 2 * np.square(_sine(angle / 2))
+    for _ in range(5):
+        value, slope = _legendre(points, x)
+        x = x - value / slope
+    slope = _legendre(points, x)[1]
+    return _Rule((x + 1) / 2, 1 / ((1 - x * x) * slope * slope))
+
+
+def _sine(x: Floats) -> Floats:
+    """For x between 0 and pi / 2, by its series."""
+    found = term = x
+    for k in range(3, 21, 2):
+        term = -term * x * x / (k * (k - 1))
+        found = found + term
+    return found
+
+
+def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
+    """Legendre's polynomial and its slope, for |x| < 1."""
+    before, value = np.ones_like(x), x
+    for k in range(2, order + 1):
+        before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+    return value, order * (before - x * value) / (1 - x * x)
 
 
 _COARSE, _FINE = _rule(16), _rule(36)  # to find the mass, and to measure it
@@ -233,12 +257,12 @@ def _log_beta(a: Ints, b: Ints, factorials: Floats) -> Floats:
 @cache
 def _log_factorials(bits: int) -> Floats:
     """log k! of all k that have so many bits, and one more."""
-    return np.array([lgamma(k + 1) for k in range((1 << bits) + 1)])
+    return log_gamma(np.arange(1.0, (1 << bits) + 2))
 
 
 def _log_mean(values: Floats) -> float:
     top = values.max()
-    return float(top + np.log(np.exp(values - top).mean()))
+    return float(top + log(float(quick_exp(values - top).mean())))
 
 
 def _log_shared(units: list[Floats]) -> float:
@@ -253,8 +277,8 @@ def _log_shared(units: list[Floats]) -> float:
     (a, b), (c, d) = box = _mass(units)[0]
     values = _log_product(units, *(_nodes(side, _FINE) for side in box))
     top = values.max()
-    mass = _FINE.weights @ np.exp(values - top) @ _FINE.weights * (b - a) * (d - c)
-    return float(top + np.log(mass))
+    inner = product(product(_FINE.weights, exp(values - top)), _FINE.weights)
+    return float(top + log(float(inner) * (b - a) * (d - c)))
 
 
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -295,16 +319,16 @@ def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
     rates = _log_rates(fp, fn)
     total = np.zeros(rates.shape[1])
     for counts in units:
-        logs = counts @ rates
+        logs = product(counts, rates)
         top = logs.max(axis=0)
-        total += top + np.log(np.exp(logs - top).mean(axis=0))
+        total += top + log(quick_exp(logs - top).mean(axis=0))
     return total.reshape(len(fp), len(fn))
 
 
 def _log_rates(fp: Floats, fn: Floats) -> Floats:
     """log of fp, 1 - fp, fn, 1 - fn at all pairs: 4 x pairs."""
     a, b = (x.ravel() for x in np.meshgrid(fp, fn, indexing="ij"))
-    return np.log(np.stack([a, 1 - a, b, 1 - b]))
+    return log(np.stack([a, 1 - a, b, 1 - b]))
 
 
 # ------------------------------------------------------------------------------- choosing
@@ -368,16 +392,16 @@ _LEAST = 1e-9  # keeps logarithms of rates finite
 
 def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) -> Floats:
     """FP, TN, FN and TP summed over units, each over its thresholds by how likely they are."""
-    logs = (counts @ _log_rates(np.array([fp]), np.array([fn])))[:, 0]
+    logs = product(counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
     sizes = np.diff(np.append(starts, len(counts)))
-    likely = np.exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
+    likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
     share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
-    return np.asarray(share @ counts)
+    return product(share, counts)
 
 
 def _step(tally: Tally, fp: float, fn: float) -> Step:
     """At shared rates."""
-    logs = (tally.counts @ _log_rates(np.array([fp]), np.array([fn])))[:, 0]
+    logs = product(tally.counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
     return _weighed(tally, logs, np.full(len(logs), fp), np.full(len(logs), fn))
 
 
@@ -390,7 +414,7 @@ def _own_step(tally: Tally) -> Step:
 
 
 def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> Step:
-    likely = np.exp(logs - logs.max())
+    likely = exp(logs - logs.max())
     likely /= likely.sum()
     passed, failed = likely * (1 - fn), likely * fp
     chances = np.append(0, np.cumsum(passed)) + failed.sum() - np.append(0, np.cumsum(failed))

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import log
 from karat.nuggets.classifier import smoothed_idf
 from karat.nuggets.evidence import EvidenceSettings
 from karat.nuggets.pool import Floats, Ints, Pool
@@ -185,7 +186,7 @@ def _other_words(told: Floats, others: Floats, background: Floats) -> Floats:
     """other(w), a row for each who listens."""
     rate = (told + _SHRINK * background) / (others + _SHRINK)
     found: Floats = np.maximum(rate - _ABOVE * background, 0) * np.maximum(
-        np.log(_RARE / background), 0
+        log(_RARE / background), 0
     )
     return found
 

@@ -3,18 +3,23 @@
 The prediction for a row x of standardised features is
 
     f(x) = b + sum over support vectors v of a_v exp(-gamma |x - v|^2)
+
+scikit-learn multiplies and exponentiates as the processor likes best. Here kernels are made first,
+with arithmetic that is the same everywhere, and it only solves. That takes a table of rows x rows:
+of more than `WHOLE` rows scikit-learn makes its own kernels, a part at a time.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import product, quick_exp
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
@@ -22,7 +27,8 @@ from karat.stats.correlation import pearson
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_ROWS = 4096  # predicted at a time, so that memory stays bounded
+_ROWS = 1024  # predicted at a time, so that memory stays bounded
+WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
 SEED = 12345
 SEARCHED = 2000  # rows from which settings are chosen
 
@@ -36,7 +42,9 @@ class Setting:
     gamma: float = 1.0
 
 
-GRID = tuple(Setting(C, 0.2, gamma) for C, gamma in product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+GRID = tuple(
+    Setting(C, 0.2, gamma) for C, gamma in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0))
+)
 """What `search` looks at: nine settings around the usual ones."""
 
 
@@ -55,13 +63,10 @@ class SVR:
     def predict(self, features: Floats) -> Floats:
         """One value for each row of features."""
         found = np.empty(len(features))
-        squares = np.square(self.vectors).sum(axis=1)
         for start in range(0, len(features), _ROWS):
             rows = (features[start : start + _ROWS] - self.mean) / self.scale
-            # |x - v|^2 = |x|^2 - 2 x v + |v|^2
-            distance = np.square(rows).sum(axis=1)[:, None] - 2 * rows @ self.vectors.T + squares
-            kernel = np.exp(-self.gamma * np.maximum(distance, 0.0))
-            found[start : start + _ROWS] = kernel @ self.weights + self.intercept
+            kernels = _kernels(rows, self.vectors, self.gamma)
+            found[start : start + _ROWS] = product(kernels, self.weights) + self.intercept
         return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -100,11 +105,24 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
         ) from error
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
-    gamma = setting.gamma / features.shape[1]
-    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, gamma=gamma, cache_size=500)
-    learner.fit((features - mean) / scale, human)
-    vectors, weights = learner.support_vectors_, learner.dual_coef_[0]
+    gamma, rows = setting.gamma / features.shape[1], (features - mean) / scale
+    given: dict[str, Any] = {"gamma": gamma}
+    table = rows
+    if len(rows) <= WHOLE:
+        given, table = {"kernel": "precomputed"}, np.empty((len(rows), len(rows)))
+        for start in range(0, len(rows), _ROWS):
+            table[start : start + _ROWS] = _kernels(rows[start : start + _ROWS], rows, gamma)
+    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, cache_size=500, **given)
+    learner.fit(table, human)
+    vectors, weights = rows[learner.support_], learner.dual_coef_[0]
     return SVR(mean, scale, vectors, weights, float(learner.intercept_[0]), gamma, setting)
+
+
+def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
+    """exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
+    squares = (np.square(some).sum(axis=1) for some in (rows, vectors))
+    distance = np.add.outer(*squares) - 2 * product(rows, vectors.T)
+    return quick_exp(-gamma * np.maximum(distance, 0.0))
 
 
 def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:

@@ -8,6 +8,8 @@ rounding averages out; half the space is better spent on twice the features.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ LEVELS = 7
 LARGEST = np.float32(7.01)
 """In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
 whatever division rounds to, and below 5 · √2, so that one of 5 does."""
-HALF = np.float32(2.0**0.5)
+HALF = np.float32(sqrt(2))
 
 
 def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
@@ -45,7 +47,7 @@ def from_half_bytes(found: NDArray[np.uint8], exponents: NDArray[np.int8], width
 def _exponents(largest: Weights) -> NDArray[np.int8]:
     """The least scale for each row's largest weight, found without a logarithm's rounding."""
     parts, powers = np.frexp(largest / LARGEST)
-    halves = 2 * powers - (parts <= np.float32(0.5**0.5)) - (parts <= 0.5)
+    halves = 2 * powers - (parts <= np.float32(sqrt(0.5))) - (parts <= 0.5)
     return np.clip(np.where(largest > 0, halves, -100), -100, 100).astype(np.int8)
 
 

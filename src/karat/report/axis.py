@@ -38,8 +38,10 @@ class LogAxis(Axis):
 
     def at(self, value: float) -> float:
         """Where the value lies."""
+        from karat.arithmetic import log10  # numpy is loaded where it is needed
+
         first, last = self.ticks.values[0], self.ticks.values[-1]
-        low, high, here = map(math.log10, (first, last, value))
+        low, high, here = map(log10, (first, last, value))
         return self.start + (here - low) / (high - low) * (self.end - self.start)
 
 

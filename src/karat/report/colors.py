@@ -80,7 +80,9 @@ def luminance(color: str) -> float:
 
 
 def _linear(channel: float) -> float:
-    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+    from karat.arithmetic import power  # numpy is loaded where colours are compared
+
+    return channel / 12.92 if channel <= 0.04045 else float(power((channel + 0.055) / 1.055, 2.4))
 
 
 def _channels(color: str) -> list[int]:

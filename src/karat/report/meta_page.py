@@ -155,9 +155,11 @@ def _drawn(result: MetaEvaluation) -> Floats:
     """All segments once, then how often each is drawn in each resample."""
     import numpy as np
 
+    from karat import _kernel
+
     n = len(result.evalset)
     rng = np.random.default_rng(result.experiment.seed)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
+    drawn = _kernel.tally(rng.integers(0, n, size=(_RESAMPLES, n)), n)
     return np.vstack([np.ones((1, n)), drawn])
 
 
@@ -220,7 +222,7 @@ def _line(points: Sequence[Point]) -> Line | None:
     if n < 3:
         return None
     x, y = sum(p.x for p in known) / n, sum(p.y for p in known) / n
-    spread = sum((p.x - x) ** 2 for p in known)
+    spread = sum((p.x - x) * (p.x - x) for p in known)
     if spread <= 0:
         return None
     slope = sum((p.x - x) * (p.y - y) for p in known) / spread

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import NamedTuple
 
 _SLACK = 1e-9  # of a step: what floating point may have added to a bound that was round
@@ -23,7 +24,7 @@ class Ticks(NamedTuple):
         if largest < 1e6 and decimals <= 6:
             text = f"{value:.{decimals}f}"
         else:
-            significant = max(1, math.floor(math.log10(largest)) - self.exponent + 1 + extra)
+            significant = max(1, _power(largest) - self.exponent + 1 + extra)
             text = f"{value:.{significant}g}"
         return text.lstrip("-") if not text.strip("-0.") else text
 
@@ -43,7 +44,8 @@ def log_ticks(low: float, high: float) -> Ticks:
 
     Over more than three powers of ten there are powers of ten alone, and not all beyond ten.
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    first, last = _power(low), _power(high)
+    last += high > float(f"1e{last}")
     if last - first > 3:
         step = 1 + (last - first) // 10
         powers = reversed(range(last, first - step, -step))
@@ -66,7 +68,7 @@ def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> 
     mantissa, exponent = _step((high - low) / about)
     if whole and exponent < 0:
         mantissa, exponent = 1, 0
-    step = mantissa * 10.0**exponent
+    step = float(f"{mantissa}e{exponent}")
     first = math.floor(low / step + _SLACK)
     last = max(first + 1, math.ceil(high / step - _SLACK))
     return Ticks(tuple(_exact(i * mantissa, exponent) for i in range(first, last + 1)), exponent)
@@ -84,11 +86,16 @@ def _apart(low: float, high: float) -> tuple[float, float]:
 
 def _step(least: float) -> tuple[int, int]:
     """The smallest round step that is not below `least`."""
-    exponent = math.floor(math.log10(least))
+    exponent = _power(least)
     for mantissa in (1, 2, 5):
-        if mantissa * 10.0**exponent >= least * (1 - _SLACK):
+        if float(f"{mantissa}e{exponent}") >= least * (1 - _SLACK):
             return mantissa, exponent
     return 1, exponent + 1
+
+
+def _power(x: float) -> int:
+    """The power of ten at or below x > 0, from its digits: a logarithm may be rounded up."""
+    return Decimal(repr(x)).adjusted()
 
 
 def _exact(units: int, exponent: int) -> float:

@@ -185,7 +185,7 @@ def _curve(start: Point, end: Point) -> tuple[Point, Point, Point]:
 def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
     """A point of the curve, t = 0 at its start and 1 at its end."""
     (x1, y1), (x, y), (x2, y2) = curve
-    a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t**2
+    a, b, c = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
     return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
 
 
