@@ -28,6 +28,7 @@ from karat.scoring import (
     columns,
     drawn,
     resample,
+    segment_values,
     stats,
     totals,
 )
@@ -136,7 +137,7 @@ def compare(
         for m in chosen
         for key in _best_first(m, found)
     ]
-    values = {key: _values(part) for key, part in found.items()}
+    values = segment_values(found)
     return Comparison(tuple(rows), refs.number, resamples, seed, values, base, test, trials)
 
 

@@ -158,7 +158,15 @@ def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
         known = judged(scored, family, dimension, asked.normalise)
         if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
             try:
-                planes.append(fit_plane(known, dimension, seed=asked.seed, progress=progress))
+                fit = fit_plane(
+                    known,
+                    dimension,
+                    resamples=asked.resamples,
+                    over=asked.over,
+                    seed=asked.seed,
+                    progress=progress,
+                )
+                planes.append(fit)
             except InputError as error:  # constant human scores: the other parts still say so
                 without.append(f"No plane for {error}.")
         if len(lengths) > 1:

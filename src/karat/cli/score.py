@@ -56,7 +56,7 @@ def command(
     karat score out.txt -r ref.txt
     karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
-    karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
+    karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
     from karat.report.scores import score_document, segment_document
@@ -73,7 +73,8 @@ def command(
         number = None if optional_references else len(references) or 1
         if evalset:
             number = open_set(evalset, candidates)[1].number
-        show_signatures(chosen, number, drawn(bootstrap, seed), format, output)
+        shown = list(dict.fromkeys(m.of_segments() for m in chosen)) if segments else chosen
+        show_signatures(shown, number, drawn(bootstrap, seed), format, output)
         return
     with Bar() as progress:
         systems, refs = open_given(candidates, references, optional_references, evalset, progress)
