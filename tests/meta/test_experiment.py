@@ -237,7 +237,7 @@ def test_what_has_no_correlation_says_why(evalset: kt.EvalSet, dimension: str, w
         assert row.undefined == 20
         assert row.rank is None
         assert row.agreement.why == (
-            "no segment has scores that differ" if row.level == "item" else why
+            "in no segment do both human and metric scores differ" if row.level == "item" else why
         )
     assert found.tests == ()
 

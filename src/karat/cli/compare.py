@@ -6,7 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given
+from karat.cli.inputs import check_given, given_set, input_paths, open_given
 from karat.cli.show import check_beside, check_output, show
 
 
@@ -15,6 +15,7 @@ from karat.cli.show import check_beside, check_output, show
 @options.references
 @options.optional_references
 @options.evalset
+@options.reader
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -50,6 +51,8 @@ def command(
     references: tuple[str, ...],
     optional_references: bool,
     evalset: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
@@ -75,12 +78,13 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
+    given = given_set(evalset, read_as, reader_options)
+    check_given(candidates, references, optional_references, given)
     check_output(output, [] if evalset else input_paths(candidates, references))
     if evalset:
         check_beside(output, evalset)
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = open_given(candidates, references, optional_references, given, progress)
         comparison = compare(
             systems,
             refs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,6 +14,7 @@ from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
 
 if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
     from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
@@ -69,8 +70,34 @@ def open_inputs(
     return systems, References(sources, optional)
 
 
+class GivenSet(NamedTuple):
+    """An evaluation set, and how it is read."""
+
+    name: str
+    read_as: str | None = None
+    options: Sequence[str] = ()
+
+
+def given_set(name: str | None, read_as: str | None, options: Sequence[str]) -> GivenSet | None:
+    """The set that `--set` names, if it does."""
+    if name is not None:
+        return GivenSet(name, read_as, options)
+    if read_as or options:
+        raise InputError("--read-as and --option say how a set is read: name it with --set")
+    return None
+
+
+def load_set(
+    name: str, read_as: str | None, options: Sequence[str], progress: Progress = silent
+) -> EvalSet:
+    """A set, read as the options say."""
+    from karat.evalset.loading import as_options, load_evalset
+
+    return load_evalset(name, read_as, progress=progress, **as_options(options))
+
+
 def check_given(
-    candidates: Sequence[str], references: Sequence[str], optional: bool, evalset: str | None
+    candidates: Sequence[str], references: Sequence[str], optional: bool, evalset: GivenSet | None
 ) -> None:
     """Either files with references, or a set, which has its own."""
     if evalset is None and not candidates:
@@ -83,7 +110,7 @@ def open_given(
     candidates: Sequence[str],
     references: Sequence[str],
     optional: bool,
-    evalset: str | None,
+    evalset: GivenSet | None,
     progress: Progress,
 ) -> tuple[dict[str, Segments], References]:
     """Systems by name and their references, from files or from a set."""
@@ -94,14 +121,15 @@ def open_given(
 
 
 def open_set(
-    name: str, systems: Sequence[str], progress: Progress = silent
+    given: GivenSet, systems: Sequence[str], progress: Progress = silent
 ) -> tuple[dict[str, Segments], References]:
     """All systems of a set, or those that are named, and its references."""
-    from karat.evalset.loading import load_evalset
     from karat.text.references import VaryingReferences
     from karat.text.segments import Strings
 
-    found = load_evalset(name, progress=progress)
+    found = load_set(*given, progress)
+    for remark in found.remarks:
+        click.echo(f"karat: note: {given.name}: {remark}", err=True)
     if systems:
         found = found.select(systems=systems)
     outputs, references = found.texts()

@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import check_given, input_paths, open_given, open_set
+from karat.cli.inputs import check_given, given_set, input_paths, open_given, open_set
 from karat.cli.show import check_beside, check_output, say, show
 from karat.errors import InputError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @options.references
 @options.optional_references
 @options.evalset
+@options.reader
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
@@ -39,6 +40,8 @@ def command(
     references: tuple[str, ...],
     optional_references: bool,
     evalset: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     metrics: tuple[str, ...],
     segments: bool,
     bootstrap: int,
@@ -63,7 +66,8 @@ def command(
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    check_given(candidates, references, optional_references, evalset)
+    given = given_set(evalset, read_as, reader_options)
+    check_given(candidates, references, optional_references, given)
     check_output(output, [] if evalset else input_paths(candidates, references))
     if evalset:
         check_beside(output, evalset)
@@ -71,13 +75,13 @@ def command(
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
         number = None if optional_references else len(references) or 1
-        if evalset:
-            number = open_set(evalset, candidates)[1].number
+        if given:
+            number = open_set(given, candidates)[1].number
         shown = list(dict.fromkeys(m.of_segments() for m in chosen)) if segments else chosen
         show_signatures(shown, number, drawn(bootstrap, seed), format, output)
         return
     with Bar() as progress:
-        systems, refs = open_given(candidates, references, optional_references, evalset, progress)
+        systems, refs = open_given(candidates, references, optional_references, given, progress)
         scoring = score(
             systems,
             refs,

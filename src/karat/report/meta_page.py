@@ -55,7 +55,7 @@ class Extras(NamedTuple):
     reliability: Sequence[tuple[str, Sequence[Reliability]]] = ()
     """By dimension."""
     examples: int = 3
-    """Outputs on which metric and humans part, for each dimension and direction."""
+    """Outputs on which metric and humans disagree most, for each dimension and direction."""
     without: Sequence[str] = ()
     """Why a dimension has no plane."""
 
@@ -251,7 +251,7 @@ def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
     )
 
 
-# ------------------------------------------------------------- where metric and humans part
+# --------------------------------------------------------------------- largest disagreements
 
 
 class _Part(NamedTuple):
@@ -273,9 +273,10 @@ def _apart(result: MetaEvaluation, dimension: str, count: int) -> list[_Part]:
     human = result.evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(metric)
     gaps = _percentiles(score, human) - _percentiles(human, score)
-    known = np.argwhere(~np.isnan(gaps))
-    order = sorted(known.tolist(), key=lambda at: -gaps[at[0], at[1]])
-    chosen = [*order[:count], *order[::-1][:count]] if len(order) >= 2 * count else order
+    chosen: list[list[int]] = []
+    for sign in (1, -1):
+        found = np.argwhere(sign * gaps > 0)  # a NaN is not
+        chosen += sorted(found.tolist(), key=lambda at: -abs(gaps[at[0], at[1]]))[:count]
     return [
         _Part(dimension, i, j, float(human[i, j]), float(score[i, j]), float(gaps[i, j]))
         for i, j in chosen
@@ -301,7 +302,7 @@ def _name(result: MetaEvaluation, one: _Part) -> str:
 
 def _apart_table(result: MetaEvaluation, parts: Sequence[_Part]) -> Table:
     metric = result.scored.metrics[0]
-    title = f"Where {metric.of_segments()} and the humans part"
+    title = f"Largest disagreements between {metric.of_segments()} and human scores"
     rows = tuple(_part_row(result, one) for one in parts)
     return Table("disagreements", title, _APART, rows, group="heading")
 
@@ -311,10 +312,10 @@ def _part_row(result: MetaEvaluation, one: _Part) -> dict[str, Cell]:
     system = list(evalset.systems)[one.system]
     output = evalset.systems[system][one.segment] or ""
     reference = evalset.references[one.segment][0]
-    liked = "the metric likes it, the humans do not" if one.gap > 0 else "the other way round"
+    higher = "ranked higher by the metric" if one.gap > 0 else "ranked higher by the humans"
     return {
         "dimension": one.dimension,
-        "heading": f"{one.dimension}: {liked}",
+        "heading": f"{one.dimension}: {higher}",
         "system": system,
         "segment": evalset.segments[one.segment],
         "human": Decimals(one.human, 2),

@@ -18,7 +18,12 @@ _ROWS = (
     Column("dimension", "Dimension", readers="programs"),
     Column("level", "Level", readers="programs"),
     Column("statistic", "Statistic", readers="programs"),
-    Column("rank", "Rank", align="right", help="Metrics of one rank cannot be told apart."),
+    Column(
+        "rank",
+        "Rank",
+        align="right",
+        help="Metrics with the same rank do not differ significantly.",
+    ),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column(
         "value", "Value", 3, align="right", help="The statistic; more is better (less for rmse)."
@@ -173,7 +178,7 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
             "Groups: the mean is over those in which the statistic is defined; where all scores of "
             "humans or metric are equal, it is not."
         )
-    return (*found, *_turned(result), *_few(result))
+    return (*found, *_turned(result), *_few(result), *result.evalset.remarks)
 
 
 def _turned(result: MetaEvaluation) -> list[str]:

@@ -214,10 +214,17 @@ def _known(found: Evaluation) -> list[str]:
 
 
 def _chosen(found: Evaluation) -> str:
-    """Which classifier has the better F; the paper's is the best of 24 settings."""
-    if found.winner == "calibrated":
-        return "the calibrated classifier"
-    return "the paper's classifier, best of 24 settings"
+    """Which classifier has the best F, or which share it."""
+    model, likely = found.likeliest
+    scores = {
+        "the calibrated classifier": found.calibrated.agreement.f,
+        "the paper's classifier, best of 24 settings": found.best.agreement.f,
+    }
+    if likely is not None:
+        scores[f"the paper's classifier with threshold model {model.name}"] = likely.f
+    best = max(scores.values())
+    names = [name for name, f in scores.items() if f == best]
+    return names[0] if len(names) == 1 else f"none, since {' and '.join(names)} have the same F"
 
 
 def _over_runs(baseline: Baseline) -> dict[str, Cell]:

@@ -71,7 +71,7 @@ def _notes(judged: Judged, found: Study) -> tuple[str, ...]:
     if not judged.real.all():
         notes.append(
             "The scores of controls are fixed and easy to tell, which raises all correlations that "
-            "includes them."
+            "include them."
         )
     return tuple(notes)
 

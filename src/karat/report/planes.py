@@ -185,7 +185,7 @@ def plane_document(study: PlaneStudy, command: str) -> Document:
     notes = [note for fit in fits for note in plane_notes(fit)]
     notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
     notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
-    notes += _few(fits)
+    notes += [*_few(fits), *study.evalset.remarks]
     return Document(
         title=f"The plane of {study.evalset.name}",
         blocks=(*blocks, _rows(fits, region)),
