@@ -92,8 +92,8 @@ def command(
     """Rank metrics by their agreement with human scores.
 
     SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
-    are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the same
-    rank do not differ significantly.
+    are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the
+    same rank do not differ significantly.
 
     \b
     karat meta demo -m bleu -m chrf --dimension fluency

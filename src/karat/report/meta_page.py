@@ -272,7 +272,10 @@ def _apart(result: MetaEvaluation, dimension: str, count: int) -> list[_Part]:
     metric = result.scored.metrics[0]
     human = result.evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(metric)
-    gaps = _percentiles(score, human) - _percentiles(human, score)
+    by_metric, by_people = _percentiles(score, human), _percentiles(human, score)
+    if not (_differ(by_metric) and _differ(by_people)):
+        return []  # equal scores rank nothing
+    gaps = by_metric - by_people
     chosen: list[list[int]] = []
     for sign in (1, -1):
         found = np.argwhere(sign * gaps > 0)  # a NaN is not
@@ -281,6 +284,13 @@ def _apart(result: MetaEvaluation, dimension: str, count: int) -> list[_Part]:
         _Part(dimension, i, j, float(human[i, j]), float(score[i, j]), float(gaps[i, j]))
         for i, j in chosen
     ]
+
+
+def _differ(percentiles: Floats) -> bool:
+    import numpy as np
+
+    known = percentiles[~np.isnan(percentiles)]
+    return bool((known != known[:1]).any())
 
 
 def _percentiles(scores: Floats, beside: Floats) -> Floats:
