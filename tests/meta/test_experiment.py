@@ -149,6 +149,11 @@ def test_a_perfect_metric_is_found_and_told_from_another() -> None:
     assert {str(test.better) for test in found.tests} == {"bleu:eff=yes"}
 
 
+def test_soft_pairwise_accuracy_at_a_level_without_systems_is_refused_at_once() -> None:
+    with pytest.raises(kt.InputError, match="spa compares systems: choose the level system or sys"):
+        kt.Experiment("demo", ("bleu",), levels=("system", "item"), statistics=("spa",))
+
+
 def test_a_metric_where_lower_is_better_is_turned() -> None:
     evalset = small_set(1, missing=0)
     human = evalset.human("quality")

@@ -22,7 +22,7 @@ from karat.meta.better import better
 from karat.meta.bootstrap import OVER, percentiles
 from karat.meta.levels import Agreement
 from karat.meta.scored import Scored, score_evalset
-from karat.meta.views import VIEWS, View, check_level, view
+from karat.meta.views import VIEWS, View, check_behind, check_level, view
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
@@ -79,6 +79,8 @@ class Experiment:
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
         as_options(self.reader_options)
+        for name in self.statistics:
+            check_behind(statistic(name), self.levels)
         for name in ("dimensions", "levels", "statistics", "exclude", "references"):
             _check_once(name, getattr(self, name))
 

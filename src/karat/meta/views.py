@@ -7,7 +7,7 @@ as a corpus score is; its human score is the mean of its segments' scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,6 +26,10 @@ from karat.stats.correlation import Statistic, each_row
 from karat.stats.exchanged_corpora import ScoreSums
 
 Floats = NDArray[np.float64]
+
+
+OF_SYSTEMS = ("system", "system-mean")
+"""The levels whose points are systems."""
 
 
 class Behind(NamedTuple):
@@ -88,14 +92,24 @@ class View:
 
     def _behind(self, by: Statistic) -> Behind:
         if self.behind is None:
-            raise InputError(f"{by.name} compares systems: choose the level system or system-mean")
+            raise InputError(_only_systems(by))
         return self.behind
+
+
+def _only_systems(by: Statistic) -> str:
+    return f"{by.name} compares systems: choose the level {' or '.join(OF_SYSTEMS)}"
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
     """The scores of an evaluation set at a level; outputs that are missing have neither score."""
     check_level(name, scored.evalset)
     return VIEWS[name][0](scored, scored.judged(human))
+
+
+def check_behind(by: Statistic, levels: Iterable[str]) -> None:
+    """Refuse a level at which a statistic has no segments behind its points."""
+    if by.behind is not None and not {*levels} <= {*OF_SYSTEMS}:
+        raise InputError(_only_systems(by))
 
 
 def check_level(name: str, evalset: EvalSet) -> None:
