@@ -216,15 +216,15 @@ def _known(found: Evaluation) -> list[str]:
 def _chosen(found: Evaluation) -> str:
     """Which classifier has the best F, or which share it."""
     model, likely = found.likeliest
-    scores = {
-        "the calibrated classifier": found.calibrated.agreement.f,
-        "the paper's classifier, best of 24 settings": found.best.agreement.f,
-    }
+    ways = {"best of 24 settings": found.best.agreement.f}
     if likely is not None:
-        scores[f"the paper's classifier with threshold model {model.name}"] = likely.f
-    best = max(scores.values())
-    names = [name for name, f in scores.items() if f == best]
-    return names[0] if len(names) == 1 else f"none, since {' and '.join(names)} have the same F"
+        ways[f"threshold model {model.name}"] = likely.f
+    calibrated, paper = found.calibrated.agreement.f, max(ways.values())
+    if calibrated > paper:
+        return "the calibrated classifier"
+    best = " or ".join(way for way, f in ways.items() if f == paper)
+    named = f"the paper's classifier, {best}"
+    return named if paper > calibrated else f"none; the calibrated one and {named}, have the same F"
 
 
 def _over_runs(baseline: Baseline) -> dict[str, Cell]:
