@@ -28,6 +28,7 @@ from karat.scoring import (
     collect,
     drawn,
     resample,
+    segment_values,
     totals,
 )
 from karat.stats.resampling import SEED, exchange_limbs, interval
@@ -138,7 +139,7 @@ def compare(
         for m in chosen
         for key in _best_first(m, found)
     ]
-    values = {key: _values(part) for key, part in found.items()}
+    values = segment_values(found)
     return Comparison(tuple(rows), refs.number, resamples, seed, values, base, test, trials)
 
 

@@ -50,7 +50,7 @@ class Results(Generic[RowT]):
     resamples: int
     seed: int
     values: Mapping[tuple[str, Metric], NDArray[np.float64]]
-    """Segment scores by system and metric, if they were asked for."""
+    """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
 
     def __getitem__(self, key: tuple[str, str | Metric]) -> RowT:
         wanted = key[0], metric(key[1])
@@ -63,7 +63,7 @@ class Results(Generic[RowT]):
         """The score of every segment of a system."""
         if not self.values:
             raise InputError("no segment scores were kept: call score with segments=True")
-        return self.values[system, metric(by)]
+        return self.values[system, metric(by).of_segments()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,16 @@ def score(
     for (system, m), total in totals(found, refs.number, how, signature).items():
         low, high = interval(draws[system, m]) if bootstrap else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
-    values = {key: part.values for key, part in found.items() if part.values is not None}
-    return Scoring(tuple(rows), refs.number, bootstrap, seed, values)
+    return Scoring(tuple(rows), refs.number, bootstrap, seed, segment_values(found))
+
+
+def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, NDArray[np.float64]]:
+    """The segment scores that were kept, by system and the metric that scores segments."""
+    return {
+        (system, m.of_segments()): part.values
+        for (system, m), part in found.items()
+        if part.values is not None
+    }
 
 
 def drawn(resamples: int, seed: int) -> dict[str, object]:
@@ -180,7 +188,7 @@ def collect(
         m.check_claims(references.number, how)
 
     def reduce(m: Metric, rows: NDArray[Any]) -> Collected:
-        values = m.measure(rows)["value"] if want.values else None
+        values = m.of_segments().measure(rows)["value"] if want.values else None
         return Collected(partial_sums(rows), (_compact(rows),) if want.rows else (), values)
 
     parts = run(

@@ -254,14 +254,53 @@ def test_the_report_says_what_it_leaves_out_and_names_its_curves(
     assert "of systems and segments (for spa, of segments alone)" in " ".join(text.split())
 
 
-def test_the_sign_of_a_chart_s_correlation_is_that_of_its_axes(
-    output: Output, folder: Path
+@pytest.mark.parametrize("statistic", ["pearson", "r2"])
+def test_a_chart_has_the_sign_of_its_table_and_of_its_axes(
+    output: Output, folder: Path, statistic: str
 ) -> None:
     asked = ("meta", "demo", "-m", "ter", "-d", "adequacy", "-l", "system", "--resamples", "0")
-    output(*asked, "-s", "pearson", "--report", "r.html")
-    output(*asked, "-s", "r2", "--report", "r2.html")
-    assert ">pearson -0." in (folder / "r.html").read_text("utf-8")
-    assert ">r2 0." in (folder / "r2.html").read_text("utf-8")
+    text = output(*asked, "-s", statistic, "--report", "r.html", "--format", "json")
+    (row,) = json.loads(text)["rows"]
+    page = (folder / "r.html").read_text("utf-8")
+    assert row["value"] > 0
+    assert f">{statistic} {row['value']:.2f}<" in page
+    assert ">-ter<" in page
+    assert "ter is negated, as in the tables: more is better." in page
+    assert "Signs: ter is lower for better outputs and negated here" in page
+
+
+@pytest.mark.parametrize("resamples", [0, 1, 20])
+def test_the_report_names_the_resamples_that_were_asked_for(
+    output: Output, folder: Path, resamples: int
+) -> None:
+    asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", str(resamples))
+    output(*asked, "--report", "page.html")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "1,000 bootstrap" not in page
+    many = f"{resamples} bootstrap resample{'s' * (resamples != 1)}"
+    assert page.count(many) >= (2 if resamples else 0)
+    assert ("95% intervals from" in page) == (resamples > 0)
+
+
+def test_headings_count_the_groups_that_are_used(output: Output, folder: Path) -> None:
+    scores = {"a": (1.0, 1.0, 2.0, 5.0), "b": (1.0, 2.0, 1.0, 5.0), "c": (1.0, 3.0, 4.0, 5.0)}
+    texts = {"a": "one two three four", "b": "one two x", "c": "x y z"}
+    for name, kept in (("some", slice(0, 4)), ("all", slice(1, 3))):
+        rows = [
+            (s, str(j), "me", "d", x) for s, v in scores.items() for j, x in enumerate(v[kept], 1)
+        ]
+        count = len(rows) // 3
+        outputs = {s: [text] * count for s, text in texts.items()}
+        references = ["one two three four"] * count
+        given = {"references": references, "judgements": rows, "dimensions": ["d"]}
+        kt.save_evalset(kt.make_evalset(name, outputs, **given), folder / name)
+    asked = ("-m", "bleu", "-l", "item", "-s", "pearson", "--resamples", "0")
+    text = output("meta", "some", *asked)
+    assert "d, item, pearson: 12 points, 2 of 4 groups" in text
+    assert "Groups: the mean is over those in which the statistic is defined" in text
+    text = output("meta", "all", *asked)
+    assert "d, item, pearson: 6 points, 2 groups" in text
+    assert "Groups:" not in text
 
 
 @pytest.mark.parametrize(

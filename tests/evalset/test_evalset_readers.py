@@ -259,12 +259,82 @@ def test_mt_metrics_eval(write: Write) -> None:
     found = kt.load_evalset(write("mt-metrics-eval"))
     assert found.name == "set-xx-en"
     assert found.systems == {"S1": ("o1", "o2")}
-    assert found.references == (("ra1", "rb1"), ("ra2", "rb2"))
+    assert found.references == (("ra1",), ("ra2",))
     assert found.groups == ("doc1", "doc2")
     assert list(found.judgements) == [("S1", "1", "all", "mqm", -1.5)]
-    other = kt.load_evalset(write("mt-metrics-eval"), references="refB")
+    both = kt.load_evalset(write("mt-metrics-eval"), references="refA,refB")
+    assert both.references == (("ra1", "rb1"), ("ra2", "rb2"))
+    assert both.remarks == ()
+    other = kt.load_evalset(write("mt-metrics-eval"), references="refB", humans="yes")
     assert list(other.systems) == ["S1", "refA"]
     assert len(other.judgements) == 3
+    assert list(kt.load_evalset(write("mt-metrics-eval"), references="refB").systems) == ["S1"]
+
+
+REFS = {f"references/xx-en.{name}.txt": f"{name}1\n{name}2\n" for name in ("refA", "refB")}
+MADE_UP = {"references/xx-en.a_synthetic_ref.txt": "x\ny\n"}
+OUTPUTS = {f"system-outputs/xx-en/{n}.txt": "x\ny\n" for n in ("refB", "synthetic_ref")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "reference", "why"),
+    [
+        ({**REFS, **MADE_UP}, "refA", "the first of the standard names"),
+        (
+            {**REFS, **{f"metric-scores/xx-en/{m}-refB.seg.score": "" for m in "MN"}},
+            "refB",
+            "which most metric scores in the folder were made with",
+        ),
+        (
+            {**REFS, **{f"metric-scores/xx-en/M-{r}.seg.score": "" for r in ("refB", "refA")}},
+            "refA",
+            "which most metric scores",
+        ),
+    ],
+)
+def test_the_standard_reference_is_the_default_and_the_reader_says_so(
+    write: Write, changed: Files, reference: str, why: str
+) -> None:
+    found = kt.load_evalset(write("mt-metrics-eval", {**changed, **OUTPUTS}))
+    assert found.references == ((f"{reference}1",), (f"{reference}2",))
+    (remark,) = found.remarks
+    assert remark.startswith(f"Reference: {reference}, {why}")
+    assert "references=NAME" in remark
+    assert list(found.systems) == ["S1"]  # neither human nor made-up translations
+    assert found.select(systems=["S1"]).remarks == found.remarks
+
+
+def test_wmts_own_standard_is_known_by_the_name_of_the_folder(write: Write) -> None:
+    written = write("mt-metrics-eval", REFS)
+    folder = written.rename(written.parent / "wmt23")
+    for place in ("sources/{}.txt", "references/{}.refA.txt", "references/{}.refB.txt"):
+        (folder / place.format("xx-en")).rename(folder / place.format("he-en"))
+    (folder / "system-outputs" / "xx-en").rename(folder / "system-outputs" / "he-en")
+    found = kt.load_evalset(folder)
+    assert found.references == (("refB1",), ("refB2",))
+    assert found.remarks[0].startswith("Reference: refB, WMT's standard.")
+
+
+def rating(*scores: float, **more: object) -> str:
+    return json.dumps({"errors": [{"start": 0, "end": 1, "score": s, **more} for s in scores]})
+
+
+def test_ratings_are_judgements_by_their_raters(write: Write) -> None:
+    merged = f"S1\t{rating(5, 0.5)}\tann\nS1\tNone\nrefA\t{rating()}\tben\nrefA\tNone\n"
+    files: Files = {"human-scores/xx-en.mqm.merged.seg.rating": merged}
+    found = kt.load_evalset(write("mt-metrics-eval", files))
+    assert list(found.dimensions) == ["mqm.rating", "mqm"]
+    assert ("S1", "1", "ann", "mqm.rating", -5.5) in list(found.judgements)
+    assert len(found.judgements) == 2
+    more = json.dumps({"errors": [{"severity": "minor", "category": "fluency/punctuation"}]})
+    for name, first, second in (("ann", rating(5), rating()), ("ben", "None", more)):
+        files[f"human-scores/xx-en.mqm.{name}.seg.rating"] = f"S1\t{first}\nS1\t{second}\n"
+    rated = kt.load_evalset(write("mt-metrics-eval", files))  # merged holds the same again
+    assert [row for row in rated.judgements if row.dimension == "mqm.rating"] == [
+        ("S1", "1", "ann", "mqm.rating", -5.0),
+        ("S1", "2", "ann", "mqm.rating", 0.0),
+        ("S1", "2", "ben", "mqm.rating", -0.1),
+    ]
 
 
 def test_paraphrases_are_items_of_one_pseudo_system(write: Write) -> None:
@@ -361,8 +431,8 @@ BAD: list[tuple[str, Files, str]] = [
     ("mt-metrics-eval", {"sources/yy-en.txt": "s\n"}, "no pair was given: choose one of xx-en, yy"),
     (
         "mt-metrics-eval",
-        {"references/xx-en.refB.txt": "r\n"},
-        "refB.txt: found 1 lines, expected 2",
+        {"references/xx-en.refA.txt": "r\n"},
+        "refA.txt: found 1 lines, expected 2",
     ),
     ("mt-metrics-eval", {"documents/xx-en.docs": "a b\nc\n"}, "xx-en.docs, line 2: found 'c', exp"),
     (
@@ -385,6 +455,14 @@ BAD: list[tuple[str, Files, str]] = [
         "mt-metrics-eval",
         {"human-scores/xx-en.a.seg.score": "S1 x\nS1 1"},
         "line 1: found the value",
+    ),
+    *(
+        (
+            "mt-metrics-eval",
+            {"human-scores/xx-en.mqm.merged.seg.rating": f"S1\t{bad}\nS1\tNone\n"},
+            "merged.seg.rating, line 1: found '",
+        )
+        for bad in ("{", "[]", '{"errors": [1]}', '{"errors": [{"score": "x"}]}', "a\tb\tc")
     ),
     ("paraphrases", {"p.tsv": TWITTER + "b\tB\n"}, "p.tsv, line 5: found 2 fields, expected 4"),
     ("paraphrases", {"p.tsv": TWITTER + "b\tB\tz\tbad\n"}, "p.tsv, line 5: found the value 'bad'"),
@@ -411,6 +489,7 @@ def test_what_is_wrong_is_named(write: Write, format: str, changed: Files, sente
         ("rag24", {"references": "all"}, "references='all': expected joined or listed"),
         ("mt-metrics-eval", {"pair": "de-en"}, "pair=de-en was given: choose one of xx-en"),
         ("mt-metrics-eval", {"references": "refC"}, "has no reference 'refC'"),
+        ("mt-metrics-eval", {"humans": "some"}, "humans=some: expected yes or no"),
     ],
 )
 def test_bad_options(write: Write, format: str, options: dict[str, Any], sentence: str) -> None:

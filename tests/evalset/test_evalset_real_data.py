@@ -131,3 +131,22 @@ def test_known_sets_come_back_from_our_own_folders(load: Load, tmp_path: Path, n
     found = load(name)
     kt.save_evalset(found, tmp_path / name)
     assert kt.load_evalset(tmp_path / name) == found
+
+
+def test_wmt23(karat_data: Path) -> None:
+    """Twelve systems; error ratings add up to the official scores; BLEU is the published one."""
+    folder = karat_data / "mt-wmt23-ende"
+    if not folder.exists():
+        pytest.skip("mt-wmt23-ende is not in KARAT_DATA")
+    found = kt.load_evalset(folder)
+    assert shape(found)[:2] == (12, 557)
+    assert judged(found, "mqm") == 12 * 460
+    assert found.human("mqm.rating") == pytest.approx(found.human("mqm"), nan_ok=True)
+    published: dict[str, list[float]] = {}
+    lines = (folder / "metric-scores" / "en-de" / "BLEU-refA.seg.score").read_text().splitlines()
+    for system, value in map(str.split, lines):
+        published.setdefault(system, []).append(float(value))
+    references = [list(group) for group in found.references]
+    for name, outputs in found.systems.items():
+        scores = kt.BLEU().segments([text or "" for text in outputs], references)
+        assert scores.tolist() == pytest.approx(published[name], abs=1e-9)

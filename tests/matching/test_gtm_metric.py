@@ -195,7 +195,13 @@ def test_a_fractional_cap_cuts_the_last_hit() -> None:
 
 def test_greedy_is_certain_only_where_no_matching_could_be_larger() -> None:
     below = kt.GTM(e=2).explain("a b a a", "a a a b")
-    assert (below.sum, below.proven, below.bound) == (6, False, float("inf"))
+    assert (below.sum, below.proven, below.bound, below.largest) == (6, False, 8**0.5, 8**0.5)
+    unknown = kt.GTM(e=2, budget=1).explain("a b a b a", "b a a b b a c")
+    assert (unknown.proven, unknown.largest, unknown.bound) == (False, 3, 10**0.5)
+    words = kt.GTM(e=1).explain("a b", "b a c")  # the cap is not reached
+    assert (words.size, words.proven, words.bound) == (2, True, 2)
+    missing = kt.GTM(e=2).explain("a x b", "b y a z")
+    assert (missing.proven, missing.size, missing.cap) == (True, 2**0.5, 3)
     whole = kt.GTM(e=2).explain("a b c d", ["a b c", "a b"])
     assert (whole.size, whole.proven, whole.bound) == (2.5, True, 2.5)
     nothing = kt.GTM(e=2).explain("a", "b")
@@ -206,7 +212,8 @@ def test_greedy_is_certain_only_where_no_matching_could_be_larger() -> None:
 def test_a_greedy_certificate_is_true(candidate: str, references: list[str]) -> None:
     greedy = kt.GTM(e=2).explain(candidate, references)
     exact = kt.GTM(e=2, search="exact").explain(candidate, references)
-    assert not greedy.proven or greedy.size == exact.size
+    assert greedy.proven == (greedy.size == pytest.approx(exact.size, rel=1e-12))
+    assert (greedy.largest, greedy.bound) == pytest.approx((exact.size, exact.bound))
 
 
 @given(easy_text, st.lists(easy_text, min_size=1, max_size=3))

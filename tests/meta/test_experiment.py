@@ -129,24 +129,29 @@ def test_human_scores_are_normalised_by_judge() -> None:
     bleu = run(evalset).scored.segments(kt.metric("bleu"))
     known = ~np.isnan(both)
     wanted = pearson(both[known].tolist(), bleu[known].tolist())
-    assert found["segment", "pearson", "bleu"] == pytest.approx(wanted)
+    assert found["segment", "pearson", "bleu:eff=yes"] == pytest.approx(wanted)
 
 
 def bleu_of(name: str, place: int, text: str) -> float:
     """A judge who gives BLEU itself."""
     references = small_set(1).references[place]
-    return kt.metric("bleu").corpus([text], [list(references)]).value
+    return kt.metric("bleu:eff=yes").corpus([text], [list(references)]).value
 
 
 def test_a_perfect_metric_is_found_and_told_from_another() -> None:
     evalset = small_set(1, value=bleu_of)
     found = run(evalset, levels=("segment", "system-mean", "item"), statistics=("r2", "pearson"))
-    best = [row for row in found.rows if str(row.metric) == "bleu"]
+    best = [row for row in found.rows if str(row.metric) == "bleu:eff=yes"]
     assert [row.agreement.value for row in best] == pytest.approx([1] * 6)
     assert all(row.rank == 1 for row in best)
     p = {test.level: test.p for test in found.tests if test.statistic == "pearson"}
     assert p["segment"] < 0.05
-    assert {str(test.better) for test in found.tests} == {"bleu"}
+    assert {str(test.better) for test in found.tests} == {"bleu:eff=yes"}
+
+
+def test_soft_pairwise_accuracy_at_a_level_without_systems_is_refused_at_once() -> None:
+    with pytest.raises(kt.InputError, match="spa compares systems: choose the level system or sys"):
+        kt.Experiment("demo", ("bleu",), levels=("system", "item"), statistics=("spa",))
 
 
 def test_a_metric_where_lower_is_better_is_turned() -> None:
@@ -237,7 +242,7 @@ def test_what_has_no_correlation_says_why(evalset: kt.EvalSet, dimension: str, w
         assert row.undefined == 20
         assert row.rank is None
         assert row.agreement.why == (
-            "no segment has scores that differ" if row.level == "item" else why
+            "in no segment do both human and metric scores differ" if row.level == "item" else why
         )
     assert found.tests == ()
 

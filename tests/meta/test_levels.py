@@ -95,8 +95,8 @@ def test_tie_calibration_is_over_all_groups_of_a_level() -> None:
     [
         ("system", np.ones((3, 4)), "the metric scores are constant"),
         ("segment", np.full((3, 4), np.nan), "0 points, at least 2 are needed"),
-        ("item", np.ones((3, 4)), "no segment has scores that differ"),
-        ("by-system", np.ones((3, 4)), "no system has scores that differ"),
+        ("item", np.ones((3, 4)), "in no segment do both human and metric scores differ"),
+        ("by-system", np.ones((3, 4)), "in no system do both human and metric scores differ"),
     ],
 )
 def test_what_is_undefined_says_why(level: str, metric: np.ndarray, why: str) -> None:

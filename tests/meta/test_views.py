@@ -56,7 +56,7 @@ def test_systems_and_documents_are_scored_together(name: str, seed: int) -> None
 def test_segments_are_scored_one_by_one(name: str) -> None:
     evalset = small_set(3)
     found = view("segment", score_evalset(evalset, name), evalset.human("quality"))
-    metric = kt.metric(name)
+    metric = kt.metric(name).of_segments()
     for k, texts in enumerate(evalset.systems.values()):
         for j, text in enumerate(texts):
             value = found.metrics[metric][k, j]
@@ -127,10 +127,16 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
 
     scored = score_evalset(load_evalset("demo"), ["bleu", "chrf"])
     human = scored.evalset.human("adequacy")
-    for name in ("system", "system-mean"):
-        seen = view(name, scored, human)
-        for metric in scored.metrics:
-            expected = soft_pairwise_accuracy(human, scored.segments(metric)).value
-            assert seen.agreement(metric, statistic("spa")).value == expected
+    means, corpora = (view(name, scored, human) for name in ("system-mean", "system"))
+    for metric in scored.metrics:
+        expected = soft_pairwise_accuracy(human, scored.segments(metric)).value
+        assert means.agreement(metric.of_segments(), statistic("spa")).value == expected
+        rows = soft_pairwise_accuracy(
+            human, scored.rows[metric], score=lambda sums, m=metric: m.measure(sums)["value"]
+        )
+        found = corpora.agreement(metric, statistic("spa")).value
+        assert found == rows.value != expected
+        drawn = corpora.draws(statistic("spa"), "both", 2, 1, silent)
+        assert ((drawn > 0) & (drawn <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):
         view("segment", scored, human).agreement(scored.metrics[0], statistic("spa"))

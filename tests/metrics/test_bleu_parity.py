@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sacrebleu
 import sacrebleu.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from oracles.family import Family
 from oracles.peers import bleu_corpus, bleu_segments, streams
 from oracles.strategies import Corpus, corpora, float_settings
 
+import karat as kt
 from karat.metrics.ngram import BLEU
 
 TOKENIZERS = ["13a", "intl", "zh", "char", "none"]
@@ -97,3 +99,43 @@ def test_papineni_clips_the_the_the() -> None:
     references = [["The cat is on the mat .", "There is a cat on the mat ."]]
     parts = BLEU(n=1, smooth="none", case="lower").corpus([" ".join(["the"] * 7)], references).parts
     assert parts["p1"] == pytest.approx(100 * 2 / 7)
+
+
+# ------------------------------------------------------------------------------------ segments
+
+
+@given(corpus=corpora())
+def test_segments_are_sacrebleus_sentence_bleu(corpus: Corpus) -> None:
+    """Which has effective order by default, as WMT's sentence BLEU."""
+    pairs = zip(corpus.candidates, corpus.references, strict=True)
+    wanted = [sacrebleu.sentence_bleu(c, list(r)).score for c, r in pairs]
+    assert BLEU().segments(*corpus).tolist() == pytest.approx(wanted, abs=1e-9)
+    found = kt.score(*corpus, "bleu", segments=True)
+    assert found.segment_scores("candidate", "bleu").tolist() == pytest.approx(wanted, abs=1e-9)
+    assert list(found.values) == [("candidate", BLEU(eff=True))]
+    whole = bleu_corpus(*corpus)
+    assert found["candidate", "bleu"].score.value == pytest.approx(whole, abs=1e-9)
+
+
+def test_effective_order_is_a_matter_of_the_level_unless_it_is_said() -> None:
+    texts = ["a short one"], ["a short one"]
+    assert BLEU().segments(*texts).tolist() == pytest.approx([100])
+    assert BLEU(eff=False).segments(*texts).tolist() == [0]
+    assert BLEU().corpus(*texts).value == BLEU(eff=False).corpus(*texts).value == 0
+    assert BLEU(eff=True).corpus(*texts).value == pytest.approx(100)
+    assert [str(m.of_segments()) for m in (BLEU(), BLEU(eff=False), BLEU(eff=True))] == [
+        "bleu:eff=yes",
+        "bleu:eff=no",
+        "bleu:eff=yes",
+    ]
+    assert "eff=no|" in BLEU().signature()
+    assert "eff=yes|" in BLEU().of_segments().signature()
+
+
+def test_wins_and_examples_of_a_comparison_are_by_segments() -> None:
+    systems = {"worse": ["a b", "a b c d e"], "better": ["a short one", "a b c d e"]}
+    found = kt.compare(systems, ["a short one", "a b c d e"], "bleu", trials=5)
+    row = found["better", "bleu"]
+    assert (row.wins, row.losses, row.ties) == (1, 0, 1)
+    (gap,) = found.differences("worse", "better", "bleu", 3)
+    assert gap.second == pytest.approx(100)

@@ -40,8 +40,9 @@ def test_the_score_of_the_sum_is_the_corpus_score(name: str, corpus: Corpus) -> 
 def test_a_segments_score_is_the_score_of_its_row_and_of_it_alone(
     name: str, corpus: Corpus
 ) -> None:
-    metric = parse(name)
+    metric = parse(name).of_segments()
     values = metric.segments(*corpus).tolist()
+    assert parse(name).segments(*corpus).tolist() == values
     assert values == [metric.score(row).value for row in metric.stats(*corpus)]
     alone = [metric.corpus([c], [r]).value for c, r in zip(*corpus, strict=True)]
     assert values == pytest.approx(alone, abs=1e-12)

@@ -52,3 +52,20 @@ def p_better(first: Matrix, second: Matrix) -> float:
         for choice in product((False, True), repeat=len(first))
     ]
     return sum(gap >= real - 1e-9 for gap in gaps) / len(gaps)
+
+
+def corpus_p(
+    first: Matrix, second: Matrix, chosen: Matrix, score: Callable[[Matrix], float]
+) -> float:
+    """The share of choices of segments whose exchange gives at least the real difference.
+
+    `first` and `second` are rows of statistics, segment by segment; a sum of rows has a score.
+    """
+    real = score(first.sum(axis=0)) - score(second.sum(axis=0))
+    reached = 0
+    for choice in chosen:
+        a, b = np.zeros(first.shape[1]), np.zeros(first.shape[1])
+        for mine, theirs, swapped in zip(first, second, choice, strict=True):
+            a, b = a + (theirs if swapped else mine), b + (mine if swapped else theirs)
+        reached += score(a) - score(b) >= real - 1e-9
+    return reached / len(chosen)

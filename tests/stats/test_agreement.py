@@ -223,3 +223,61 @@ def test_a_constant_judge_is_flagged_and_two_judges_never() -> None:
     assert found[1].why == "the judge's scores are constant"
     two = standings(judge_table(*judged([rows[0], [-x for x in rows[0]]])))
     assert [one.flagged for one in two] == [False, False]
+
+
+def test_judges_without_overlap_are_incomparable_and_not_accused() -> None:
+    rows = [[NAN] * 60 for _ in range(4)]
+    for k, row in enumerate(noisy(4, 4, 0.5)):
+        rows[k][15 * k : 15 * k + 15] = row[15 * k : 15 * k + 15]
+    found = standings(judge_table(*judged(rows)))
+    assert [(one.flagged, one.comparable, one.n) for one in found] == [(False, False, 0)] * 4
+    assert {one.why for one in found} == {"no overlap with other judges: cannot be compared"}
+    rows[0][15] = 1.0  # one unit shared: still nothing to correlate
+    once = standings(judge_table(*judged(rows)))
+    assert [(one.comparable, one.n) for one in once] == [(False, 1)] * 2 + [(False, 0)] * 2
+    rows[0] = noisy(4, 4, 0.5)[0]
+    assert all(one.comparable and one.why == "" for one in standings(judge_table(*judged(rows))))
+
+
+def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> None:
+    rng = np.random.default_rng(5)
+    copied, alone = rng.integers(1, 6, 1400).tolist(), rng.integers(1, 6, 1400).tolist()
+    found = standings(judge_table(*judged([copied, copied, alone])))
+    assert [one.identical for one in found] == [("b",), ("a",), ()]
+    assert not any(one.flagged for one in found)
+    assert found[0].r == found[2].r == pytest.approx(np.corrcoef(copied, alone)[0, 1])
+    # Counted as one judge, they do not outvote others: here the copied one is the odd one out.
+    others = noisy(6, 4, 0.3)
+    odd = rng.normal(size=60).tolist()
+    crowd = standings(judge_table(*judged([odd, odd, odd, *others])))
+    assert [one.flagged for one in crowd] == [True] * 3 + [False] * 4
+    assert crowd[0].identical == ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("rows", "identical"),
+    [
+        ([[1.0] * 500, [1.0] * 500], False),  # both constant: equal, and no evidence
+        ([[0.0, 1.0] * 5, [0.0, 1.0] * 5], False),  # ten units: honest judges may agree on all
+        ([[0.0, 1.0] * 100, [0.0, 1.0] * 100], True),
+        ([[0.0] * 190 + [1.0] * 10] * 2, False),  # what is rare is hardly a test
+        ([[0.0, 1.0] * 100, [0.0, 1.0] * 99 + [0.0, 0.0]], False),  # one is not equal
+        ([list(range(40)), list(range(40))], True),
+        ([[float(k) for k in range(40)], [NAN] * 39 + [39.0]], False),
+    ],
+)
+def test_equal_values_are_evidence_only_where_chance_makes_them_unlikely(
+    rows: list[list[float]], identical: bool
+) -> None:
+    found = standings(judge_table(*judged(rows)))
+    assert bool(found[0].identical) == bool(found[1].identical) == identical
+
+
+def test_a_constant_judge_is_accused_only_where_the_others_differ_enough() -> None:
+    easy = [[1.0] * 18 + [0.0, 0.0], [1.0] * 17 + [0.0] * 3, [1.0] * 16 + [0.0] * 4, [1.0] * 20]
+    assert not any(one.flagged for one in standings(judge_table(*judged(easy))))
+    hard = [
+        *([[1.0, 0.0] * 10, [1.0, 0.0] * 9 + [1.0, 1.0], [0.0, 0.0] + [1.0, 0.0] * 9]),
+        [1.0] * 20,
+    ]
+    assert [one.flagged for one in standings(judge_table(*judged(hard)))] == [False] * 3 + [True]

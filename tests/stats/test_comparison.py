@@ -135,7 +135,9 @@ def test_metrics_are_scored_once_however_they_are_named() -> None:
     with pytest.raises(KeyError):
         found["good", "chrf"]
     assert found.references == 1
-    assert found.values["good", kt.BLEU()].tolist() == kt.BLEU().segments(GOOD, REFERENCES).tolist()
+    wanted = kt.BLEU().segments(GOOD, REFERENCES).tolist()
+    assert found.values["good", kt.BLEU(eff=True)].tolist() == wanted
+    assert found.segment_scores("good", "bleu").tolist() == wanted
 
 
 def test_comparisons_that_make_no_sense_are_refused() -> None:

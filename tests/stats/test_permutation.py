@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exchange_loops
 
+import karat as kt
 from karat import _kernel
 from karat.errors import InputError
 from karat.meta.better import better
 from karat.meta.levels import LEVELS
 from karat.stats import permutation as p
 from karat.stats.correlation import pearson
+from karat.stats.exchanged_corpora import corpus_p_values
 from karat.stats.exchanges import chosen_sums, chosen_system_sums, drawn_words, every_word, masks
 from karat.stats.soft_pairwise import (
     agreement_of_p_values,
@@ -258,6 +261,43 @@ def test_pairwise_p_values_are_those_of_all_exchanges_within_chance() -> None:
             assert abs(found[i, j] - exact) <= 4 * np.sqrt(exact * (1 - exact) / 20000)
 
 
+def test_p_values_of_corpus_scores_are_those_of_exchanged_segments_scored_together() -> None:
+    metric = kt.BLEU(n=2)
+    rng = np.random.default_rng(8)
+    texts = [
+        [" ".join(rng.choice(list("abc"), rng.integers(1, 7))) for _ in range(9)] for _ in range(4)
+    ]
+    rows = np.array([metric.stats(own, texts[3]) for own in texts[:3]], dtype=float)
+    words = np.concatenate([*drawn_words((1, 9), 200, 3)], axis=1)
+    chosen = masks(words, (1, 9))[:, 0]
+    found = corpus_p_values(rows, lambda sums: metric.measure(sums)["value"], 200, 3)
+    for i, j in permutations(range(3), 2):
+        wanted = exchange_loops.corpus_p(rows[i], rows[j], chosen, lambda x: metric.score(x).value)
+        assert found[i, j] == wanted
+    assert 0.01 < found[0, 1] < 0.99
+    means = rows[:, :, 2]  # a score that is a sum has the p-values of sums
+    assert corpus_p_values(rows, lambda sums: sums[:, 2], 200, 3) == pytest.approx(
+        pairwise_p_values(means, 200, 3), nan_ok=True
+    )
+
+
+def test_soft_pairwise_accuracy_of_corpus_scores_leaves_out_what_is_missing() -> None:
+    rng = np.random.default_rng(4)
+    rows, human = rng.integers(0, 5, (4, 8, 2)).astype(float), rng.normal(size=(4, 8))
+    human[3] = np.nan  # nobody judged this system
+
+    def score(sums: np.ndarray) -> np.ndarray:
+        return sums[:, 0] / (1 + sums[:, 1])
+
+    found = soft_pairwise_accuracy(human, rows, score=score)
+    assert found == soft_pairwise_accuracy(human[:3], rows[:3], score=score)
+    human[0, 2] = np.nan
+    kept = [0, 1, 3, 4, 5, 6, 7]
+    again = soft_pairwise_accuracy(human, rows, score=score)
+    assert again[1:] == (7, 1)
+    assert again.value == soft_pairwise_accuracy(human[:3, kept], rows[:3, kept], score=score).value
+
+
 def test_soft_pairwise_accuracy_is_one_minus_the_mean_gap_of_p_values() -> None:
     human = np.array([[np.nan, 0.1, 0.7], [np.nan] * 3, [np.nan] * 3])
     human[1, 2] = 0.5
@@ -280,7 +320,11 @@ def test_soft_pairwise_accuracy_needs_whole_segments_and_two_systems() -> None:
     kept = [k for k in range(20) if k not in {4, 5}]
     assert found.value == soft_pairwise_accuracy(human[:, kept], metric[:, kept]).value
     assert np.isnan(soft_pairwise_accuracy(human[:1], metric[:1]).value)
-    human[1] = np.nan
+    human[1] = np.nan  # a system that nobody judged takes no part
+    without = soft_pairwise_accuracy(human[[0, 2]], metric[[0, 2]])
+    assert soft_pairwise_accuracy(human, metric) == without
+    assert np.isnan(soft_pairwise_accuracy(np.full((3, 20), np.nan), metric).value)
+    human[0, :10], human[2, 10:] = np.nan, np.nan  # no segment in common
     assert soft_pairwise_accuracy(human, metric)[1:] == (0, 20)
     with pytest.raises(InputError, match="expected the same"):
         soft_pairwise_accuracy(human, metric[:2])

@@ -6,7 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import Given
+from karat.cli.inputs import Given, given_set
 from karat.cli.show import show
 
 
@@ -16,6 +16,7 @@ from karat.cli.show import show
 @options.optional_references
 @options.as_text
 @options.evalset
+@options.reader
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -53,6 +54,8 @@ def command(
     optional_references: bool,
     as_text: bool,
     evalset: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
@@ -79,7 +82,8 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    given = Given(candidates, references, optional_references, as_text, evalset)
+    asked = given_set(evalset, read_as, reader_options)
+    given = Given(candidates, references, optional_references, as_text, asked)
     given.check(output)
     with Bar() as progress:
         systems, refs = given.open(progress)

@@ -9,21 +9,10 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
-_READ_AS = click.option(
-    "--read-as",
-    metavar="FORMAT",
-    help="The format of SET (default: found from its content); see karat data list.",
-)
-_OPTION = click.option(
-    "--option",
-    "given",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the format's reader, such as references=refB; repeat for several.",
-)
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 
 
@@ -43,21 +32,16 @@ def command(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def reader_options(given: tuple[str, ...]) -> dict[str, str]:
-    """`NAME=VALUE` as a reader takes it."""
-    for text in given:
-        if not text.partition("=")[0] or "=" not in text:
-            raise InputError(f"--option {text}: expected NAME=VALUE")
-    return {text.partition("=")[0]: text.partition("=")[2] for text in given}
-
-
 @command.command(name="check")
 @_SET
-@_READ_AS
-@_OPTION
+@options.reader
 @options.output
 def check(
-    name: str, read_as: str | None, given: tuple[str, ...], format: str, output: str | None
+    name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    format: str,
+    output: str | None,
 ) -> None:
     """Say what is in a set and what is wrong with it.
 
@@ -68,13 +52,13 @@ def check(
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.loading import read_evalset
+    from karat.evalset.loading import as_options, read_evalset
     from karat.evalset.reading import Reading
     from karat.report.evalsets import check_document
 
     check_beside(output, name)
     found = None
-    more: dict[str, Any] = reader_options(given)
+    more = as_options(reader_options)
     with Bar() as progress:
         reading = Reading(progress)
         try:
@@ -92,8 +76,7 @@ def check(
 @command.command(name="convert")
 @_SET
 @click.argument("target", metavar="DIR", type=click.Path())
-@_READ_AS
-@_OPTION
+@options.reader
 @click.option(
     "--format",
     "format",
@@ -103,7 +86,7 @@ def check(
     help="A folder of text files, or one file of JSON lines.",
 )
 def convert(
-    name: str, target: str, read_as: str | None, given: tuple[str, ...], format: str
+    name: str, target: str, read_as: str | None, reader_options: tuple[str, ...], format: str
 ) -> None:
     """Write a set as a folder, or as one file, that Karat reads.
 
@@ -113,13 +96,11 @@ def convert(
     karat data convert demo my-demo
     karat data convert demo demo.jsonl --format jsonl
     """
-    from karat.evalset.loading import load_evalset
     from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(target))
-    more: dict[str, Any] = reader_options(given)
     with Bar() as progress:
-        evalset = load_evalset(name, read_as, progress=progress, **more)
+        evalset = load_set(name, read_as, reader_options, progress)
         save_evalset(evalset, target, format)
     click.echo(f"{target}: {evalset!r}")
 
@@ -143,6 +124,7 @@ def list_known(format: str, output: str | None) -> None:
 
 @command.command(name="judges")
 @_SET
+@options.reader
 @options.dimensions
 @click.option(
     "--control",
@@ -154,6 +136,8 @@ def list_known(format: str, output: str | None) -> None:
 @options.output
 def judges(
     name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     dimensions: tuple[str, ...],
     controls: tuple[str, ...],
     format: str,
@@ -168,12 +152,11 @@ def judges(
     karat data judges demo
     karat data judges believability --dimension fluency --format json
     """
-    from karat.evalset.loading import load_evalset
     from karat.report.judging import judges_document
 
     check_beside(output, name)
     with Bar() as progress:
-        evalset = load_evalset(name, progress=progress)
+        evalset = load_set(name, read_as, reader_options, progress)
         document = judges_document(evalset, dimensions, controls, options.command_line())
     show(document, format, output)
 
@@ -181,6 +164,7 @@ def judges(
 @command.command(name="flood")
 @_SET
 @click.argument("folder", type=click.Path())
+@options.reader
 @click.option("-d", "--dimension", required=True, help="Whose ratings fall.")
 @click.option(
     "--system",
@@ -210,7 +194,13 @@ def judges(
     help="What flooded answers keep of their rating above the lower end of its scale.",
 )
 @options.seed
-def flood(name: str, folder: str, **settings: Any) -> None:
+def flood(
+    name: str,
+    folder: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    **settings: Any,
+) -> None:
     """Flood correct answers with sentences from elsewhere, and lower their ratings.
 
     Simulates a guideline that punishes what does not belong in an answer, as the second evaluation
@@ -222,13 +212,12 @@ def flood(name: str, folder: str, **settings: Any) -> None:
     """
     from karat.evalset.flooding import Flood
     from karat.evalset.flooding import flood as flooded
-    from karat.evalset.loading import load_evalset
     from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(folder))
     how = Flood(**{**settings, "systems": tuple(settings["systems"])})
     with Bar() as progress:
-        found = flooded(load_evalset(name, progress=progress), how)
+        found = flooded(load_set(name, read_as, reader_options, progress), how)
         save_evalset(found.evalset, folder)
     click.echo(
         f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded; they "

@@ -16,6 +16,7 @@ from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
 
 if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
     from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
@@ -75,6 +76,32 @@ def open_inputs(
     return systems, References(sources, optional)
 
 
+class GivenSet(NamedTuple):
+    """An evaluation set, and how it is read."""
+
+    name: str
+    read_as: str | None = None
+    options: Sequence[str] = ()
+
+
+def given_set(name: str | None, read_as: str | None, options: Sequence[str]) -> GivenSet | None:
+    """The set that `--set` names, if it does."""
+    if name is not None:
+        return GivenSet(name, read_as, options)
+    if read_as or options:
+        raise InputError("--read-as and --option say how a set is read: name it with --set")
+    return None
+
+
+def load_set(
+    name: str, read_as: str | None, options: Sequence[str], progress: Progress = silent
+) -> EvalSet:
+    """A set, read as the options say."""
+    from karat.evalset.loading import as_options, load_evalset
+
+    return load_evalset(name, read_as, progress=progress, **as_options(options))
+
+
 class Given(NamedTuple):
     """What `score` and `compare` are given: files with references, or a set, which has its own."""
 
@@ -82,7 +109,7 @@ class Given(NamedTuple):
     references: Sequence[str]
     optional: bool
     as_text: bool
-    evalset: str | None
+    evalset: GivenSet | None
 
     def check(self, output: str | None) -> None:
         """Refuse what does not go together, before anything is read."""
@@ -92,7 +119,7 @@ class Given(NamedTuple):
                     "--set brings its own references: leave -r, --optional-references and --as out"
                 )
             check_output(output)
-            check_beside(output, self.evalset)
+            check_beside(output, self.evalset.name)
             return
         if not self.candidates:
             context = click.get_current_context()
@@ -125,14 +152,15 @@ def _unnamed(candidates: Sequence[str]) -> list[str]:
 
 
 def open_set(
-    name: str, systems: Sequence[str], progress: Progress = silent
+    given: GivenSet, systems: Sequence[str], progress: Progress = silent
 ) -> tuple[dict[str, Segments], References]:
     """All systems of a set, or those that are named, and its references."""
-    from karat.evalset.loading import load_evalset
     from karat.text.references import VaryingReferences
     from karat.text.segments import Strings
 
-    found = load_evalset(name, progress=progress)
+    found = load_set(*given, progress)
+    for remark in found.remarks:
+        click.echo(f"karat: note: {given.name}: {remark}", err=True)
     if systems:
         found = found.select(systems=systems)
     outputs, references = found.texts()

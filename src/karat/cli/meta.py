@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(name="meta")
 @click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@options.reader
 @options.metrics
 @options.dimensions
 @click.option(
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
     "--reference",
     "references",
     multiple=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Use the N-th reference of each segment; repeat for several. Default: all.",
+    metavar="N|NAME",
+    help="Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
+    "repeat for several. Default: all that the set is read with.",
 )
 @options.normalise
 @options.over
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report",
     type=click.Path(),
-    help="Also write a page with charts, planes, reliability and where metric and humans part.",
+    help="Also write a page with charts, planes, reliability and the largest disagreements.",
 )
 @options.charts
 @options.output
@@ -91,8 +92,8 @@ def command(
     """Rank metrics by their agreement with human scores.
 
     SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
-    are turned so that more is better. Every statistic has a bootstrap interval; metrics of one rank
-    cannot be told apart.
+    are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the
+    same rank do not differ significantly.
 
     \b
     karat meta demo -m bleu -m chrf --dimension fluency
@@ -156,7 +157,15 @@ def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
         known = judged(scored, family, dimension, asked.normalise)
         if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
             try:
-                planes.append(fit_plane(known, dimension, seed=asked.seed, progress=progress))
+                fit = fit_plane(
+                    known,
+                    dimension,
+                    resamples=asked.resamples,
+                    over=asked.over,
+                    seed=asked.seed,
+                    progress=progress,
+                )
+                planes.append(fit)
             except InputError as error:  # constant human scores: the other parts still say so
                 without.append(f"No plane for {error}.")
         if len(lengths) > 1:
@@ -195,4 +204,21 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
     if name is None:
         raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
-    return Experiment(name, tuple(metrics), **{k: v for k, v in settings.items() if k in given})
+    asked = {k: v for k, v in settings.items() if k in given}
+    more = _references(asked)
+    return Experiment(name, tuple(metrics), **(asked | more))
+
+
+def _references(asked: dict[str, Any]) -> dict[str, Any]:
+    """Take `--reference` out: numbers are of the set's references, names are for its reader."""
+    chosen = asked.pop("references", ())
+    named = [text for text in chosen if not text.isdecimal()]
+    found: dict[str, Any] = {}
+    if named and len(named) < len(chosen):
+        raise InputError("--reference: name all references, or give the numbers of all")
+    if named:
+        options = asked.get("reader_options", ())
+        found["reader_options"] = (*options, f"references={','.join(named)}")
+    elif chosen:
+        found["references"] = tuple(int(text) for text in chosen)
+    return found

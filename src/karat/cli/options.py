@@ -65,6 +65,23 @@ def evalset(function: F) -> F:
     )(function)
 
 
+def reader(function: F) -> F:
+    """`--read-as` and `--option`: how an evaluation set is read."""
+    function = click.option(
+        "--option",
+        "reader_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the format's reader, such as pair=en-de or references=refB; repeat for "
+        "several.",
+    )(function)
+    return click.option(
+        "--read-as",
+        metavar="FORMAT",
+        help="The format of SET (default: found from its content); see karat data list.",
+    )(function)
+
+
 def references(function: F) -> F:
     """`-r REF`, once for each reference file."""
     return click.option(

@@ -10,6 +10,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
+from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 
@@ -36,6 +37,7 @@ def command(context: click.Context) -> None:
 
 @command.command(name="fit")
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.reader
 @options.dimensions
 @click.option("--task", help=_TASK + " With --guideline, shows what the paper predicts.")
 @click.option("--guideline", help=_GUIDELINE)
@@ -66,6 +68,8 @@ def command(context: click.Context) -> None:
 @options.threads
 def fit(
     name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     dimensions: tuple[str, ...],
     task: str | None,
     guideline: str | None,
@@ -93,7 +97,6 @@ def fit(
     karat plane fit ted-zhen --dimension accuracy --stem --stop
     karat plane fit my-set -o plane.html
     """
-    from karat.evalset.loading import load_evalset
     from karat.meta.plane_study import study_plane
     from karat.report.planes import plane_chart, plane_document
 
@@ -101,7 +104,7 @@ def fit(
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
-        evalset = load_evalset(name, progress=progress)
+        evalset = load_set(name, read_as, reader_options, progress)
         study = study_plane(
             evalset.without(*exclude) if exclude else evalset,
             metric,

@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import Given
+from karat.cli.inputs import Given, given_set
 from karat.cli.show import say, show
 from karat.errors import InputError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @options.optional_references
 @options.as_text
 @options.evalset
+@options.reader
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
@@ -42,6 +43,8 @@ def command(
     optional_references: bool,
     as_text: bool,
     evalset: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
     metrics: tuple[str, ...],
     segments: bool,
     bootstrap: int,
@@ -60,19 +63,21 @@ def command(
     karat score out.txt -r ref.txt
     karat score out.txt -r ref1.txt -r ref2.txt -m bleu -m chrf++ --bootstrap 1000
     karat score a.txt b.txt -r ref.txt -m rouge2:stem=porter-nltk --format json
-    karat score out.txt -r ref.txt -m bleu:eff=yes --segments --format tsv
+    karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
     from karat.report.scores import score_document, segment_document, with_form
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    given = Given(candidates, references, optional_references, as_text, evalset)
+    asked = given_set(evalset, read_as, reader_options)
+    given = Given(candidates, references, optional_references, as_text, asked)
     given.check(output)
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        show_signatures(chosen, given.number(), drawn(bootstrap, seed), form, format, output)
+        shown = list(dict.fromkeys(m.of_segments() for m in chosen)) if segments else chosen
+        show_signatures(shown, given.number(), drawn(bootstrap, seed), form, format, output)
         return
     with Bar() as progress:
         systems, refs = given.open(progress)

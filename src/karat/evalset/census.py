@@ -75,7 +75,7 @@ def count_references(evalset: EvalSet) -> ReferenceCount:
 
 def remarks(evalset: EvalSet) -> list[str]:
     """What is no error, and still good to know before numbers are believed."""
-    found = []
+    found = list(evalset.remarks)
     for count in count_dimensions(evalset):
         name = count.dimension.name
         if count.off_scale:

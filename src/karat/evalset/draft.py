@@ -31,8 +31,10 @@ class Draft:
         dimensions: Iterable[Dimension | str] = (),
         description: str = "",
         licence: str = "",
+        remarks: Sequence[str] = (),
     ) -> None:
         self.name, self.description, self.licence = name, description, licence
+        self.remarks = tuple(remarks)
         self.reading, self.where = reading, where
         self.segments = tuple(segments)
         self.groups = None if groups is None else tuple(groups)
@@ -180,6 +182,7 @@ class Draft:
             self.dimensions,
             self.description,
             self.licence,
+            self.remarks,
         )
 
     def _judgements(self) -> Judgements:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -145,6 +145,19 @@ KNOWN = {
         "paraphrases", "paraphrase-twitter/twitter.tsv", "7,159 candidates of 761 sources"
     ),
 }
+
+
+def as_options(given: Iterable[str]) -> dict[str, Any]:
+    """`NAME=VALUE` as a reader takes it."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"--option {text}: expected NAME=VALUE")
+        if name in found:
+            raise InputError(f"--option {text}: {name} is given twice")
+        found[name] = value
+    return found
 
 
 def load_evalset(

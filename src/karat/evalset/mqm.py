@@ -118,7 +118,7 @@ class _Rows:
         self._note(self.documents, segment, document, "document", place)
         self._note(self.outputs, (system, segment), _MARKS.sub("", target), "target", place)
         self.places.setdefault((system, segment), place)
-        weight = self._weight(severity, category)
+        weight = weight_of(severity, category, self.weights)
         if weight is None:
             self.reading.problem(place, f"no weight for severity {severity!r}: give one")
             return
@@ -133,11 +133,12 @@ class _Rows:
         if known.setdefault(key, text) != text:
             self.reading.problem(place, f"found another {what} than before for this segment")
 
-    def _weight(self, severity: str, category: str) -> float | None:
-        """That of the most specific name there is."""
-        parts = [severity, *category.split("/")]
-        for length in range(len(parts), 0, -1):
-            weight = self.weights.get("/".join(parts[:length]).lower())
-            if weight is not None:
-                return weight
-        return None
+
+def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
+    """Return the weight of the most specific name there is; names are in lower case."""
+    parts = [severity, *category.split("/")]
+    for length in range(len(parts), 0, -1):
+        weight = weights.get("/".join(parts[:length]).lower())
+        if weight is not None:
+            return weight
+    return None

@@ -35,6 +35,8 @@ class EvalSet:
     dimensions: Mapping[str, Dimension]
     description: str = ""
     licence: str = ""
+    remarks: tuple[str, ...] = ()
+    """What the reader chose where the data leave a choice; reports have it among their notes."""
 
     def __len__(self) -> int:
         return len(self.segments)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.evalset.loading import load_evalset
+from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.evalset.settings_file import toml_parser, toml_string
 from karat.meta.better import better
 from karat.meta.bootstrap import OVER, percentiles
 from karat.meta.levels import Agreement
 from karat.meta.scored import Scored, score_evalset
-from karat.meta.views import VIEWS, View, check_level, view
+from karat.meta.views import VIEWS, View, check_behind, check_level, view
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
@@ -58,6 +58,10 @@ class Experiment:
     level: float = 0.05
     """Metrics are told apart at p of at most this."""
     seed: int = SEED
+    read_as: str = ""
+    """The format of the set; found from its content if it is empty."""
+    reader_options: tuple[str, ...] = ()
+    """Options of the format's reader, as NAME=VALUE."""
 
     def __post_init__(self) -> None:
         _check_names("level", self.levels, VIEWS)
@@ -74,6 +78,9 @@ class Experiment:
             raise InputError("references are numbered from 1")
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
+        as_options(self.reader_options)
+        for name in self.statistics:
+            check_behind(statistic(name), self.levels)
         for name in ("dimensions", "levels", "statistics", "exclude", "references"):
             _check_once(name, getattr(self, name))
 
@@ -192,7 +199,9 @@ class MetaEvaluation:
 
 def prepare(experiment: Experiment, progress: Progress = silent) -> EvalSet:
     """The evaluation set of an experiment, with what it leaves out left out."""
-    return narrowed(load_evalset(experiment.evalset, progress=progress), experiment)
+    how = as_options(experiment.reader_options)
+    read_as = experiment.read_as or None
+    return narrowed(load_evalset(experiment.evalset, read_as, progress=progress, **how), experiment)
 
 
 def narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:

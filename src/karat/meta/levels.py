@@ -160,5 +160,5 @@ def _pooled(human: Floats, metric: Floats, by: Statistic | str) -> Agreement:
 def _grouped(human: Floats, metric: Floats, by: Statistic | str, what: str) -> Agreement:
     value, groups, left_out = _of_points(by).over(human, metric)
     points = int((~np.isnan(human)).sum())
-    why = "" if groups else f"no {what} has scores that differ"
+    why = "" if groups else f"in no {what} do both human and metric scores differ"
     return Agreement(value, points, groups, left_out, why)

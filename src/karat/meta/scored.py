@@ -45,9 +45,12 @@ class Scored:
         return tuple(self.rows)
 
     def segments(self, metric: Metric) -> Floats:
-        """Systems x segments: the score of every output, more being better, NaN if missing."""
+        """Systems x segments: the score of every output by `metric.of_segments()`.
+
+        More is better; a missing output has NaN.
+        """
         rows = self.rows[metric]
-        values = metric.measure(rows.reshape(-1, rows.shape[2]))["value"]
+        values = metric.of_segments().measure(rows.reshape(-1, rows.shape[2]))["value"]
         return np.where(self.present, metric.sign * values.reshape(self.present.shape), np.nan)
 
     def judged(self, human: Floats) -> Floats:

@@ -7,8 +7,9 @@ as a corpus score is; its human score is the mean of its segments' scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,29 @@ from karat.meta.scored import Scored, human_means
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.stats.correlation import Statistic, each_row
+from karat.stats.exchanged_corpora import ScoreSums
 
 Floats = NDArray[np.float64]
+
+
+OF_SYSTEMS = ("system", "system-mean")
+"""The levels whose points are systems."""
+
+
+class Behind(NamedTuple):
+    """What is known of the segments behind systems' scores."""
+
+    human: Floats
+    metrics: Mapping[Metric, Floats]
+    """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
+    corpus: bool = False
+    """Whether a system's score is that of its segments together, not their mean."""
+
+    def score(self, metric: Metric) -> ScoreSums | None:
+        """The function that scores sums of statistics, for corpus scores."""
+        if not self.corpus:
+            return None
+        return lambda sums: metric.sign * metric.measure(sums)["value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,44 +58,58 @@ class View:
     """A level of `levels`: how the matrices are correlated."""
     resample: Callable[[Statistic, str, int, int, Progress], Floats]
     """Statistic, over what, resamples, seed -> metrics x resamples."""
-    behind: tuple[Floats, Mapping[Metric, Floats]] | None = None
+    behind: Behind | None = None
     """Where points are systems: human and metric scores of the segments behind them."""
 
     def agreement(self, metric: Metric, by: Statistic) -> Agreement:
         """The statistic of one metric."""
         if by.behind is None:
             return level(self.at)(self.human, self.metrics[metric], by)
-        human, metrics = self._behind(by)
-        value = by.behind(human, metrics[metric])
-        why = "no two systems have all scores of some segment" if math.isnan(value) else ""
-        return Agreement(value, len(human), why=why)
+        behind = self._behind(by)
+        value = by.behind(behind.human, behind.metrics[metric], behind.score(metric))
+        systems = int((~np.isnan(behind.human)).any(axis=1).sum())
+        few = "fewer than 2 systems have human scores"
+        why = "no segment has the scores of all systems" if systems > 1 else few
+        return Agreement(value, systems, why=why if math.isnan(value) else "")
 
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """The statistic of all metrics in each resample: metrics x resamples."""
         if by.behind is None:
             return self.resample(by, over, n, seed, progress)
-        human, metrics = self._behind(by)
+        behind = self._behind(by)
+        human, metrics = behind.human, behind.metrics
         found = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
         for _, segments in drawn(human.shape, "segments", n, seed):
             for places in segments:
-                for k, metric in enumerate(metrics.values()):
-                    found[k, done] = by.behind(human[:, places], metric[:, places])
+                for k, (metric, values) in enumerate(metrics.items()):
+                    parts = human[:, places], values[:, places], behind.score(metric)
+                    found[k, done] = by.behind(*parts)
                 done += 1
                 progress(done, n, "resampling")
         return found
 
-    def _behind(self, by: Statistic) -> tuple[Floats, Mapping[Metric, Floats]]:
+    def _behind(self, by: Statistic) -> Behind:
         if self.behind is None:
-            raise InputError(f"{by.name} compares systems: choose the level system or system-mean")
+            raise InputError(_only_systems(by))
         return self.behind
+
+
+def _only_systems(by: Statistic) -> str:
+    return f"{by.name} compares systems: choose the level {' or '.join(OF_SYSTEMS)}"
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
     """The scores of an evaluation set at a level; outputs that are missing have neither score."""
     check_level(name, scored.evalset)
     return VIEWS[name][0](scored, scored.judged(human))
+
+
+def check_behind(by: Statistic, levels: Iterable[str]) -> None:
+    """Refuse a level at which a statistic has no segments behind its points."""
+    if by.behind is not None and not {*levels} <= {*OF_SYSTEMS}:
+        raise InputError(_only_systems(by))
 
 
 def check_level(name: str, evalset: EvalSet) -> None:
@@ -92,7 +128,9 @@ def _of_systems(scored: Scored, human: Floats) -> View:
     def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         return _corpus_draws(scored, human, by, over, n, seed, progress)
 
-    behind = human, {m: scored.segments(m) for m in scored.metrics}
+    cells = ~scored.present[:, :, None]
+    rows = {m: np.where(cells, np.nan, scored.rows[m]) for m in scored.metrics}
+    behind = Behind(human, rows, corpus=True)
     return View(human_means(human, everything).T, metrics, "segment", resample, behind)
 
 
@@ -134,12 +172,13 @@ def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
     def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
 
-    return View(human, metrics, at, resample, (human, metrics) if at == "system" else None)
+    behind = Behind(human, metrics) if at == "system" else None
+    return View(human, metrics, at, resample, behind)
 
 
 def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
     def make(scored: Scored, human: Floats) -> View:
-        return _matrices(human, {m: scored.segments(m) for m in scored.metrics}, at)
+        return _matrices(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
 
     return make
 

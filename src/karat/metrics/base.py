@@ -101,6 +101,10 @@ class Metric(ABC):
         """The n-gram matches it will ask for, so that metrics can share them."""
         return iter(())
 
+    def of_segments(self) -> Metric:
+        """Return the metric that scores single segments; most often this one."""
+        return self
+
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """What a reader of this score should know."""
         return ()
@@ -227,13 +231,13 @@ class Metric(ABC):
         threads: int | None = None,
         progress: Progress = silent,
     ) -> NDArray[np.float64]:
-        """The score of every segment."""
+        """The score of every segment, by `of_segments()`."""
         import numpy as np
 
-        parts = self._collect(
-            candidates, references, lambda m, rows: m.measure(rows)["value"], threads, progress
-        )[0]
-        return np.concatenate(parts)
+        def reduce(m: Metric, rows: NDArray[Any]) -> NDArray[np.float64]:
+            return m.of_segments().measure(rows)["value"]
+
+        return np.concatenate(self._collect(candidates, references, reduce, threads, progress)[0])
 
     def _collect(
         self,

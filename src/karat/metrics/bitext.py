@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat import _kernel
 from karat.metrics.edits import Alignment, edit_operations
@@ -21,6 +21,9 @@ from karat.text.references import one_or_several
 from karat.text.segments import Strings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from karat.metrics.matching import GTM
 
 
@@ -83,7 +86,9 @@ class Explanation:
     proven: bool
     """Whether no matching has a larger size."""
     bound: float
-    """No matching has a larger size than this; infinite if nothing is known (greedy)."""
+    """No matching has a larger size than this."""
+    largest: float
+    """The size of the largest matching that is known; the greedy search may have missed it."""
 
     @property
     def columns(self) -> int:
@@ -151,6 +156,19 @@ class Explanation:
 
 
 _BARRIER = -1  # no word has this id
+_ROUNDING = 1e-12
+CHECKED = 5_000_000
+"""Steps of the exact search that looks for a larger matching than the greedy one."""
+
+
+_Grid: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], float]"
+"""Ids of both sides, where references begin, and the exponent."""
+
+
+class _Certificate(NamedTuple):
+    proven: bool
+    bound: float
+    largest: float
 
 
 def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
@@ -161,12 +179,10 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     lexicon = Lexicon()
     mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
     theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)
-    runs, counted, total, size, bound, proven, cap = _kernel.gtm_runs(
-        mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e, metric.exact, metric.budget
-    )
-    # Nothing exceeds the cap, whatever the search: sum length^e <= (sum length)^e <= cap^e.
-    proven = proven or size >= cap or not runs.size
-    known = metric.exact or metric.e == 1 or proven
+    grid = mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e
+    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget)
+    runs, counted, total, size, _, _, cap = found
+    proven, bound, largest = _certificate(metric, grid, found)
     row = [size, len(mine.words[0]), len(theirs.ids.ids) / len(texts), bound, 1.0, float(proven)]
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
     return Explanation(
@@ -183,8 +199,26 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
         recall=score.parts["recall"],
         value=score.value,
         proven=proven,
-        bound=(size if proven else bound) if known else float("inf"),
+        bound=bound,
+        largest=largest,
     )
+
+
+def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certificate:
+    """Return whether a matching is the maximum, a bound for it, and the largest size known.
+
+    A greedy matching is compared with what the exact search finds in a smaller budget.
+    """
+    *_, size, bound, proven, cap = found
+    if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
+        return _Certificate(True, size, size)
+    largest = size
+    if not metric.exact:
+        sure = _kernel.gtm_runs(*grid, exact=True, budget=min(metric.budget, CHECKED))
+        *_, largest, bound, proven, _ = sure
+        largest = max(size, largest)
+        proven = proven and largest - size <= _ROUNDING * size
+    return _Certificate(proven, size if proven else min(bound, cap), size if proven else largest)
 
 
 def _blocks(runs: list[list[int]], counted: list[float], starts: list[int]) -> tuple[Block, ...]:

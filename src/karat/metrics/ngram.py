@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -148,7 +148,12 @@ class BLEU(Metric):
     smooth_value: float | None = setting(
         None, "for floor (default 0.1) and add-k (default 1)", kind=float, low=0, high=1e9
     )
-    eff: bool = setting(False, "leave out orders longer than the text (for segment scores)")
+    eff: bool | None = setting(
+        None,
+        "leave out orders longer than the text; auto: for segment scores, not for corpus scores",
+        kind=bool,
+        unset="auto",
+    )
 
     @property
     def recipe(self) -> Recipe:
@@ -162,7 +167,16 @@ class BLEU(Metric):
         return default if default is None or self.smooth_value is None else self.smooth_value
 
     def _full(self, name: str) -> str:
+        if name == "eff":
+            return to_text(bool(self.eff))
         return _full_smooth_value(self) if name == "smooth_value" else super()._full(name)
+
+    def of_segments(self) -> BLEU:
+        """Return the variant with effective order, unless `eff` was set: most segments are short.
+
+        sacreBLEU's sentence BLEU, and so WMT's, is this variant.
+        """
+        return replace(self, eff=True) if self.eff is None else self
 
     def columns(self) -> tuple[str, ...]:
         orders = range(1, self.n + 1)

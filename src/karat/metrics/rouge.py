@@ -86,9 +86,14 @@ class _Rouge(Metric):
         if row[1] or row[2] or self.tok != "rouge":
             return ()
         return (
-            "no word matched; the tokeniser rouge knows a-z and 0-9 only, so for other scripts use "
-            "tok=intl, tok=zh or tok=char",
+            f"no {self._unit} matched; the tokeniser rouge knows a-z and 0-9 only, so for other "
+            "scripts use tok=intl, tok=zh or tok=char",
         )
+
+    @property
+    def _unit(self) -> str:
+        """What is matched."""
+        return "word"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         import numpy as np
@@ -108,6 +113,10 @@ class RougeN(_Rouge):
 
     def _head(self) -> str:
         return f"rouge{self.n}"
+
+    @property
+    def _unit(self) -> str:
+        return "word" if self.n == 1 else f"n-gram of {self.n} words"
 
     @classmethod
     def settings(cls) -> list[Field[Any]]:

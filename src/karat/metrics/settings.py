@@ -23,8 +23,12 @@ def setting(
     low: float = -math.inf,
     high: float = math.inf,
     above: float = -math.inf,
+    unset: str = "none",
 ) -> Any:
-    """A field of a metric: what it means, and what it may be (low <= value <= high, > above)."""
+    """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
+
+    `unset` is the text of None, where that is the default.
+    """
     metadata = {
         "help": help,
         "kind": kind or type(default),
@@ -32,6 +36,7 @@ def setting(
         "low": low,
         "high": high,
         "above": above,
+        "unset": unset,
     }
     return field(default=default, metadata=metadata)
 
@@ -114,7 +119,7 @@ def to_text(value: Any) -> str:
 def from_text(text: str, f: Field[Any]) -> Any:
     """The value that `to_text` wrote; raises ValueError if it is none."""
     kind = f.metadata["kind"]
-    if text == "none" and f.default is None:
+    if f.default is None and text.lower() == f.metadata["unset"]:
         return None
     if kind is bool:
         return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]

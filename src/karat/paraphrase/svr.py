@@ -122,7 +122,8 @@ def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
     """exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
     squares = (np.square(some).sum(axis=1) for some in (rows, vectors))
     distance = np.add.outer(*squares) - 2 * product(rows, vectors.T)
-    return quick_exp(-gamma * np.maximum(distance, 0.0))
+    found: Floats = quick_exp(-gamma * np.maximum(distance, 0.0))
+    return found
 
 
 def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:

@@ -73,7 +73,7 @@ def _scale(cls: type[Metric]) -> str:
 def _row(f: Field[Any]) -> dict[str, Cell]:
     return {
         "setting": f.name,
-        "default": to_text(f.default),
+        "default": f.metadata["unset"] if f.default is None else to_text(f.default),
         "meaning": f.metadata["help"],
         "values": _values(f),
     }
@@ -86,7 +86,7 @@ def _values(f: Field[Any]) -> str:
     if choices is not None:
         return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
     if kind is bool:
-        return "yes, no"
+        return "yes, no" if f.default is not None else f"{f.metadata['unset']}, yes, no"
     return _range(f) if kind in (int, float) else ""
 
 

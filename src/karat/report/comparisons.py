@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison
 from karat.metrics.base import Metric
 from karat.report.charts import histogram, interval_chart
-from karat.report.scores import HIGH, LOW, METRIC, SCORE, SYSTEM, decimals, emphasis, signatures
+from karat.report.scores import (
+    HIGH,
+    LOW,
+    METRIC,
+    SCORE,
+    SYSTEM,
+    decimals,
+    emphasis,
+    segment_signatures,
+    signatures,
+)
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Table
 
 if TYPE_CHECKING:
@@ -91,6 +101,7 @@ def comparison_document(
 ) -> Document:
     """The whole comparison."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
+    corpus = signatures(comparison.rows)
     tables = [_table(comparison)]
     if examples:
         tables.append(_example_table(comparison, metrics[0], examples))
@@ -98,7 +109,7 @@ def comparison_document(
         title=f"Comparison with {comparison.baseline}",
         blocks=(*tables, *_figures(comparison, metrics)),
         command=command,
-        signatures=signatures(comparison.rows),
+        signatures={**corpus, **segment_signatures(comparison), **corpus},
         notes=_notes(comparison),
     )
 
@@ -136,14 +147,21 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     return (
         f"Intervals: 95%, from {comparison.resamples:,} bootstrap resamples. p: {test} against "
         f"{comparison.baseline}, {comparison.trials:,} trials, all metrics and systems on the same "
-        f"draws. Wins, losses and ties count segments.",
+        f"draws. Wins, losses and ties count segments{_other_names(comparison)}.",
         *seen,
     )
 
 
+def _other_names(comparison: Comparison) -> str:
+    """Which metrics score segments where those of the corpus do not."""
+    metrics = dict.fromkeys(row.metric for row in comparison.rows)
+    others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
+    return f", where {' and '.join(others)}" if others else ""
+
+
 def _example_table(comparison: Comparison, metric: Metric, examples: Sequence[Example]) -> Table:
     rows = tuple(_example_cells(example, metric, comparison.baseline) for example in examples)
-    title = f"Segments that differ most from {comparison.baseline} by {metric}"
+    title = f"Segments that differ most from {comparison.baseline} by {metric.of_segments()}"
     return Table("segments", title, _DIFFERENCES, rows, group="system")
 
 
@@ -179,13 +197,13 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
 
 def _histograms(comparison: Comparison, metric: Metric) -> list[Figure]:
     """How each system's segments differ from the baseline's, by the first metric."""
-    base = comparison.values[comparison.baseline, metric]
+    base = comparison.segment_scores(comparison.baseline, metric)
     figures = []
     for system in dict.fromkeys(row.system for row in comparison.rows):
         if system == comparison.baseline:
             continue
-        gaps = (comparison.values[system, metric] - base).tolist()
+        gaps = (comparison.segment_scores(system, metric) - base).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
-        svg = histogram(gaps, title=title, axis=f"difference in {metric}", marker=0.0)
+        svg = histogram(gaps, title=title, axis=f"difference in {metric.of_segments()}", marker=0.0)
         figures.append(Figure(title, svg))
     return figures

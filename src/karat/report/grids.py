@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -108,9 +107,11 @@ def caption(found: Explanation) -> str:
 def _certificate(found: Explanation) -> str:
     if found.proven:
         return "No matching is larger."
-    if math.isinf(found.bound):
-        return "Found by the greedy search: a larger matching may exist."
-    return f"The largest matching has at most the size {brief(found.bound)}."
+    most = f"has at most the size {brief(found.bound)}"
+    if found.largest > found.size:
+        larger = f"The greedy search missed a matching of the size {brief(found.largest)}"
+        return f"{larger}; search=exact finds it."
+    return f"A larger matching may exist: the largest {most}."
 
 
 def _counts(edits: Alignment) -> str:
@@ -147,7 +148,7 @@ def _row(one: Shown) -> dict[str, Cell]:
         "hits": found.hit_count,
         "runs": len(found.blocks),
         "proven": found.proven,
-        "bound": None if math.isinf(found.bound) else found.bound,
+        "bound": found.bound,
     }
 
 

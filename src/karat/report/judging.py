@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Table
@@ -31,7 +31,10 @@ _JUDGES = (
     Column("mean", "Mean", 2, align="right"),
     Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
     Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
+    Column("shared", "Shared", align="right", readers="programs"),
     Column("flagged", "Flagged", readers="programs"),
+    Column("comparable", "Comparable", readers="programs"),
+    Column("identical", "Identical to", readers="programs"),
     Column("note", "", wrap=True),
 )
 
@@ -47,8 +50,6 @@ def judges_document(
         overall, each = _dimension(given, name)
         rows.append(overall)
         judges += each
-    flagged = sum(bool(row["flagged"]) for row in judges)
-    who = len({row["judge"] for row in judges})
     return Document(
         title=f"The judges of {evalset.name}",
         blocks=(
@@ -57,11 +58,28 @@ def judges_document(
         ),
         command=command,
         signatures={},
-        notes=(
-            f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows; no judge "
-            "was left out." + (f" Left out as controls: {', '.join(out)}." if out else ""),
-        ),
+        notes=tuple(_notes(judges, out)),
     )
+
+
+def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterator[str]:
+    flagged, apart = (
+        sum(row[key] is wanted for row in judges)
+        for key, wanted in (("flagged", True), ("comparable", False))
+    )
+    who = len({row["judge"] for row in judges})
+    left = f" Left out as controls: {', '.join(controls)}." if controls else ""
+    yield (
+        f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows; no judge "
+        f"was left out.{left}"
+    )
+    if apart:
+        yield f"No overlap in {apart} of {len(judges)} rows: these judges cannot be compared."
+    if any(row["identical"] for row in judges):
+        yield (
+            "Identical judges gave equal values to everything they share, more of it than judges "
+            "of a kappa of 0.8 do by chance (p < 0.001)."
+        )
 
 
 def _dimension(evalset: EvalSet, name: str) -> tuple[dict[str, Cell], list[dict[str, Cell]]]:
@@ -107,9 +125,19 @@ def _judge(dimension: str, table: JudgeTable, k: int, one: Standing) -> dict[str
         "mean": float(given.mean()),
         "sd": float(given.std(ddof=1)) if len(given) > 1 else math.nan,
         "r": one.r,
-        "note": f"stands apart: {one.why}" if one.flagged else one.why,
+        "note": standing_note(one),
+        "shared": one.n,
         "flagged": one.flagged,
+        "comparable": one.comparable,
+        "identical": ", ".join(map(str, one.identical)) or None,
     }
+
+
+def standing_note(one: Standing) -> str:
+    """Return what is to be said of a judge beside the others; most often nothing."""
+    same = f"identical to {' and '.join(map(str, one.identical))}: counted as one judge"
+    why = f"stands apart: {one.why}" if one.flagged else one.why
+    return "; ".join(filter(None, (same if one.identical else "", why)))
 
 
 def _mean(values: Iterable[float]) -> float:

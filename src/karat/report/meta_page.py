@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from karat.report.cells import several
 from karat.report.chart_models import Chart, Curve, Curves, Knot, Line, Point, Scatter
 from karat.report.figures import chart_figure
 from karat.report.grids import grid_figures
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_SCATTERS = 12
-_SIGNED = ("pearson", "spearman", "tau-b", "tau-c")
 _APART = (
     Column("dimension", "Dimension", readers="programs"),
     Column("heading", "What", readers="people"),
@@ -55,7 +55,7 @@ class Extras(NamedTuple):
     reliability: Sequence[tuple[str, Sequence[Reliability]]] = ()
     """By dimension."""
     examples: int = 3
-    """Outputs on which metric and humans part, for each dimension and direction."""
+    """Outputs on which metric and humans disagree most, for each dimension and direction."""
     without: Sequence[str] = ()
     """Why a dimension has no plane."""
 
@@ -118,21 +118,25 @@ def _systems(result: MetaEvaluation) -> Table:
         for row, ends in zip(rows, values.T.tolist(), strict=True):
             row |= {f"{key}{end}": x for end, x in zip(_ENDS, ends, strict=True)}
             row[f"{key}_shown"] = _shown(ends, digits)
-    note = (
-        f"In brackets: 95% intervals from {_RESAMPLES:,} bootstrap resamples of segments. Human "
-        "scores are turned so that more is better; metrics are on their own scales, on all outputs."
+    resamples = several(result.experiment.resamples, "bootstrap resample")
+    intervals = f"In brackets: 95% intervals from {resamples} of segments."
+    scales = (
+        "Human scores are turned so that more is better; metrics are on their own scales, on all "
+        "outputs."
     )
-    return Table("systems", "Systems", tuple(columns), tuple(rows), notes=(note,))
+    notes = (intervals, scales) if result.experiment.resamples else (scales,)
+    return Table("systems", "Systems", tuple(columns), tuple(rows), notes=(" ".join(notes),))
 
 
 _ENDS = ("", "_low", "_high")
-_RESAMPLES = 1000
 _Given = tuple[str, str, "Floats", int]
 
 
 def _shown(ends: Sequence[float], digits: int) -> Cell:
     value, low, high = (f"{x:.{digits}f}" for x in ends)
-    return None if math.isnan(ends[0]) else f"{value} [{low}, {high}]"
+    if math.isnan(ends[0]):
+        return None
+    return value if math.isnan(ends[1]) else f"{value} [{low}, {high}]"
 
 
 def _columns_of_people(result: MetaEvaluation) -> Iterator[_Given]:
@@ -159,7 +163,7 @@ def _drawn(result: MetaEvaluation) -> Floats:
 
     n = len(result.evalset)
     rng = np.random.default_rng(result.experiment.seed)
-    drawn = _kernel.tally(rng.integers(0, n, size=(_RESAMPLES, n)), n)
+    drawn = _kernel.tally(rng.integers(0, n, size=(result.experiment.resamples, n)), n)
     return np.vstack([np.ones((1, n)), drawn])
 
 
@@ -173,46 +177,36 @@ def _with_ends(values: Floats) -> Floats:
     return np.vstack([values[:1], ends])
 
 
-def _means(result: MetaEvaluation, dimension: str) -> Floats:
-    import numpy as np
-
-    from karat.meta.scored import human_means
-
-    human = result.evalset.human(dimension, result.experiment.normalise)
-    found: Floats = human_means(human, np.ones((1, human.shape[1])))[0]
-    return found
-
-
-def _corpus(result: MetaEvaluation, metric: Metric) -> Floats:
-    import numpy as np
-
-    present = result.scored.present
-    found: Floats = result.scored.corpus(metric, np.ones((1, present.shape[1])), present)[0]
-    return found
-
-
 # -------------------------------------------------------------------------------------- charts
 
 
 def _scatters(result: MetaEvaluation) -> Iterator[Scatter]:
-    """Human against metric scores of systems, a chart for each dimension and metric."""
+    """Human against metric scores of systems, a chart for each dimension and metric.
+
+    The points are those of the level of systems: judged outputs, more being better on both axes.
+    """
+    from karat.meta.views import view
+
     names = list(result.evalset.systems)
     pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
     for dimension, metric in pairs[:MOST_SCATTERS]:
-        people, machine = _means(result, dimension), metric.sign * _corpus(result, metric)
-        points = [
-            Point(float(x), float(y), name)
-            for x, y, name in zip(machine, people, names, strict=True)
-        ]
+        human = result.evalset.human(dimension, result.experiment.normalise)
+        seen = view("system", result.scored, human)
+        people, machine = seen.human[:, 0].tolist(), seen.metrics[metric][:, 0].tolist()
+        points = [Point(*point) for point in zip(machine, people, names, strict=True)]
         yield Scatter(
             f"{dimension} and {metric}",
-            str(metric),
+            str(metric) if metric.sign > 0 else f"-{metric}",
             dimension,
             points,
             line=_line(points),
             note=_said(result, dimension, metric),
-            caption="One point a system.",
+            caption=f"One point a system, on its judged outputs.{_negated(metric)}",
         )
+
+
+def _negated(metric: Metric) -> str:
+    return "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
 
 
 def _line(points: Sequence[Point]) -> Line | None:
@@ -234,14 +228,11 @@ def _said(result: MetaEvaluation, dimension: str, metric: Metric) -> str:
     for row in result.rows:
         if (row.dimension, row.level, row.metric) == (dimension, "system", metric):
             value = row.agreement.value
-            # The chart has the metric on its own scale; only these change sign with it.
-            sign = metric.sign if row.statistic in _SIGNED else 1
             if math.isnan(value):
                 return f"{row.statistic} undefined"
             if math.isnan(row.low):
-                return f"{row.statistic} {sign * value:.2f}"
-            ends = sorted((sign * row.low, sign * row.high))
-            return f"{row.statistic} {sign * value:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
+                return f"{row.statistic} {value:.2f}"
+            return f"{row.statistic} {value:.2f} [{row.low:.2f}, {row.high:.2f}]"
     return ""
 
 
@@ -262,7 +253,7 @@ def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
     )
 
 
-# ------------------------------------------------------------- where metric and humans part
+# --------------------------------------------------------------------- largest disagreements
 
 
 class _Part(NamedTuple):
@@ -283,14 +274,25 @@ def _apart(result: MetaEvaluation, dimension: str, count: int) -> list[_Part]:
     metric = result.scored.metrics[0]
     human = result.evalset.human(dimension, result.experiment.normalise)
     score = result.scored.segments(metric)
-    gaps = _percentiles(score, human) - _percentiles(human, score)
-    known = np.argwhere(~np.isnan(gaps))
-    order = sorted(known.tolist(), key=lambda at: -gaps[at[0], at[1]])
-    chosen = [*order[:count], *order[::-1][:count]] if len(order) >= 2 * count else order
+    by_metric, by_people = _percentiles(score, human), _percentiles(human, score)
+    if not (_differ(by_metric) and _differ(by_people)):
+        return []  # equal scores rank nothing
+    gaps = by_metric - by_people
+    chosen: list[list[int]] = []
+    for sign in (1, -1):
+        found = np.argwhere(sign * gaps > 0)  # a NaN is not
+        chosen += sorted(found.tolist(), key=lambda at: -abs(gaps[at[0], at[1]]))[:count]
     return [
         _Part(dimension, i, j, float(human[i, j]), float(score[i, j]), float(gaps[i, j]))
         for i, j in chosen
     ]
+
+
+def _differ(percentiles: Floats) -> bool:
+    import numpy as np
+
+    known = percentiles[~np.isnan(percentiles)]
+    return bool((known != known[:1]).any())
 
 
 def _percentiles(scores: Floats, beside: Floats) -> Floats:
@@ -312,7 +314,7 @@ def _name(result: MetaEvaluation, one: _Part) -> str:
 
 def _apart_table(result: MetaEvaluation, parts: Sequence[_Part]) -> Table:
     metric = result.scored.metrics[0]
-    title = f"Where {metric} and the humans part"
+    title = f"Largest disagreements between {metric.of_segments()} and human scores"
     rows = tuple(_part_row(result, one) for one in parts)
     return Table("disagreements", title, _APART, rows, group="heading")
 
@@ -322,10 +324,10 @@ def _part_row(result: MetaEvaluation, one: _Part) -> dict[str, Cell]:
     system = list(evalset.systems)[one.system]
     output = evalset.systems[system][one.segment] or ""
     reference = evalset.references[one.segment][0]
-    liked = "the metric likes it, the humans do not" if one.gap > 0 else "the other way round"
+    higher = "ranked higher by the metric" if one.gap > 0 else "ranked higher by the humans"
     return {
         "dimension": one.dimension,
-        "heading": f"{one.dimension}: {liked}",
+        "heading": f"{one.dimension}: {higher}",
         "system": system,
         "segment": evalset.segments[one.segment],
         "human": Decimals(one.human, 2),

@@ -11,13 +11,19 @@ from karat.report.table import Cell, Column, Document, Table
 
 if TYPE_CHECKING:
     from karat.meta.experiment import MetaEvaluation, MetaRow
+    from karat.metrics.base import Metric
 
 _ROWS = (
     Column("heading", "Heading", readers="people"),
     Column("dimension", "Dimension", readers="programs"),
     Column("level", "Level", readers="programs"),
     Column("statistic", "Statistic", readers="programs"),
-    Column("rank", "Rank", align="right", help="Metrics of one rank cannot be told apart."),
+    Column(
+        "rank",
+        "Rank",
+        align="right",
+        help="Metrics with the same rank do not differ significantly.",
+    ),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column(
         "value", "Value", 3, align="right", help="The statistic; more is better (less for rmse)."
@@ -47,14 +53,25 @@ def meta_document(result: MetaEvaluation, command: str) -> Document:
         title=f"Metrics and humans on {result.evalset.name}",
         blocks=(meta_table(result), _tests(result)),
         command=command,
-        signatures={str(m): result.scored.signature(m) for m in result.scored.metrics},
+        signatures={str(m): result.scored.signature(m) for m in _shown(result)},
         notes=notes(result),
     )
 
 
+def _shown(result: MetaEvaluation) -> dict[Metric, None]:
+    """The metrics of all rows; some score segments under another name."""
+    return dict.fromkeys(m for of in result.scored.metrics for m in _variants(result, of))
+
+
+def _variants(result: MetaEvaluation, of: Metric) -> list[Metric]:
+    used = {row.metric for row in result.rows}
+    return [m for m in dict.fromkeys((of, of.of_segments())) if m in used]
+
+
 def meta_table(result: MetaEvaluation) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
-    rows = [_row(row) for row in result.rows]
+    headings = _headings(result.rows)
+    rows = [_row(row, headings[_place(row)]) for row in result.rows]
     if not any(row["note"] for row in rows):
         for row in rows:
             del row["note"]
@@ -62,10 +79,10 @@ def meta_table(result: MetaEvaluation) -> Table:
     return Table("rows", "Agreement with human scores", columns, tuple(rows), group="heading")
 
 
-def _row(row: MetaRow) -> dict[str, Cell]:
+def _row(row: MetaRow, heading: str) -> dict[str, Cell]:
     found = row.agreement
     return {
-        "heading": heading(row),
+        "heading": heading,
         "dimension": row.dimension,
         "level": row.level,
         "statistic": row.statistic,
@@ -82,13 +99,28 @@ def _row(row: MetaRow) -> dict[str, Cell]:
     }
 
 
-def heading(row: MetaRow) -> str:
-    """What a row is about, in a few words."""
-    found = row.agreement
-    groups = found.groups + found.left_out
-    over = f", {groups:,} groups" if groups > 1 else ""
-    points = f"{found.points:,} point{'s' * (found.points != 1)}"
-    return f"{row.dimension}, {row.level}, {row.statistic}: {points}{over}"
+def _place(row: MetaRow) -> tuple[str, str, str]:
+    return row.dimension, row.level, row.statistic
+
+
+def _headings(rows: Sequence[MetaRow]) -> dict[tuple[str, str, str], str]:
+    """What the rows of each place are about: points, and how many groups count of how many."""
+    found: dict[tuple[str, str, str], list[MetaRow]] = {}
+    for row in rows:
+        found.setdefault(_place(row), []).append(row)
+    return {place: f"{', '.join(place)}: {_counts(mine)}" for place, mine in found.items()}
+
+
+def _counts(rows: Sequence[MetaRow]) -> str:
+    first = rows[0].agreement
+    total = first.groups + first.left_out
+    points = several(first.points, "point")
+    if total < 2:
+        return points
+    used = [row.agreement.groups for row in rows]
+    low, high = min(used), max(used)
+    some = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
+    return f"{points}, {some if low < total else ''}{total:,} groups"
 
 
 def _note(row: MetaRow) -> str:
@@ -120,7 +152,7 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
     from karat.stats.correlation import statistic
     from karat.stats.exchanges import MOST_EXACT
 
-    asked, evalset = result.experiment, result.evalset
+    asked = result.experiment
     found = []
     if asked.resamples:
         over = "systems and segments" if asked.over == "both" else asked.over
@@ -141,9 +173,35 @@ def notes(result: MetaEvaluation) -> tuple[str, ...]:
     untested = [name for name in asked.statistics if not statistic(name).tested]
     if asked.trials and len(asked.metrics) > 1 and untested:
         found.append(f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it.")
-    if len(evalset.systems) < 10 and any(level.startswith("system") for level in asked.levels):
+    if any(row.agreement.left_out for row in result.rows):
         found.append(
-            f"{len(evalset.systems)} systems are few: at the level of systems almost any order of "
-            "metrics may be chance."
+            "Groups: the mean is over those in which the statistic is defined; where all scores of "
+            "humans or metric are equal, it is not."
         )
-    return tuple(found)
+    return (*found, *_turned(result), *_few(result), *result.evalset.remarks)
+
+
+def _turned(result: MetaEvaluation) -> list[str]:
+    """State the one convention of signs, where a metric has the other."""
+    rates = [str(m) for m in result.scored.metrics if m.sign < 0]
+    if not rates:
+        return []
+    return [
+        f"Signs: {' and '.join(rates)} {'is' if len(rates) == 1 else 'are'} lower for better "
+        "outputs and negated here, so that a positive correlation is agreement for every metric."
+    ]
+
+
+ENOUGH_SYSTEMS = 10
+
+
+def _few(result: MetaEvaluation) -> list[str]:
+    """A warning where few systems were compared as systems."""
+    rows = [row for row in result.rows if row.level.startswith("system")]
+    fewest = min((row.agreement.points for row in rows), default=ENOUGH_SYSTEMS)
+    if fewest >= ENOUGH_SYSTEMS:
+        return []
+    return [
+        f"{several(fewest, 'system')} {'is' if fewest == 1 else 'are'} few: at the level of "
+        "systems almost any order of metrics may be chance."
+    ]

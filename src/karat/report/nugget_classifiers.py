@@ -141,8 +141,9 @@ def _contest(found: Nuggeteer) -> str:
     other = found.beside
     if other is None or found.agreement is None or other.agreement is None:
         return "auto: there are too few judgements of different runs for a contest of classifiers."
+    mine, theirs = found.agreement.f, other.agreement.f
+    chosen = "so the former guesses" if mine > theirs else "they are equal, and the former guesses"
     return (
         f"auto: on judged runs that it had not seen, {_NAMES[found.classifier]} classifier has F "
-        f"{found.agreement.f:.3f}, {_NAMES[other.classifier]} {other.agreement.f:.3f}; so the "
-        "former guesses."
+        f"{mine:.3f}, {_NAMES[other.classifier]} {theirs:.3f}; {chosen}."
     )

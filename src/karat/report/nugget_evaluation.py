@@ -214,10 +214,17 @@ def _known(found: Evaluation) -> list[str]:
 
 
 def _chosen(found: Evaluation) -> str:
-    """Which classifier has the better F; the paper's is the best of 24 settings."""
-    if found.winner == "calibrated":
+    """Which classifier has the best F, or which share it."""
+    model, likely = found.likeliest
+    ways = {"best of 24 settings": found.best.agreement.f}
+    if likely is not None:
+        ways[f"threshold model {model.name}"] = likely.f
+    calibrated, paper = found.calibrated.agreement.f, max(ways.values())
+    if calibrated > paper:
         return "the calibrated classifier"
-    return "the paper's classifier, best of 24 settings"
+    best = " or ".join(way for way, f in ways.items() if f == paper)
+    named = f"the paper's classifier, {best}"
+    return named if paper > calibrated else f"none; the calibrated one and {named}, have the same F"
 
 
 def _over_runs(baseline: Baseline) -> dict[str, Cell]:

@@ -185,7 +185,7 @@ def plane_document(study: PlaneStudy, command: str) -> Document:
     notes = [note for fit in fits for note in plane_notes(fit)]
     notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
     notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
-    notes += _few(fits)
+    notes += [*_few(fits), *study.evalset.remarks]
     return Document(
         title=f"The plane of {study.evalset.name}",
         blocks=(*blocks, _rows(fits, region)),
@@ -200,19 +200,25 @@ def plane_notes(fit: PlaneFit) -> list[str]:
     from karat.meta.plane import BLEU_CELL
 
     bleu = fit.at(BLEU_CELL, fit.q2)
-    words = (
-        "so picking pays here, as far as these systems tell"
-        if fit.picking > bleu or math.isnan(bleu)
-        else "so picking does not pay here: stay with BLEU's point or the paper's prediction"
-    )
     drawn = f"{fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}"
     return [
         f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
         f"{fit.judgements:,} judged outputs. {_picked(fit)}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
-        f"{_percent(fit.picking)} of the variance, BLEU's point {_percent(bleu)}, {words}."
-        + (f" Intervals: {drawn}." if fit.resamples else ""),
+        f"{_percent(fit.picking)} of the variance, BLEU's point {_percent(bleu)}, "
+        f"{_worth(fit.picking, bleu)}." + (f" Intervals: {drawn}." if fit.resamples else ""),
     ]
+
+
+def _worth(picking: float, bleu: float) -> str:
+    """Return what follows from both shares; at 0 a prediction is as good as the others' mean."""
+    if not (picking > 0 or bleu > 0):  # a NaN is neither
+        return "so neither predicts a system better than the mean of the others does"
+    if picking > bleu or not bleu > 0:
+        return "so picking pays here, as far as these systems tell"
+    if picking == bleu:
+        return "so picking makes no difference here"
+    return "so picking does not pay here: stay with BLEU's point or the paper's prediction"
 
 
 def _few(fits: Sequence[PlaneFit]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.comparison import CompareRow
 from karat.metrics.base import Metric, Score
@@ -13,7 +13,7 @@ from karat.report.cells import brief
 from karat.report.charts import interval_chart
 from karat.report.made_rows import MadeRows
 from karat.report.table import Cell, Column, Decimals, Document, Figure, Row, Table
-from karat.scoring import ScoreRow, Scoring
+from karat.scoring import Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +78,12 @@ def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
 def signatures(rows: Iterable[ScoreRow | CompareRow]) -> dict[str, str]:
     """The full signature of each metric."""
     return {str(row.metric): row.score.signature for row in rows}
+
+
+def segment_signatures(results: Results[Any]) -> dict[str, str]:
+    """The full signature of each metric that scores segments."""
+    metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
+    return {str(m): m.signature(results.references) for m in metrics}
 
 
 def score_document(scoring: Scoring, command: str) -> Document:
@@ -176,7 +182,7 @@ def _segment_rows(scoring: Scoring) -> MadeRows:
 
         return make
 
-    metrics = dict.fromkeys(row.metric for row in scoring.rows)
+    metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
     parts = [(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m]
     return MadeRows(parts)
@@ -189,5 +195,5 @@ def segment_document(scoring: Scoring, command: str) -> Document:
         title="Segment scores",
         blocks=(Table("rows", "Segment scores", columns, _segment_rows(scoring)),),
         command=command,
-        signatures=signatures(scoring.rows),
+        signatures=segment_signatures(scoring),
     )

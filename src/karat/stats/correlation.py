@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Stop
+from karat.stats.exchanged_corpora import ScoreSums
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
@@ -280,8 +281,11 @@ class Statistic:
     sign: int = 1  # -1 where lower is better
     together: Callable[[Floats, Floats], Groups] | None = None  # where groups share something
     drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
-    behind: Callable[[Floats, Floats], float] | None = None
-    """Of systems x segments, where the segments behind systems' scores tell how sure they are."""
+    behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
+    """Of systems x segments, where the segments behind systems' scores tell how sure they are.
+
+    With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
+    """
 
     @property
     def tested(self) -> bool:
@@ -348,7 +352,7 @@ SPA = Statistic(
     "spa",
     pairwise_accuracy_rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
-    behind=lambda human, metric: soft_pairwise_accuracy(human, metric).value,
+    behind=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score).value,
 )
 ALL_STATISTICS = {**STATISTICS, SPA.name: SPA}
 """With those that need the segments behind systems' scores."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat.arithmetic import log1p
 from karat.errors import InputError
 from karat.stats.correlation import pearson, why_undefined
+from karat.stats.identical_judges import groups
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -170,6 +171,8 @@ def _without(table: JudgeTable, out: set[Any]) -> JudgeTable:
 # ------------------------------------------------------------------------ judges that stand apart
 
 LEAST_GAP = 0.2
+LEAST_SHARED = 2
+LEAST_CHANCE = 0.001
 
 
 class Standing(NamedTuple):
@@ -177,40 +180,78 @@ class Standing(NamedTuple):
 
     judge: Any
     r: float
-    n: int  # units that the judge and another judged
+    n: int  # units that the judge and another judged; identical judges are no others
     flagged: bool
     why: str
+    comparable: bool = True
+    """Whether the judge shares units with others; without, nothing can be said."""
+    identical: tuple[Any, ...] = ()
+    """Judges that gave the same values to all shared units (see `identical_judges`)."""
 
 
 def standings(table: JudgeTable) -> list[Standing]:
     """Each judge against the mean of the others, unit by unit, and who stands apart.
 
-    A judge is flagged if r is undefined, or if both hold: r is more than 0.2 below the median of
-    all judges, and Fisher's z = atanh r is below the median by more than three times the larger of
-    the judges' spread (1.4826 times the median distance from the median) and the sampling error of
-    z, 1 / sqrt(n - 3). With fewer than three judges nobody is flagged, and nobody is ever dropped.
+    A judge is flagged if both hold: r is more than 0.2 below the median of all judges, and Fisher's
+    z = atanh r is below the median by more than three times the larger of the judges' spread
+    (1.4826 times the median distance from the median) and the sampling error of z,
+    1 / sqrt(n - 3). A judge who gave one value to everything is flagged if the others' values make
+    that unlikely (p < 0.001). Identical judges count as one. A judge who shares fewer than two
+    units with others is not comparable. With fewer than three comparable judges nobody is flagged,
+    and nobody is ever dropped.
     """
-    found = [_leave_one_out(table, k) for k in range(len(table.judges))]
-    known = np.array([one.r for one in found if not np.isnan(one.r)])
-    if len(found) < 3:
-        return found
+    same = groups(table.values)
+    found = [_leave_one_out(table, k, same) for k in range(len(table.judges))]
+    counted = {same[k]: one for k, one in enumerate(found) if one.comparable}
+    if len(counted) < 3:
+        return [one._replace(flagged=False) for one in found]
+    known = np.array([one.r for one in counted.values() if not np.isnan(one.r)])
     return [_judged(one, known) for one in found]
 
 
-def _leave_one_out(table: JudgeTable, k: int) -> Standing:
-    others = np.delete(table.values, k, axis=0)
+def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int]) -> Standing:
+    others = _merged(table.values, [g if g != same[k] else -1 for g in same])
     counts = (~np.isnan(others)).sum(axis=0)
     means = np.full(others.shape[1], np.nan)
     np.divide(np.nansum(others, axis=0), counts, out=means, where=counts > 0)
     mine = table.values[k]
-    n = int((~np.isnan(mine + means)).sum())
+    both = ~np.isnan(mine + means)
+    n = int(both.sum())
+    twins = tuple(judge for j, judge in enumerate(table.judges) if j != k and same[j] == same[k])
+    if n < LEAST_SHARED:
+        return Standing(table.judges[k], float("nan"), n, False, _apart(n), False, twins)
     why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
-    return Standing(table.judges[k], pearson(means, mine), n, False, why)
+    stuck = _stuck(mine[both], others[:, both])
+    return Standing(table.judges[k], pearson(means, mine), n, stuck, why, True, twins)
+
+
+def _apart(n: int) -> str:
+    shared = "no overlap" if n == 0 else f"an overlap of {n}"
+    return f"{shared} with other judges: cannot be compared"
+
+
+def _merged(values: Floats, same: Sequence[int]) -> Floats:
+    """Judges x units with identical judges as one; those numbered -1 are left out."""
+    kept = [g for g in dict.fromkeys(same) if g >= 0]
+    found = np.full((len(kept), values.shape[1]), np.nan)
+    for row, group in zip(found, kept, strict=True):
+        for mine in values[[k for k, g in enumerate(same) if g == group]]:
+            np.copyto(row, mine, where=~np.isnan(mine))
+    return found
+
+
+def _stuck(mine: Floats, others: Floats) -> bool:
+    """Whether one value for everything is unlikely from a judge who judges as the others do."""
+    if not len(mine) or (mine != mine[0]).any():
+        return False
+    given = others[~np.isnan(others)]
+    share = np.unique(given, return_counts=True)[1].max() / len(given)
+    return bool(share ** len(mine) < LEAST_CHANCE)
 
 
 def _judged(one: Standing, everyone: Floats) -> Standing:
     if np.isnan(one.r):
-        return one._replace(flagged=True)
+        return one
     middle = float(np.median(everyone))
     z = np.median(_fisher(everyone)) - _fisher(np.array(one.r))
     if one.n > 3 and middle - one.r > LEAST_GAP and z > 3 * max(_spread(everyone), _error(one.n)):

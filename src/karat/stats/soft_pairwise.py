@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.stats.exchanged_corpora import ScoreSums, corpus_p_values
 from karat.stats.exchanges import chosen_sums, drawn_words
 from karat.stats.resampling import SEED
 
@@ -65,18 +66,32 @@ def soft_pairwise_accuracy(
     trials: int = 1000,
     seed: int = SEED,
     progress: Progress = silent,
+    score: ScoreSums | None = None,
 ) -> SoftAccuracy:
-    """SPA of two systems x segments matrices, on the segments that have all scores."""
-    if human.shape != metric.shape:
+    """SPA of two systems x segments matrices, on the segments that have all scores.
+
+    Systems without any score take no part.
+
+    A system's metric score is the mean of its segments' scores; with `score` it is the score of the
+    sum of their statistics, which `metric` then holds: systems x segments x columns.
+    """
+    if human.shape != metric.shape[:2]:
         raise InputError(
             f"human scores have the shape {human.shape} and metric scores {metric.shape}: "
             "expected the same"
         )
-    whole = ~(np.isnan(human) | np.isnan(metric)).any(axis=0)
+    missing = np.isnan(metric) if score is None else np.isnan(metric).any(axis=2)
+    unknown = np.isnan(human) | missing
+    some = ~unknown.all(axis=1)
+    human, metric = human[some], metric[some]
+    whole = ~unknown[some].any(axis=0) & some.any()
     kept, left_out = int(whole.sum()), int((~whole).sum())
     if not kept:
         return SoftAccuracy(float("nan"), 0, left_out)
-    p_human, p_metric = (
-        pairwise_p_values(x[:, whole], trials, seed, progress) for x in (human, metric)
+    p_human = pairwise_p_values(human[:, whole], trials, seed, progress)
+    p_metric = (
+        pairwise_p_values(metric[:, whole], trials, seed, progress)
+        if score is None
+        else corpus_p_values(metric[:, whole], score, trials, seed, progress)
     )
     return SoftAccuracy(agreement_of_p_values(p_human, p_metric), kept, left_out)

@@ -1,0 +1,106 @@
+"""A set that needs options to be read is read by every command that takes a set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Called = Callable[..., Any]
+Output = Callable[..., str]
+WORDS = ["the", "cat", "sat", "on", "the", "mat", "today", "and", "slept"]
+SYSTEMS = ("A", "B", "C", "D")
+READ = ("--option", "pair=xx-en")
+
+
+@pytest.fixture
+def several(folder: Path) -> Path:
+    """A folder of mt-metrics-eval with two language pairs and two references."""
+    for pair in ("xx-en", "yy-en"):
+        (folder / "set" / "system-outputs" / pair).mkdir(parents=True)
+    files = {"sources/yy-en.txt": "s\n" * 3, "sources/xx-en.txt": "s\n" * 3}
+    for name, text in (("refA", " ".join(WORDS)), ("refB", "a cat sat on a mat now")):
+        files[f"references/xx-en.{name}.txt"] = f"{text}\n" * 3
+    scores = ""
+    for k, name in enumerate(SYSTEMS):
+        lines = [" ".join(WORDS[: 8 - k - j]) for j in range(3)]
+        files[f"system-outputs/xx-en/{name}.txt"] = "\n".join(lines) + "\n"
+        scores += "".join(f"{name}\t{-k - j / 2}\n" for j in range(3))
+    files["human-scores/xx-en.mqm.seg.score"] = scores
+    for name, text in files.items():
+        path = folder / "set" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "set"
+
+
+COMMANDS = (
+    ("meta", "set", "-m", "bleu", "--resamples", "0", "--trials", "0"),
+    ("plane", "fit", "set", "--resamples", "0", "--halves", "0"),
+    ("score", "--set", "set", "-m", "bleu"),
+    ("compare", "--set", "set", "-m", "bleu", "--trials", "5"),
+    ("data", "judges", "set"),
+    ("data", "check", "set"),
+)
+
+
+@pytest.mark.usefixtures("several")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
+def test_every_command_takes_the_options_of_the_reader(
+    called: Called, command: tuple[str, ...]
+) -> None:
+    dead_end = called(*command)
+    assert dead_end.returncode == 2
+    said = " ".join((dead_end.stdout + dead_end.stderr).split())
+    assert "choose one of xx-en, yy-en; on the command line, --option pair=xx-en" in said
+    done = called(*command, *READ)
+    assert done.returncode == 0, done.stderr
+    told = command[0] in ("score", "compare")
+    assert ("Reference: refA, the first of the standard names" in done.stderr) == told
+    shown = " ".join((done.stdout + done.stderr).split())
+    assert ("Reference: refA" in shown) == (command[:2] != ("data", "judges"))
+    other = called(*command, *READ, "--option", "references=refB")
+    assert (other.returncode, "Reference: refA" in other.stdout + other.stderr) == (0, False)
+    assert called(*command, *READ, "--read-as", "mt-metrics-eval").stdout
+    assert called(*command, *READ, "--read-as", "nothing").returncode == 2
+
+
+def values(text: str) -> list[float]:
+    return [row["value"] for row in json.loads(text)["rows"]]
+
+
+@pytest.mark.usefixtures("several")
+def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
+    output: Output, folder: Path
+) -> None:
+    asked = ("meta", "set", *READ, "-m", "bleu", "--trials", "0", "--resamples", "0", "-f", "json")
+    default, named = output(*asked), output(*asked, "--reference", "refB", "--save", "e.toml")
+    assert values(named) == values(output(*asked, "--option", "references=refB")) != values(default)
+    assert 'reader_options = ["pair=xx-en", "references=refB"]' in (folder / "e.toml").read_text()
+    assert values(output("meta", "--experiment", "e.toml", "-f", "json")) == values(named)
+    both = ("--option", "references=refA,refB")
+    assert values(output(*asked, *both, "--reference", "2")) == values(named)
+
+
+@pytest.mark.usefixtures("several")
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("meta", "set", *READ, "--reference", "refB", "--reference", "1"), "name all references"),
+        (("meta", "set", *READ, "--reference", "refZ"), "has no reference 'refZ'; did you mean"),
+        (("meta", "demo", "--reference", "refA"), "format dir has no option 'references'"),
+        (("meta", "set", *READ, *READ), "--option pair=xx-en: pair is given twice"),
+        (("meta", "set", "--option", "pair"), "--option pair: expected NAME=VALUE"),
+        (("score", "a.txt", "-r", "ref1.txt", *READ), "say how a set is read: name it with --set"),
+        (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
+    ],
+)
+def test_bad_reader_options_are_one_sentence(
+    called: Called, args: tuple[str, ...], message: str
+) -> None:
+    done = called(*args)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert message in done.stderr

@@ -1,0 +1,481 @@
+"""Every conclusion that a report draws from numbers: a case where it must be drawn, and others.
+
+The table below is the list of such sentences. A sentence that says more than its numbers is wrong
+even where the numbers are right, so each has cases in which it must not be drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from oracles.small_sets import small_set
+
+import karat as kt
+from karat.evalset.census import remarks
+from karat.meta.experiment import meta_evaluate
+from karat.meta.plane import BLEU_CELL, CELLS, Cell, PlaneFit
+from karat.meta.plane_study import Halves, PlaneStudy, Verdict
+from karat.meta.regions import predicted
+from karat.metrics.ngram import AEv
+from karat.nuggets.agreement import Agreement
+from karat.nuggets.changes import Significance
+from karat.realize.evaluation import Evaluation as RealizerEvaluation
+from karat.report import nugget_changes, nugget_classifiers, nugget_evaluation, realize
+from karat.report.comparisons import comparison_document
+from karat.report.grids import caption
+from karat.report.judging import judges_document
+from karat.report.meta_page import Extras, meta_report
+from karat.report.metas import meta_document
+from karat.report.planes import plane_document
+
+NAN = math.nan
+
+
+Case = Callable[[], str]
+"""Makes what a report says of some numbers."""
+
+
+class Conclusion(NamedTuple):
+    """A sentence, cases in which it must be drawn, and cases in which it must not."""
+
+    sentence: str
+    drawn: tuple[Case, ...]
+    not_drawn: tuple[Case, ...]
+
+
+def case(says: Callable[..., str]) -> Callable[..., Case]:
+    """Numbers are given now; what is said of them is made when a test asks, once."""
+    said = cache(says)
+    return lambda *numbers, **more: partial(said, *numbers, **more)
+
+
+# ----------------------------------------------------------------------------- the plane
+
+
+@case
+def plane(
+    picking: float = 0.5,
+    bleu: float = 0.2,
+    *,
+    r: float = 0.5,
+    systems: int = 6,
+    ends: tuple[float, float] = (NAN, NAN),
+    splits: int = 4,
+) -> str:
+    q2 = np.full(len(CELLS), -0.5)
+    q2[CELLS.index(Cell(*BLEU_CELL))] = bleu
+    fit = PlaneFit(
+        "d",
+        AEv(),
+        tuple(f"s{k}" for k in range(systems)),
+        9,
+        54,
+        "both",
+        1,
+        np.full(len(CELLS), r),
+        np.empty((len(CELLS), 0)),
+        q2,
+        picking,
+        0.5,
+        100,
+    )
+    halves = Halves(splits, 0.5, 0.0, 0.4, 0.3) if splits else Halves(0, NAN, NAN, NAN, NAN)
+    study = PlaneStudy(
+        small_set(1),
+        AEv(),
+        predicted("mt", "fluency"),
+        (fit,),
+        (Verdict(0.5, 0.4, *ends),),
+        (halves,),
+    )
+    return " ".join(plane_document(study, "karat").notes)
+
+
+PLANE = [
+    Conclusion(
+        "so picking pays here",
+        (plane(0.5, 0.2), plane(0.1, -0.2), plane(0.5, NAN)),
+        (plane(-0.1, -0.2), plane(0.2, 0.5), plane(0.0, NAN), plane(0.2, 0.2), plane(NAN, NAN)),
+    ),
+    Conclusion(
+        "so picking does not pay here: stay with BLEU's point",
+        (plane(0.2, 0.5), plane(-0.2, 0.5)),
+        (plane(-0.3, -0.2), plane(0.5, 0.2), plane(0.2, 0.2), plane(0.0, NAN)),
+    ),
+    Conclusion(
+        "so neither predicts a system better than the mean of the others does",
+        (plane(-0.1, -0.2), plane(-0.2, -0.1), plane(0.0, 0.0), plane(NAN, NAN)),
+        (plane(0.1, -0.2), plane(-0.1, 0.2)),
+    ),
+    Conclusion("so picking makes no difference here", (plane(0.2, 0.2),), (plane(0.2, 0.3),)),
+    Conclusion("No cell can be picked", (plane(0.0, -0.2, r=-0.5),), (plane(),)),
+    Conclusion("The cross-validated pick is AEv(", (plane(),), (plane(r=-0.5),)),
+    Conclusion("systems are too few to tell cells apart", (plane(systems=5),), (plane(systems=6),)),
+    Conclusion(
+        "the prediction holds", (plane(ends=(0.1, 0.2)),), (plane(ends=(-0.1, 0.2)), plane())
+    ),
+    Conclusion(
+        "the prediction fails", (plane(ends=(-0.2, -0.1)),), (plane(ends=(-0.1, 0.2)), plane())
+    ),
+    Conclusion(
+        "that is undecidable here",
+        (plane(ends=(-0.1, 0.2)), plane(ends=(0.0, 0.2))),
+        (plane(ends=(0.1, 0.2)), plane(ends=(-0.2, -0.1)), plane()),
+    ),
+    Conclusion("without resamples nothing can be said", (plane(),), (plane(ends=(0.1, 0.2)),)),
+    Conclusion("too few, or too much alike, to try a pick", (plane(splits=0),), (plane(),)),
+]
+
+
+# ----------------------------------------------------------------------------- matchings
+
+
+@case
+def grid(candidate: str, reference: str, **settings: Any) -> str:
+    return caption(kt.GTM(**{"e": 2, **settings}).explain(candidate, reference))
+
+
+MISSED = grid("a b a a", "a a a b")
+UNKNOWN = grid("a b a b a", "b a a b b a c", budget=1)
+LARGEST = (
+    grid("a b a a", "a a a b", e=1),
+    grid("a b a a", "a a a b", search="exact"),
+    grid("a x b", "b y a z"),
+    grid("a b c", "a b c d"),
+    grid("a", "b"),
+)
+GRID = [
+    Conclusion("No matching is larger.", LARGEST, (MISSED, UNKNOWN)),
+    Conclusion("The greedy search missed a matching of the size", (MISSED,), (*LARGEST, UNKNOWN)),
+    Conclusion("A larger matching may exist", (UNKNOWN,), (*LARGEST, MISSED)),
+]
+
+
+@case
+def notes(metric: str, candidate: str, reference: str) -> str:
+    return " ".join(kt.metric(metric).corpus([candidate], [reference]).notes)
+
+
+METRICS = [
+    Conclusion(
+        "1 of 1 segments proven optimal",
+        (notes("gtm:e=2,search=exact", "a b a a", "a a a b"),),
+        (notes("gtm:e=2,search=exact,budget=1", "a b a b a", "b a a b b a c"),),
+    ),
+    Conclusion(
+        "so the score is 0",
+        (notes("aev", "a b", "a b c d e"), notes("aev:n=1", "a", "b")),
+        (notes("aev:n=2", "a b", "a b c"), notes("aev:n=1", "a", "a b")),
+    ),
+    Conclusion(
+        "no word matched",
+        (notes("rouge1", "a", "b"), notes("rougeL", "a", "b")),
+        (notes("rouge1", "a", "a b"), notes("rouge2", "a b", "b a"), notes("rougeL", "a", "b a")),
+    ),
+    Conclusion(
+        "no n-gram of 2 words matched",
+        (notes("rouge2", "a b", "b a"),),
+        (notes("rouge2", "a b", "a b"), notes("rouge1", "a", "b")),
+    ),
+]
+
+
+# -------------------------------------------------------------------------------- judges
+
+
+@case
+def judges(*rows: tuple[float, ...]) -> str:
+    """The notes of judges a, b, … on outputs 1, 2, …; NaN is no judgement."""
+    count = len(rows[0])
+    given = [
+        ("s", str(k), "abcdefg"[j], "d", x)
+        for j, row in enumerate(rows)
+        for k, x in enumerate(row, 1)
+        if not math.isnan(x)
+    ]
+    outputs = {"s": ["x"] * count}
+    evalset = kt.make_evalset("set", outputs, judgements=given, dimensions=["d"])
+    document = judges_document(evalset, (), (), "karat")
+    (table,) = (table for table in document.tables if table.key == "judges")
+    return " ".join([*(str(row["note"]) for row in table.rows), *document.notes])
+
+
+def ratings(seed: int, count: int, truth: tuple[float, ...] | None = None) -> tuple[float, ...]:
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=count)
+    return tuple((drawn if truth is None else np.array(truth) + 0.3 * drawn).round(2).tolist())
+
+
+TRUTH = ratings(1, 60)
+AGREE = [ratings(seed, 60, TRUTH) for seed in (2, 3, 4, 5)]
+ALONE = [
+    tuple(x if 20 * j <= k < 20 * j + 20 else NAN for k, x in enumerate(TRUTH)) for j in range(3)
+]
+COPIED = judges(AGREE[0], AGREE[0], ratings(9, 60))
+JUDGES = [
+    Conclusion(
+        "stands apart: r is",
+        (judges(*AGREE, ratings(9, 60)),),
+        (judges(*AGREE), judges(*ALONE), COPIED, judges(AGREE[0], ratings(9, 60))),
+    ),
+    Conclusion(
+        "stands apart: the judge's scores are constant",
+        (judges(*AGREE, (1.0,) * 60),),
+        (judges(*AGREE), judges((1.0,) * 9, (1.0,) * 9, (1.0,) * 8 + (2.0,)), judges(*ALONE)),
+    ),
+    Conclusion(
+        "no overlap with other judges: cannot be compared",
+        (judges(*ALONE), judges(AGREE[0])),
+        (judges(*AGREE), COPIED),
+    ),
+    Conclusion(
+        "identical to b: counted as one judge",
+        (COPIED,),
+        (judges(*AGREE), judges(*ALONE), judges((1.0,) * 60, (1.0,) * 60, TRUTH)),
+    ),
+]
+
+
+# ------------------------------------------------------------------------ metrics and humans
+
+
+@case
+def meta(
+    systems: int = 4, metrics: tuple[str, ...] = ("bleu", "chrf"), flat: bool = False, **more: Any
+) -> str:
+    evalset = small_set(
+        3,
+        systems,
+        missing=0.0,
+        unjudged=0.0,
+        value=(lambda *_: 1.0) if flat else (lambda name, place, _: place * (name > "s1")),
+    )
+    asked = kt.Experiment(
+        "small", metrics, ("quality",), **{"resamples": 0, "trials": 0, "levels": ("item",), **more}
+    )
+    result = meta_evaluate(asked, evalset)
+    table = meta_document(result, "karat").tables[0]
+    page = meta_report(result, Extras(), "karat")
+    told = [*meta_document(result, "karat").notes, *page.notes]
+    told += [str(row.get("note", "")) for row in table.rows]
+    told += [str(row["heading"]) for row in table.rows]
+    told += [str(row["heading"]) for t in page.tables if t.key == "disagreements" for row in t.rows]
+    return " ".join(told)
+
+
+SYSTEM = ("system",)
+META = [
+    Conclusion(
+        "are few: at the level of systems",
+        (meta(levels=SYSTEM), meta(levels=("item", "system-mean"))),
+        (meta(), meta(10, levels=SYSTEM)),
+    ),
+    Conclusion(
+        "so that a positive correlation is agreement",
+        (meta(metrics=("bleu", "ter")),),
+        (meta(),),
+    ),
+    Conclusion(
+        "8 of 9 groups",  # in the first segment all human scores are 0
+        (meta(),),
+        (meta(flat=True), meta(levels=SYSTEM)),
+    ),
+    Conclusion(
+        "Groups: the mean is over those in which the statistic is defined",
+        (meta(), meta(flat=True)),
+        (meta(levels=("segment",)),),
+    ),
+    Conclusion(
+        "undefined: in no segment do both human and metric scores differ",
+        (meta(flat=True),),
+        (meta(),),
+    ),
+    Conclusion(
+        "undefined: the human scores are constant",
+        (meta(flat=True, levels=SYSTEM),),
+        (meta(levels=SYSTEM),),
+    ),
+    Conclusion("No ranks by rmse", (meta(statistics=("rmse",), trials=9),), (meta(trials=9),)),
+    Conclusion("Ranks: a metric starts a new rank", (meta(trials=9),), (meta(),)),
+    Conclusion("Intervals: 95%, from 7 bootstrap resamples", (meta(resamples=7),), (meta(),)),
+    Conclusion(
+        "quality: ranked higher by the metric",
+        (meta(),),
+        (meta(flat=True),),
+    ),
+    Conclusion(
+        "quality: ranked higher by the humans",
+        (meta(),),
+        (meta(flat=True),),
+    ),
+]
+
+
+def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None:
+    evalset = kt.make_evalset(
+        "set",
+        {"a": ["x y z"], "b": ["x y q"], "c": ["q r s"]},
+        references=["x y z"],
+        judgements=[(s, "1", "j", "d", v) for s, v in (("a", 3), ("b", 2), ("c", 1))],
+        dimensions=["d"],
+    )
+    result = meta_evaluate(kt.Experiment("set", ("rouge1",), resamples=0, trials=0), evalset)
+    page = meta_report(result, Extras(), "karat")
+    assert not [table for table in page.tables if table.key == "disagreements"]
+
+
+# -------------------------------------------------------------------------- comparisons
+
+
+@case
+def compared(metric: str) -> str:
+    systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
+    found = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
+    document = comparison_document(found, [], "karat")
+    return " ".join([*document.notes, *document.signatures])
+
+
+COMPARED = [
+    Conclusion(
+        "count segments, where bleu is bleu:eff=yes",
+        (compared("bleu"),),
+        (compared("bleu:eff=yes"), compared("bleu:eff=no"), compared("chrf")),
+    )
+]
+
+
+# ------------------------------------------------------------------------------ nuggets
+
+
+def agreed(f: float) -> Agreement:
+    return Agreement(f, f, f, f, f, f)
+
+
+@case
+def contest(mine: float, theirs: float | None) -> str:
+    beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
+    won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
+    return nugget_classifiers._contest(
+        won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
+    )
+
+
+@case
+def chosen(calibrated: float, best: float, likely: float | None) -> str:
+    found = SimpleNamespace(
+        calibrated=SimpleNamespace(agreement=agreed(calibrated)),
+        best=SimpleNamespace(agreement=agreed(best)),
+        likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
+    )
+    return nugget_evaluation._chosen(found)  # type: ignore[arg-type]
+
+
+@case
+def significance(*numbers: float) -> str:
+    questions, old, new, p, trials = numbers
+    return nugget_changes._sentence("F", Significance(int(questions), old, new, p, int(trials)))
+
+
+NUGGETS = [
+    Conclusion("so the former guesses", (contest(0.8, 0.7),), (contest(0.8, 0.8),)),
+    Conclusion(
+        "they are equal, and the former guesses", (contest(0.8, 0.8),), (contest(0.8, 0.7),)
+    ),
+    Conclusion("too few judgements of different runs", (contest(0.8, None),), (contest(0.8, 0.7),)),
+    Conclusion(
+        "the calibrated classifier",
+        (chosen(0.8, 0.7, 0.6), chosen(0.8, 0.7, None)),
+        (chosen(0.7, 0.8, 0.6), chosen(0.7, 0.6, 0.8), chosen(0.8, 0.8, None)),
+    ),
+    Conclusion(
+        "best of 24 settings",
+        (chosen(0.7, 0.8, None), chosen(0.7, 0.8, 0.6)),
+        (chosen(0.8, 0.7, 0.6), chosen(0.7, 0.6, 0.8)),
+    ),
+    Conclusion(
+        "the paper's classifier, threshold model nugget",
+        (chosen(0.7, 0.6, 0.8),),
+        (chosen(0.7, 0.8, 0.6),),
+    ),
+    Conclusion(
+        "have the same F", (chosen(0.8, 0.8, None),), (chosen(0.8, 0.7, 0.7), chosen(0.7, 0.8, 0.8))
+    ),
+    Conclusion(
+        "too few for a test",
+        (significance(1, 0.1, 0.2, NAN, 0),),
+        (significance(2, 0.1, 0.2, 0.5, 4),),
+    ),
+    Conclusion(
+        "there is no F to compare",
+        (significance(0, NAN, NAN, NAN, 0),),
+        (significance(1, 0.1, 0.2, NAN, 0), significance(2, 0.1, 0.2, 0.5, 4)),
+    ),
+]
+
+
+# ------------------------------------------------------------------------------ realisers
+
+
+@case
+def seen(count: int, of: int = 10) -> str:
+    found = RealizerEvaluation("bank", [], of, count, ())
+    return realize._seen_note(found, count / of)
+
+
+REALIZERS = [
+    Conclusion("trained on none of these sentences", (seen(0),), (seen(1), seen(10))),
+    Conclusion(
+        "occur in what the model was trained on too", (seen(1), seen(4)), (seen(0), seen(5))
+    ),
+    Conclusion("say nothing about other text", (seen(5), seen(10)), (seen(0), seen(4))),
+]
+
+
+# ---------------------------------------------------------------------------------- sets
+
+
+def remarked(**changed: Any) -> Case:
+    given: dict[str, Any] = {
+        "systems": {"a": ["x", "y"], "b": ["x", "y"]},
+        "references": ["x", "y"],
+        "judgements": [(s, k, "j", "d", float(k)) for s in "ab" for k in "12"],
+        "dimensions": ["d"],
+    }
+    return lambda: " ".join(remarks(kt.make_evalset("set", **(given | changed))))
+
+
+SETS = [
+    Conclusion(
+        "one system: there is nothing to compare",
+        (remarked(systems={"a": ["x", "y"]}, judgements=[]),),
+        (remarked(),),
+    ),
+    Conclusion("b: not judged", (remarked(judgements=[("a", "1", "j", "d", 1.0)]),), (remarked(),)),
+    Conclusion(
+        "segments have no reference: they cannot be scored",
+        (remarked(references=None),),
+        (remarked(),),
+    ),
+    Conclusion(
+        "always gave one value and have no z-scores",
+        (remarked(judgements=[("a", k, "j", "d", 1.0) for k in "12"]),),
+        (remarked(),),
+    ),
+]
+
+
+ALL = [*PLANE, *GRID, *METRICS, *JUDGES, *META, *COMPARED, *NUGGETS, *REALIZERS, *SETS]
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.sentence[:40])
+def test_a_conclusion_is_drawn_where_it_must_and_nowhere_else(one: Conclusion) -> None:
+    for said in one.drawn:
+        assert one.sentence in said()
+    for said in one.not_drawn:
+        assert one.sentence not in said()
