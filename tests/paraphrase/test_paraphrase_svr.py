@@ -88,3 +88,15 @@ def test_what_is_left_out_is_not_seen() -> None:
     assert np.corrcoef(found, human)[0, 1] < 0.2
     seen = fit_svr(features, human, Setting(10.0, 0.1, 30.0)).predict(features)
     assert np.corrcoef(seen, human)[0, 1] > 0.9
+
+
+def test_a_row_alone_is_predicted_as_among_others() -> None:
+    svr = fit_svr(X, Y, Setting(1.0, 0.1, 0.5))
+    alone = [float(svr.predict(X[i : i + 1])[0]) for i in range(len(X))]
+    assert alone == svr.predict(X).tolist()
+
+
+def test_many_rows_are_learned_from_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X)
+    monkeypatch.setattr("karat.paraphrase.svr.WHOLE", 10)
+    assert fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(whole, abs=1e-2)

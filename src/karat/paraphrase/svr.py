@@ -120,10 +120,9 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
 
 def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
     """exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
-    squares = (np.square(some).sum(axis=1) for some in (rows, vectors))
-    distance = np.add.outer(*squares) - 2 * product(rows, vectors.T)
-    found: Floats = quick_exp(-gamma * np.maximum(distance, 0.0))
-    return found
+    mine, theirs = (np.square(some).sum(axis=1) for some in (rows, vectors))
+    distance: Floats = mine[:, None] - 2 * product(rows, vectors.T) + theirs
+    return quick_exp(-gamma * np.maximum(distance, 0.0))
 
 
 def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
