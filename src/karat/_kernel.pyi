@@ -48,7 +48,13 @@ def codepoints(views: Views, keep_space: bool) -> tuple[_Ids, _Offsets]: ...
 def porter_nltk(vocab: Vocab, start: int, target: Vocab) -> _Ids: ...
 def sum_rows(rows: NDArray[Any]) -> NDArray[Any]: ...
 def overlap(
-    c_ids: _Ids, c_offsets: _Offsets, r_ids: _Ids, r_offsets: _Offsets, starts: _Offsets, order: int
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    order: int,
+    check: Callable[[], None] | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def nugget_scores(
     r_ids: _Ids,
