@@ -9,10 +9,13 @@ import random
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from karat.store import BROKEN
 
 Files = dict[str, bytes]
 """Paths within a folder, and what the files hold."""
@@ -88,7 +91,7 @@ def packed(content: bytes, dice: random.Random) -> bytes:
     """A gzip file holds other text, or there is more behind its end."""
     try:
         text = gzip.decompress(content)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, zlib.error):
         return content + b"x"
     return dice.choice((gzip.compress(fields(text, dice)), content + b"x", content * 2, text))
 
@@ -201,7 +204,7 @@ def arrays(content: bytes, dice: random.Random) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             held = {info.filename: archive.read(info) for info in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except BROKEN:
         return flipped(content, dice)
     name = dice.choice(sorted(held))
     if name.endswith(".json"):

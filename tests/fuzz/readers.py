@@ -50,7 +50,7 @@ def log(folder: Path) -> None:
     import karat as kt
     from karat.nuggets.log import Log
 
-    kt.load_nuggets(folder / "key.txt", log=folder / "log.jsonl")
+    kt.load_nuggets("demo-nuggets", log=folder / "log.jsonl")
     with Log(folder / "log.jsonl"):
         pass
 
@@ -67,13 +67,20 @@ def scored(candidate: str, reference: str, *names: str) -> Read:
     return read
 
 
-def trees(folder: Path) -> object:
-    """Read trees as references, as a treebank and as input of realisers."""
+def tree_references(folder: Path) -> object:
+    """Score text against trees."""
+    import karat as kt
     from karat.evalset.conllu import read_conllu
+
+    found = read_conllu(folder / "t.conllu")
+    return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)
+
+
+def trees(folder: Path) -> object:
+    """Read trees as input of realisers."""
     from karat.realize.trees import read_trees
 
-    read_trees(folder / "t.conllu", "all")
-    return read_conllu(folder / "t.conllu")
+    return read_trees(folder / "t.conllu", "all")
 
 
 def language_model(name: str) -> Read:
@@ -135,17 +142,19 @@ def realizer(folder: Path) -> object:
 
 
 def experiment(folder: Path) -> object:
+    from karat.evalset.reading import read_text
     from karat.meta.experiment import read_experiment
-    from karat.text.segments import Lines
 
-    return read_experiment("\n".join(Lines(folder / "e.toml").strings()), "e.toml")
+    return read_experiment(read_text(folder / "e.toml"), "e.toml")
 
 
 def metric_string(folder: Path) -> object:
     """Parse a metric as it comes from the command line."""
     import karat as kt
 
-    return kt.metric((folder / "metric").read_bytes().decode("utf-8", "surrogateescape"))
+    path = folder / "metric"
+    given = path.read_bytes() if path.exists() else b""
+    return kt.metric(given.decode("utf-8", "surrogateescape"))
 
 
 def sgml(folder: Path) -> object:
@@ -184,9 +193,7 @@ READERS = {
     "nuggets log": Reader(samples.judging_log, log),
     "segments": Reader(samples.segments, scored("x.txt", "r.txt", "bleu", "rougeLsum")),
     "segments gz": Reader(samples.packed_segments, scored("x.txt.gz", "r.txt.gz", "chrf", "ter")),
-    "conllu references": Reader(
-        samples.conllu, scored("x.txt", "t.conllu", "simple_tree_accuracy")
-    ),
+    "conllu references": Reader(samples.conllu, tree_references),
     "conllu trees": Reader(samples.conllu, trees),
     "lm arpa": Reader(samples.arpa, language_model("m.arpa")),
     "lm binary": Reader(samples.language_model, language_model("m.lm")),

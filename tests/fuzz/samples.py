@@ -185,7 +185,7 @@ def trec(dice: random.Random) -> Files:
     """Key, run and judged responses of TREC."""
     run = f"q1 A d1 {sentence(dice)}\nq1 A d2  second\nq2 A NIL third\n"
     judged = b"q1 A 1 d1 first response\nq1 A 2 d2 second\nq1 A 2 1\n"
-    return {"key.txt": KEY, "runs/A": run.encode(), "judged.txt": judged}
+    return {"key.txt": KEY, "runs/A.txt": run.encode(), "judged.txt": judged}
 
 
 def nuggets_jsonl(dice: random.Random) -> Files:
@@ -207,7 +207,7 @@ def judging_log(dice: random.Random) -> Files:
     """What `nuggets judge` keeps: judgements and further words for nuggets."""
     lines = [line for line in _saved_nuggets().splitlines() if b'"value"' in line]
     kept = dice.sample(lines, min(4, len(lines))) if lines else []
-    return {"key.txt": KEY, "log.jsonl": b"".join(line + b"\n" for line in kept)}
+    return {"log.jsonl": b"".join(line + b"\n" for line in kept)}
 
 
 # --------------------------------------------------------------------------------- text and trees
