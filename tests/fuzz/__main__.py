@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.cases import Case, Outcome, files_of, outcomes, told  # noqa: E402
-from fuzz.readers import READERS  # noqa: E402
+from fuzz.cases import Case, Outcome, files_of, outcomes, told
+from fuzz.readers import READERS
 
 
 def main() -> int:

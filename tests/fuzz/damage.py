@@ -21,12 +21,12 @@ Files = dict[str, bytes]
 """Paths within a folder, and what the files hold."""
 
 WEIRD = (
-    "", " ", "0", "-1", "-0", "1e999", "-1e999", "nan", "NaN", "inf", "-Infinity", "1e-400", "None",
-    "null", "true", "9" * 30, "9" * 5000, "18446744073709551616", "2147483648", "-9223372036854775809",
-    "1.5", "1_000", "٣", "１", "0x10", "1,5", "½", "a" * 3000, "\x00", "\x1b[31m", "\ufeff", "\u2028",
-    "\u3000", "\x0b", "\x1f", "\x85", "\u202e", "é" * 700, "|||", "\t", "../../x", "/", "<", "&lt;", "%",
-    "\ud7ff", "😀", "'", '"', "\\", "{}", "[]", "=", "#",
-)  # fmt: skip
+    *("", " ", "0", "-1", "-0", "1e999", "-1e999", "nan", "NaN", "inf", "-Infinity", "1e-400"),
+    *("9" * 30, "9" * 5000, "18446744073709551616", "2147483648", "-9223372036854775809", "1.5"),
+    *("1_000", "٣", "１", "0x10", "1,5", "½", "None", "null", "true", "{}", "[]", "=", "#", "%"),
+    *("\x00", "\x0b", "\x1f", "\x1b[31m", "\x85", "\ufeff", "\u2028", "\u202e", "\u3000", "\ud7ff"),
+    *("a" * 3000, "é" * 700, "|||", "\t", "../../x", "/", "<", "&lt;", "😀", "'", '"', "\\"),
+)
 NESTED = ("[" * 100_000, '{"a":' * 50_000, "[" * 3000 + "]" * 3000)
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 
@@ -165,23 +165,31 @@ def members(content: bytes, dice: random.Random) -> bytes:
 def _changed(value: Any, dice: random.Random) -> Any:
     """The value with one member changed, somewhere in it."""
     if isinstance(value, dict) and value and dice.random() < 0.9:
-        key = dice.choice(sorted(value))
-        kind = dice.randrange(8)
-        if kind == 0:
-            return {k: v for k, v in value.items() if k != key}
-        if kind == 1:
-            return {(dice.choice(WEIRD) if k == key else k): v for k, v in value.items()}
-        return {**value, key: _changed(value[key], dice)}
+        return _changed_object(value, dice)
     if isinstance(value, list) and value and dice.random() < 0.8:
-        i = dice.randrange(len(value))
-        kind = dice.randrange(6)
-        if kind == 0:
-            return [*value[:i], *value[i + 1 :]]
-        if kind == 1:
-            return [*value, value[i]]
-        return [*value[:i], _changed(value[i], dice), *value[i + 1 :]]
+        return _changed_list(value, dice)
     others = (None, True, 0, -1, 1.5, 1e308, 10**40, float("nan"), float("-inf"), "", [], {}, [[]])
     return dice.choice((*others, dice.choice(WEIRD), {"a": value}, [value], [value] * 2))
+
+
+def _changed_object(value: dict[str, Any], dice: random.Random) -> dict[str, Any]:
+    key = dice.choice(sorted(value))
+    kind = dice.randrange(8)
+    if kind == 0:
+        return {k: v for k, v in value.items() if k != key}
+    if kind == 1:
+        return {(dice.choice(WEIRD) if k == key else k): v for k, v in value.items()}
+    return {**value, key: _changed(value[key], dice)}
+
+
+def _changed_list(value: list[Any], dice: random.Random) -> list[Any]:
+    i = dice.randrange(len(value))
+    kind = dice.randrange(6)
+    if kind == 0:
+        return [*value[:i], *value[i + 1 :]]
+    if kind == 1:
+        return [*value, value[i]]
+    return [*value[:i], _changed(value[i], dice), *value[i + 1 :]]
 
 
 def _text(value: Any, dice: random.Random) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from fuzz.cases import Case, Outcome, files_of, outcomes
 from fuzz.damage import damaged
 from fuzz.readers import READERS

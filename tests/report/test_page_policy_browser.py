@@ -26,7 +26,8 @@ PAGES = {  # the command, and what its page's scripts leave behind that is not i
 
 INJECTED = (
     "<script>window.parsed = 1</script>"
-    "<img src='x' onerror='window.handled = 1'><button id='b' onclick='window.clicked = 1'></button>"
+    "<img src='x' onerror='window.handled = 1'>"
+    "<button id='b' onclick='window.clicked = 1'></button>"
     "<p id='p' style='color: rgb(1, 2, 3)'></p><style>#p { font-size: 77px }</style>"
 )
 PROGRAM = """
