@@ -2,6 +2,7 @@
 # make test   the same environment with the test tools: lint, types and all tests
 # make bench  measure against peers, in an environment of its own
 # make sanitize  the tests of a kernel that stops at reads out of bounds and undefined behaviour
+# make fuzz   ten minutes of damaged files for every reader
 # make format rewrite the sources in the house format
 # make clean  remove what the others made
 
@@ -17,7 +18,7 @@ SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))
 export KARAT_DATA
 
-.PHONY: demo test bench sanitize format clean
+.PHONY: demo test bench sanitize fuzz format clean
 
 demo: .venv/.installed
 	$(BIN)/karat demo
@@ -35,6 +36,9 @@ bench: .venv-bench/.installed
 sanitize: .venv-sanitize/.installed
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/python -m pytest $(SANITIZE)
+
+fuzz: .venv/.installed-test
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 format: .venv/.installed-test
 	$(BIN)/ruff check --fix .

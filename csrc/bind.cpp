@@ -2,6 +2,7 @@
 // the headers.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "utf8.hpp"
 #include "views.hpp"
 #include "vocab.hpp"
+#include "watch.hpp"
 
 using namespace karat;
 
@@ -194,6 +196,7 @@ Tokenizer tokenizer_named(const std::string& name) {
     if (name == "intl") return Tokenizer::intl;
     if (name == "char") return Tokenizer::character;
     if (name == "zh") return Tokenizer::zh;
+    if (name == "gtm") return Tokenizer::gtm;
     if (name == "rouge") return Tokenizer::rouge;
     if (name == "chrf") return Tokenizer::chrf;
     throw nb::value_error(("unknown tokenizer " + name).c_str());
@@ -321,7 +324,7 @@ Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
 }
 
 nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
-                  int N) {
+                  int N, nb::object check) {
     if (N < 1) throw nb::value_error("the order must be at least 1");
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
     if (c_ids.shape(0) > INT32_MAX || r_ids.shape(0) > INT32_MAX)
@@ -329,9 +332,11 @@ nb::tuple overlap(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Of
     const size_t segments = c_offsets.shape(0) - 1, pairs = r_offsets.shape(0) - 1;
     check_starts(starts, segments, pairs);
     std::vector<int32_t> matches(pairs * N), clipped(segments * N);
+    Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        Overlap worker;
+        Watch watch(std::ref(poll));
+        Overlap worker(watch);
         for (size_t i = 0; i < segments; ++i)
             worker.segment(candidates.begin(i), candidates.length(i), references, starts(i),
                            starts(i + 1), N, matches.data() + starts(i) * N,
@@ -399,8 +404,8 @@ Array<int64_t> summary_lcs(Ids c_ids, Offsets c_offsets, Offsets c_sentences, Id
 // Both searches of GTM behind one call; all ids are below `ids`.
 class GtmSearch {
   public:
-    GtmSearch(double e, bool exact, int64_t budget, uint32_t ids)
-        : power_(e), exact_(e, budget), is_exact_(exact), narrow_(ids), grid_(ids) {}
+    GtmSearch(double e, bool exact, int64_t budget, uint32_t ids, Watch& watch)
+        : power_(e), exact_(e, budget), is_exact_(exact), narrow_(ids), grid_(ids), watch_(watch) {}
 
     // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
     gtm::Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
@@ -441,8 +446,8 @@ class GtmSearch {
     gtm::Answer wide(const int32_t* candidate, int64_t length, const Ragged& references,
                      int64_t first, int64_t last, std::vector<gtm::Run>& taken) {
         grid_.set(candidate, length, references, first, last);
-        if (is_exact_) return exact_.match(grid_, taken);
-        greedy.match(grid_, taken);
+        if (is_exact_) return exact_.match(grid_, taken, watch_);
+        greedy.match(grid_, taken, watch_);
         return greedy_answer(gtm::weigh(taken, cap, power_));
     }
 
@@ -453,6 +458,7 @@ class GtmSearch {
     bool is_exact_;
     gtm::Narrow narrow_;
     gtm::Grid grid_;
+    Watch& watch_;
     std::vector<gtm::Run> taken_;
 };
 
@@ -483,9 +489,9 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        GtmSearch search(e, exact, budget, ids);
+        Watch watch(std::ref(poll));
+        GtmSearch search(e, exact, budget, ids, watch);
         double* row = rows.data();
-        int64_t work = 0;  // about nanoseconds; an exact search may take half a second
         for (size_t i = 0; i < segments; ++i, row += 5) {
             const int64_t length = candidates.length(i);
             const gtm::Answer found = search.weigh(candidates.begin(i), length, references,
@@ -497,8 +503,7 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
             row[4] = found.proven ? 1.0 : 0.0;
             const int64_t* const at = references.offsets;
             const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
-            work += exact ? 1 << 18 : 256 + length * tokens / 8;
-            if (work > 1 << 24) work = 0, poll();
+            watch.worked(256 + length + tokens);  // whatever else was counted
         }
     }
     return give(std::move(rows), {segments, 5});
@@ -510,7 +515,9 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
 nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
                    double most_hits, bool narrow) {
     const Ragged references = ragged(r_ids, r_offsets);
-    GtmSearch search(e, exact, budget, check_grid(c_ids, r_ids, r_offsets, e));
+    Poll poll{nb::none()};
+    Watch watch(std::ref(poll));
+    GtmSearch search(e, exact, budget, check_grid(c_ids, r_ids, r_offsets, e), watch);
     search.greedy.most_hits = most_hits;
     search.may_be_narrow = narrow;
     std::vector<gtm::Run> runs;
@@ -661,11 +668,12 @@ Array<int64_t> ter_edits(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offs
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
-        Ter ter;
+        Watch watch(std::ref(poll));
+        Ter ter(watch);
         for (size_t i = 0; i < segments; ++i)
             for (int64_t k = starts(i); k < starts(i + 1); ++k) {
                 rows[2 * k] = ter.edits(candidates.begin(i), candidates.length(i),
-                                        references.begin(k), references.length(k), poll);
+                                        references.begin(k), references.length(k));
                 rows[2 * k + 1] = static_cast<int64_t>(ter.shifts().size());
             }
     }
@@ -679,10 +687,11 @@ nb::tuple ter_script(Ids c_ids, Ids r_ids, nb::object check) {
     std::vector<int64_t> shifts;
     std::vector<int32_t> operations;
     Poll poll{std::move(check)};
-    Ter ter;
+    Watch watch(std::ref(poll));
+    Ter ter(watch);
     {
         nb::gil_scoped_release release;
-        ter.edits(c_ids.data(), n, r_ids.data(), m, poll);
+        ter.edits(c_ids.data(), n, r_ids.data(), m);
         for (const TerShift& shift : ter.shifts())
             shifts.insert(shifts.end(), {shift.start, shift.length, shift.target});
         ter.walk_back([&](Edit edit, int64_t j, int64_t i) {  // the last one, backwards
@@ -889,7 +898,7 @@ void bind_text(nb::module_& m) {
 void bind_counts(nb::module_& m) {
     m.def("sum_rows", &sum_rows, "rows"_a.noconvert());
     m.def("overlap", &overlap, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "order"_a);
+          "order"_a, "check"_a.none() = nb::none());
     m.def("lcs", &lcs, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a, "most"_a,
           "check"_a.none());
     m.def("summary_lcs", &summary_lcs, "c_ids"_a, "c_offsets"_a, "c_sentences"_a, "r_ids"_a,

@@ -1,9 +1,12 @@
 // The Python face of the kernel's part for karat/lm/.
 #include "bind_lm.hpp"
 
+#include <functional>
+
 #include "arpa.hpp"
 #include "bind_words.hpp"
 #include "lm_count.hpp"
+#include "watch.hpp"
 
 namespace karat {
 namespace {
@@ -118,13 +121,15 @@ Array<uint64_t> word_hashes(int32_t words) {
     return give_all(std::move(found));
 }
 
-void count(lm::Counter& self, Ids ids, Offsets offsets) {
+void count(lm::Counter& self, Ids ids, Offsets offsets, nb::object check) {
     check_ragged(ids, offsets);
     for (size_t i = 0; i < ids.shape(0); ++i)
         if (ids(i) < 0) throw nb::value_error("a word has no number");
+    Poll poll{std::move(check)};
     nb::gil_scoped_release release;
+    Watch watch(std::ref(poll));
     for (size_t s = 0; s + 1 < offsets.shape(0); ++s)
-        self.add(ids.data() + offsets(s), offsets(s + 1) - offsets(s));
+        self.add(ids.data() + offsets(s), offsets(s + 1) - offsets(s), watch);
 }
 
 nb::tuple level_arrays(const lm::Level& level) {
@@ -210,7 +215,7 @@ void bind_lm(nb::module_& m) {
                 new (self) lm::Counter(order);
             },
             "order"_a)
-        .def("add", &count, "ids"_a, "offsets"_a)
+        .def("add", &count, "ids"_a, "offsets"_a, "check"_a.none() = nb::none())
         .def("bytes", &lm::Counter::bytes)
         .def("ngrams", &counted, "n"_a)
         .def("counts", &counts, "n"_a);

@@ -116,6 +116,7 @@ class EditAlignment {
     static constexpr int64_t most_steps = 1 << 21;  // kept at a time: 32 MB
     static constexpr int64_t most_hits = 1 << 20;   // 8 MB
     static constexpr int64_t small_ids = 256;
+    static constexpr int64_t most_work = 1 << 24;  // before somebody is asked whether to go on
     enum class Way { small, numbered, chained };
 
     // From the ends of both texts back to where one of them is `same` tokens long.
@@ -176,6 +177,7 @@ class EditAlignment {
         if (few) std::copy_n(columns_.data(), few, held);
         BestSteps* steps = steps_.data();
         for (int64_t j = 0; j < n; ++j) {
+            if (!few && (work_ += words + chained_) > most_work) work_ = 0, poll();
             const uint64_t* const hits = find(tokens[j]);
             typename Costs::Above above;
             for (int64_t w = 0; w < words; ++w) {
@@ -184,7 +186,7 @@ class EditAlignment {
             }
         }
         if (few) std::copy_n(held, few, columns_.data());
-        if ((work_ += n * words) > 1 << 24) work_ = 0, poll();
+        if (few && (work_ += n * words) > most_work) work_ = 0, poll();
     }
 
     template <class Visit>
@@ -209,6 +211,7 @@ class EditAlignment {
     // Small ids, which most characters have, number themselves.
     void index(const int32_t* reference, int64_t m) {
         words_ = (m + 63) / 64;
+        chained_ = 0;
         const auto is_small = [](int32_t id) { return static_cast<uint32_t>(id) < small_ids; };
         const bool fits = (small_ids + 1) * words_ <= most_hits;
         if (fits && std::all_of(reference, reference + m, is_small))
@@ -254,7 +257,8 @@ class EditAlignment {
         const int32_t number = numbering_.find(static_cast<uint32_t>(token));
         if (way_ == Way::numbered) return &hits_[number * words_];
         for (int64_t i = head_[marked_]; i >= 0; i = next_[i]) hits_[i / 64] = 0;
-        for (int64_t i = head_[number]; i >= 0; i = next_[i]) hits_[i / 64] |= bit(i);
+        chained_ = 0;
+        for (int64_t i = head_[number]; i >= 0; i = next_[i], ++chained_) hits_[i / 64] |= bit(i);
         marked_ = number;
         return hits_.data();
     }
@@ -268,6 +272,7 @@ class EditAlignment {
     std::vector<typename Costs::Column> columns_, saved_;
     std::vector<BestSteps> steps_;
     int64_t words_ = 0, work_ = 0;
+    int64_t chained_ = 0;  // places of the token that was looked up last, if they are a chain
     int32_t marked_ = 0;
     Way way_ = Way::numbered;
 };

@@ -62,13 +62,14 @@ class Exact {
     Exact(double e, int64_t budget) : power_(e), budget_(budget) {}
 
     // `taken` gets the runs of the matching, sorted.
-    Answer match(const Grid& grid, std::vector<Run>& taken) {
-        greedy_.match(grid, taken);
+    Answer match(const Grid& grid, std::vector<Run>& taken, Watch& watch) {
+        watch_ = &watch;
+        greedy_.match(grid, taken, watch);
         const double sum = weigh(taken, grid.cap(), power_);
         if (power_.exponent() == 1) return {sum, sum, true};
         const bool few = grid.hits() <= std::min<int64_t>(budget_, most_runs);
-        if (few) grid.maximal_runs(maximal_);
-        few ? reach_.from_runs(grid, maximal_) : reach_.from_windows(grid);
+        if (few) grid.maximal_runs(maximal_, watch);
+        few ? reach_.from_runs(grid, maximal_) : reach_.from_windows(grid, watch);
         const double reach = std::max(sum, reach_.bound(grid, grid.cap(), power_));
         prepare(grid);
         if (scale_.out_of_reach(reach, scale_.next(sum))) return {sum, sum, true};
@@ -79,6 +80,7 @@ class Exact {
   private:
     static constexpr int64_t most_runs = 1 << 21, most_cells = 1 << 22;
     static constexpr int root_rounds = 1500, node_rounds = 200, most_depth = 200;
+    static constexpr int64_t duration = 8;  // of a step: about ten nanoseconds
     static constexpr int64_t sorting = 8;  // steps for each run that is sorted
     static constexpr double endless = std::numeric_limits<double>::infinity();
 
@@ -155,7 +157,10 @@ class Exact {
         return {sum, proven ? sum : std::max(bound, sum), proven};
     }
 
-    bool spend(int64_t steps) { return (steps_ += steps) <= budget_; }
+    bool spend(int64_t steps) {
+        watch_->worked(duration * steps);
+        return (steps_ += steps) <= budget_;
+    }
 
     // ----------------------------------------------------------------------- branch and bound
 
@@ -450,6 +455,7 @@ class Exact {
 
     Power power_;
     int64_t budget_, steps_ = 0;
+    Watch* watch_ = nullptr;
     Greedy greedy_;
     Reach reach_;
     Scale scale_;

@@ -21,21 +21,27 @@ class Greedy {
     double most_hits = 1 << 23;  // a double, so that it may be infinite
 
     // The runs that are taken, in the order in which they are taken, which is sorted.
-    void match(const Grid& grid, std::vector<Run>& taken) {
+    void match(const Grid& grid, std::vector<Run>& taken, Watch& watch) {
         taken.clear();
         row_free_.assign(grid.rows(), 1);
         column_free_.assign(grid.columns(), 1);
         if (static_cast<double>(grid.hits()) > most_hits) {
-            levels_.match(grid, row_free_, column_free_, taken);
+            levels_.match(grid, row_free_, column_free_, taken, watch);
         } else {
-            grid.maximal_runs(heap_);
+            grid.maximal_runs(heap_, watch);
             std::make_heap(heap_.begin(), heap_.end(), after);
-            while (!heap_.empty()) take(pop(), taken);
+            while (!heap_.empty()) {
+                const Run run = pop();
+                watch.worked(looking + run.length);
+                take(run, taken);
+            }
         }
         singles(grid, taken);
     }
 
   private:
+    static constexpr int64_t looking = 64;  // steps for each run that is taken from the heap
+
     Run pop() {
         std::pop_heap(heap_.begin(), heap_.end(), after);
         const Run run = heap_.back();

@@ -11,6 +11,7 @@
 
 #include "elementary.hpp"
 #include "ragged.hpp"
+#include "watch.hpp"
 
 namespace karat::gtm {
 
@@ -125,13 +126,14 @@ class Grid {
     }
 
     // All maximal runs of two hits or more.
-    void maximal_runs(std::vector<Run>& out) const {
+    void maximal_runs(std::vector<Run>& out, Watch& watch) const {
         out.clear();
         for (int32_t i = 0; i + 1 < rows(); ++i) {
             const int32_t next = row_word_[i + 1];
             for (int32_t j = last(row_word_[i]); j >= 0; j = before_[j])
                 if (column_word_[j + 1] == next && starts_run(i, j))  // a barrier ends the columns
                     out.push_back({i, j, run_from(i, j)});
+            watch.worked(4 * in_references(row_word_[i]));
         }
     }
 

@@ -22,7 +22,7 @@ class SuffixArray {
   public:
     std::vector<int32_t> order, common;
 
-    void build(const std::vector<int32_t>& text) {
+    void build(const std::vector<int32_t>& text, Watch& watch) {
         const auto n = static_cast<int32_t>(text.size());
         rank_ = text;
         order.resize(n);
@@ -31,6 +31,7 @@ class SuffixArray {
         int32_t classes = *std::max_element(text.begin(), text.end()) + 1;
         sort_by_rank(classes);
         for (int32_t width = 1;; width *= 2) {
+            watch.worked(sorting * n);
             classes = rename(width / 2);
             if (classes == n) break;
             // By the second half first: suffixes too short to have one, then all others in order.
@@ -46,6 +47,8 @@ class SuffixArray {
     }
 
   private:
+    static constexpr int64_t sorting = 16;  // steps for each suffix
+
     // Stable, by counting.
     void sort_by_rank(int32_t classes) {
         count_.assign(classes + 1, 0);
@@ -101,12 +104,12 @@ class Windows {
     SuffixArray suffixes;
     std::vector<int32_t> text;
 
-    void set(const Grid& grid) {
+    void set(const Grid& grid, Watch& watch) {
         rows = grid.rows();
         text = grid.row_words();
         text.push_back(0);
         text.insert(text.end(), grid.column_words().begin(), grid.column_words().end());
-        suffixes.build(text);
+        suffixes.build(text, watch);
     }
     int32_t size() const { return static_cast<int32_t>(text.size()); }
     int32_t rows = 0;
@@ -141,8 +144,9 @@ class Windows {
 class Levels {
   public:
     void match(const Grid& grid, std::vector<char>& row_free, std::vector<char>& column_free,
-               std::vector<Run>& taken) {
-        windows_.set(grid);
+               std::vector<Run>& taken, Watch& watch) {
+        windows_.set(grid, watch);
+        watch_ = &watch;
         row_free_ = &row_free;
         column_free_ = &column_free;
         taken_ = &taken;
@@ -150,6 +154,8 @@ class Levels {
     }
 
   private:
+    static constexpr int64_t looking = 4;  // steps for each window
+
     bool is_row(int32_t i) const { return i < windows_.rows; }
     int32_t column(int32_t i) const { return i - windows_.rows - 1; }
     bool free(int32_t i) const {
@@ -163,6 +169,14 @@ class Levels {
         for (int32_t i = windows_.size() - 1; i >= 0; --i)
             room_[i] = free(i) ? room_[i + 1] + 1 : 0;
         int32_t low = 1, high = level;  // low is as good as free, high is not
+        for (int32_t step = 1; high - low > step; step *= 2) {  // mostly it is not far below
+            const int32_t next = high - step;
+            if (any(next)) {
+                low = next;
+                break;
+            }
+            high = next;
+        }
         while (high - low > 1) {
             const int32_t middle = low + (high - low) / 2;
             (any(middle) ? low : high) = middle;
@@ -171,6 +185,7 @@ class Levels {
     }
 
     bool any(int32_t level) const {
+        watch_->worked(looking * windows_.size());
         bool row = false, column = false;
         for (int32_t k = 0; k < windows_.size(); ++k) {
             if (windows_.suffixes.common[k] < level) row = column = false;
@@ -224,6 +239,7 @@ class Levels {
     Windows windows_;
     std::vector<char>*row_free_ = nullptr, *column_free_ = nullptr;
     std::vector<Run>* taken_ = nullptr;
+    Watch* watch_ = nullptr;
     std::vector<int32_t> room_, name_, starts_, next_, places_;
 };
 

@@ -36,9 +36,9 @@ class Reach {
     }
 
     // From a suffix array, where runs are too many.
-    void from_windows(const Grid& grid) {
+    void from_windows(const Grid& grid, Watch& watch) {
         Windows windows;
-        windows.set(grid);
+        windows.set(grid, watch);
         std::vector<int32_t> from, through(windows.size());
         windows.longest(from);
         std::priority_queue<std::pair<int32_t, int32_t>> open;  // length and start

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lm_trie.hpp"
+#include "watch.hpp"
 
 namespace karat::lm {
 
@@ -27,7 +28,7 @@ class Counter {
     }
 
     // A sentence: <s> is the first history and predicted by nothing, </s> is predicted like a word.
-    void add(const int32_t* ids, int64_t length) {
+    void add(const int32_t* ids, int64_t length, Watch& watch) {
         uint32_t before[MAX_ORDER] = {BOS};  // the n-grams that end at the last word
         int known = 1;                       // how many of them there are
         count_word(BOS);
@@ -40,12 +41,15 @@ class Counter {
                 const int64_t first = i - n + 1;
                 here[n - 1] = count(n, here[n - 2], first < 0 ? BOS : ids[first], before[n - 2]);
             }
+            watch.worked(counting * longest);
             std::copy(here, here + longest, before);
             known = longest;
         }
     }
 
   private:
+    static constexpr int64_t counting = 64;  // steps for an n-gram: it is far away
+
     void count_word(int32_t word) {
         if (static_cast<size_t>(word) >= words_.size())
             words_.resize(static_cast<size_t>(word) + 1);

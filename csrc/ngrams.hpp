@@ -12,6 +12,7 @@
 
 #include "numbering.hpp"
 #include "ragged.hpp"
+#include "watch.hpp"
 
 namespace karat {
 
@@ -71,6 +72,8 @@ class Pairs {
 // only if the position is to stay.
 class Overlap {
   public:
+    explicit Overlap(Watch& watch) : watch_(watch) {}
+
     // matches[k*N + n-1]: sum over n-grams of min(count in candidate, count in reference k).
     // clipped[n-1]: the same with the largest count over all references.
     void segment(const int32_t* candidate, int64_t length, const Ragged& references,
@@ -98,6 +101,9 @@ class Overlap {
     }
 
   private:
+    static constexpr int64_t part = 1 << 18;
+    static constexpr int64_t looking = 32;  // steps for each n-gram of a long text: it is far away
+
     // One side: the numbers of the n-grams by where they start, the numbers of its words, and the
     // starts that can still match, in order (for references, one run after the other).
     struct Side {
@@ -144,7 +150,9 @@ class Overlap {
     template <class Grams>
     void order(const Grams& grams, int N, int32_t* matches, int32_t* clipped) {
         auto& mine = candidate_.live;
-        for (const int32_t i : mine) candidate_.number[i] = grams.add(i);
+        in_parts(mine.data(), mine.data() + mine.size(), [&](const int32_t* p, const int32_t* end) {
+            for (; p < end; ++p) candidate_.number[*p] = grams.add(*p);
+        });
         counts_.assign(static_cast<size_t>(grams.table.count()) + 1, Count{0, 0, 0});
         for (const int32_t i : mine) ++counts_[candidate_.number[i]].candidate;
         int32_t* const live = reference_.live.data();
@@ -189,13 +197,26 @@ class Overlap {
     int64_t find(const Grams& grams, const int32_t* begin, const int32_t* end, Neighbours& stay) {
         if (hits_.size() <= static_cast<size_t>(end - begin)) hits_.resize(end - begin + 1);
         int32_t* hit = hits_.data();
-        for (const int32_t* p = begin; p < end; ++p) {
-            const int32_t j = *p, number = grams.find(j);
-            reference_.number[j] = *hit = number;
-            hit += number != 0;
-            stay.next(j, number != 0);
-        }
+        in_parts(begin, end, [&](const int32_t* p, const int32_t* stop) {
+            for (; p < stop; ++p) {
+                const int32_t j = *p, number = grams.find(j);
+                reference_.number[j] = *hit = number;
+                hit += number != 0;
+                stay.next(j, number != 0);
+            }
+        });
         return hit - hits_.data();
+    }
+
+    // `work` of runs of the starts, between which it can be stopped.
+    template <class Work>
+    void in_parts(const int32_t* begin, const int32_t* end, const Work& work) {
+        while (begin < end) {
+            const int32_t* const stop = begin + std::min<int64_t>(end - begin, part);
+            work(begin, stop);
+            watch_.worked(looking * (stop - begin));
+            begin = stop;
+        }
     }
 
     // Counts the hits of the only reference …
@@ -227,6 +248,7 @@ class Overlap {
         for (int64_t k = 0; k < hits; ++k) counts_[hits_[k]].reference = 0;
     }
 
+    Watch& watch_;
     Numbering words_;
     Grid grid_;
     Pairs pairs_;

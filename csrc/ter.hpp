@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "edit.hpp"
+#include "watch.hpp"
 
 namespace karat {
 
@@ -146,6 +147,8 @@ class Beam {
         ready_ = false;
     }
     bool covers() const { return covers_; }
+    // How many a distance looks at, at most.
+    int64_t cells() const { return static_cast<int64_t>(room()); }
 
     int64_t distance(const std::vector<int32_t>& words) {
         const auto n = static_cast<int64_t>(words.size());
@@ -238,15 +241,15 @@ struct TerShift {
 
 class Ter {
   public:
-    // The number of edits, shifts included. `poll` is called now and then; it may throw.
-    template <class Poll>
-    int64_t edits(const int32_t* hypothesis, int64_t n, const int32_t* reference, int64_t m,
-                  Poll& poll) {
+    explicit Ter(Watch& watch) : watch_(watch) {}
+
+    // The number of edits, shifts included.
+    int64_t edits(const int32_t* hypothesis, int64_t n, const int32_t* reference, int64_t m) {
         start(hypothesis, n, reference, m);
         if (!m) return n;
         for (;;) {
             const int64_t before = align();
-            const Shift best = best_shift(before, poll);
+            const Shift best = best_shift(before);
             if (tries_ >= ter::most_tries || best.gain <= 0)
                 return static_cast<int64_t>(shifts_.size()) + before;
             const ter::Swap swap = ter::Swap::shift(best.start, best.length, -best.target, n);
@@ -307,6 +310,7 @@ class Ter {
     // The distance, and what is aligned with what: `target_[j + 1]` is the place after the
     // hypothesis word that reference word j is aligned with, or stands after.
     int64_t align() {
+        watch_.worked(beam_.cells() + n_ + m_);
         int64_t distance = short_ ? bits_.distance() : 0;
         by_bits_ = short_ && beam_is_idle(distance);
         if (!by_bits_) distance = beam_.distance(words_);
@@ -325,6 +329,7 @@ class Ter {
     }
 
     int64_t distance(const ter::Swap& swap) {
+        watch_.worked(beam_.cells());
         if (short_) {
             const int64_t found = bits_.distance(swap);
             if (beam_is_idle(found)) return found;
@@ -332,17 +337,18 @@ class Ter {
         return beam_.distance(words_, swap);
     }
 
-    template <class Poll>
-    Shift best_shift(int64_t before, Poll& poll) {
+    Shift best_shift(int64_t before) {
         Shift best;
         for (int64_t h = 0; h < n_; ++h) {
+            watch_.worked(2 * ter::most_places);
             const int64_t from = std::max<int64_t>(0, h - ter::most_places);
             const int64_t to = std::min(m_, h + ter::most_places + 1);
             for (int64_t r = from; r < to; ++r) {
                 if (words_[h] != reference_[r]) continue;
                 const int64_t longest = std::min({ter::most_words, n_ - h, m_ - r});
+                watch_.worked(longest);
                 for (int64_t length = 1;; ++length) {
-                    if (worth_trying(h, r, length)) try_targets(h, r, length, before, best, poll);
+                    if (worth_trying(h, r, length)) try_targets(h, r, length, before, best);
                     if (tries_ >= ter::most_tries) return best;
                     if (length == longest || words_[h + length] != reference_[r + length]) break;
                 }
@@ -360,9 +366,7 @@ class Ter {
                !(h <= aligned && aligned < h + length);
     }
 
-    template <class Poll>
-    void try_targets(int64_t h, int64_t r, int64_t length, int64_t before, Shift& best,
-                     Poll& poll) {
+    void try_targets(int64_t h, int64_t r, int64_t length, int64_t before, Shift& best) {
         int64_t last = -1;
         for (int64_t j = r; j <= r + length; ++j) {
             const int64_t target = target_[j];
@@ -372,17 +376,17 @@ class Ter {
             const Shift shift{before - distance(swap), length, h, -target, true};
             ++tries_;
             if (shift.better_than(best)) best = shift;
-            if ((work_ += n_) > 1 << 24) work_ = 0, poll();
         }
     }
 
+    Watch& watch_;
     ter::Bits bits_;
     ter::Beam beam_;
     std::vector<int32_t> words_;
     std::vector<TerShift> shifts_;
     const int32_t* reference_ = nullptr;
     std::vector<int64_t> target_, hypothesis_errors_, reference_errors_;
-    int64_t n_ = 0, m_ = 0, tries_ = 0, work_ = 0;
+    int64_t n_ = 0, m_ = 0, tries_ = 0;
     bool short_ = false, by_bits_ = false;
 };
 

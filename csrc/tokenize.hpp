@@ -385,6 +385,20 @@ void split_char(std::string_view s, Sink& sink) {
     }
 }
 
+// ---------------------------------------------------------------------------------------- gtm
+
+// GTM 1.4 cuts with Java's StringTokenizer: at five characters and at no other white space.
+template <class Sink>
+void split_gtm(std::string_view s, Sink& sink) {
+    const auto parts = [](char c) {
+        return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+    };
+    const char* const end = s.data() + s.size();
+    Cutter<Sink> cutter(sink, end);
+    for (const char* p = s.data(); p < end; ++p) parts(*p) ? cutter.cut(p) : cutter.extend(p);
+    cutter.cut(end);
+}
+
 // -------------------------------------------------------------------------------------- rouge
 
 // Lower case, then runs of [a-z0-9]. Of all other characters only two have ASCII letters in their
@@ -465,7 +479,7 @@ void split_chrf(std::string_view s, Sink& sink) {
 
 // ----------------------------------------------------------------------------------- dispatch
 
-enum class Tokenizer { none, v13a, intl, character, zh, rouge, chrf };
+enum class Tokenizer { none, v13a, intl, character, zh, gtm, rouge, chrf };
 
 template <class Sink>
 void split(Tokenizer tokenizer, std::string_view s, Sink& sink) {
@@ -475,6 +489,7 @@ void split(Tokenizer tokenizer, std::string_view s, Sink& sink) {
         case Tokenizer::intl: return split_intl(s, sink);
         case Tokenizer::character: return split_char(s, sink);
         case Tokenizer::zh: return split_zh(s, sink);
+        case Tokenizer::gtm: return split_gtm(s, sink);
         case Tokenizer::rouge: return split_rouge(s, sink);
         case Tokenizer::chrf: return split_chrf(s, sink);
     }

@@ -5,6 +5,8 @@ Where there is none (`apt-get install chromium`), the tests that need it are ski
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import re
@@ -33,17 +35,38 @@ def chromium(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def ask(page: Path, program: str, *options: str) -> Any:
     """What a program, the body of a JavaScript function, returns within the page."""
     script = (
-        "<script>addEventListener('load', () => { const answer = document.createElement('pre');"
+        "addEventListener('load', () => { const answer = document.createElement('pre');"
         "answer.id = 'answer'; answer.textContent = JSON.stringify((() => {"
         f"{program}"
-        "})()); document.body.append(answer); });</script></body>"
+        "})()); document.body.append(answer); });"
     )
+    text = page.read_text("utf-8").replace("</body>", f"<script>{script}</script></body>")
     copy = page.with_name(f"asked-{page.name}")
-    copy.write_text(page.read_text("utf-8").replace("</body>", script), "utf-8")
+    copy.write_text(_permitted(text, script), "utf-8")
     done = chromium(copy, "--dump-dom", "--virtual-time-budget=2000", *options)
     found = _ANSWER.search(done.stdout)
     assert found, f"the page did not answer: {done.stderr[-2000:]}"
     return json.loads(html.unescape(found[1]))
+
+
+def printed_page(page: Path) -> str:
+    """The page as it is on paper, its policy made to fit; nothing else in that is loosened."""
+    text = page.read_text("utf-8")
+    (style,) = re.findall("<style>(.*?)</style>", text, re.DOTALL)
+    assert "@media print" in style
+    on_paper = style.replace("@media print", "@media all")
+    return text.replace(style, on_paper).replace(_hash(style), _hash(on_paper))
+
+
+def _permitted(text: str, script: str) -> str:
+    """The page with one more script in its policy; nothing else in it is loosened."""
+    assert text.count("script-src ") == 1
+    allowed = text.replace("script-src ", f"script-src {_hash(script)} ")
+    return allowed.replace(f"{_hash(script)} 'none'", _hash(script))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def faults(page: Path) -> list[str]:

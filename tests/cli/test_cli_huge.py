@@ -86,6 +86,31 @@ def test_a_longest_common_subsequence_that_would_take_long_is_refused(
     assert not (folder / "report.txt").exists()
 
 
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_gtm_of_a_line_of_50_mb_is_refused(huge: Path, called: Called, search: str) -> None:
+    done = called("score", "huge.txt", "-r", "short.txt", "-m", f"gtm:e=2,search={search}")
+    said = "14,680,071 tokens are too many for gtm (at most 1,000,000); split the segment or leave"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"karat: segment 1: {said} this metric out\n"
+
+
+def test_gtm_counts_the_references_of_a_segment_together(folder: Path, called: Called) -> None:
+    (folder / "x.txt").write_text("a\na\n")
+    (folder / "long.txt").write_text(f"a\n{'a ' * 600_000}\n")
+    assert called("score", "x.txt", "-r", "long.txt", "-m", "gtm").returncode == 0
+    done = called("score", "x.txt", "-r", "long.txt", "-r", "long.txt", "-m", "gtm")
+    assert done.returncode == 2
+    assert done.stderr.startswith("karat: segment 2: 1,200,000 tokens are too many for gtm (at ")
+
+
+def test_a_grid_of_a_line_of_50_mb_is_refused(huge: Path, called: Called) -> None:
+    done = called("grid", "short.txt", "huge.txt", "-o", "grid.html")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("karat: segment 1: 14,680,071 tokens of the references are too ")
+    assert done.stderr.count("\n") == 1
+    assert not (huge / "grid.html").exists()
+
+
 # ------------------------------------------------------------------------------------- memory
 
 PEAK = """

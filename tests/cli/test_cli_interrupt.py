@@ -83,6 +83,30 @@ def test_scoring_is_interrupted(folder: Path, start: Start, metric: str, threads
         interrupt(process, folder)
 
 
+def one_segment(count: int, vocabulary: int, seed: int) -> bytes:
+    """A segment of many words."""
+    words = [f"w{i}" for i in range(vocabulary)]
+    return (" ".join(random.Random(seed).choices(words, k=count)) + "\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("metric", "count", "vocabulary"),
+    [
+        ("ter", 200_000, 300),  # each shift is looked for in all of it
+        ("chrf", 500_000, 2_000),
+    ],
+)
+def test_work_on_one_segment_is_interrupted(
+    folder: Path, start: Start, metric: str, count: int, vocabulary: int
+) -> None:
+    (folder / "long.txt").write_bytes(one_segment(count, vocabulary, 1))
+    process = start("score", "long.txt", "-m", metric, "--threads", "1")
+    with killed_in_the_end(process):
+        (folder / "pipe").write_bytes(one_segment(count, vocabulary, 2))
+        time.sleep(2 * STARTED)
+        interrupt(process, folder)
+
+
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_resampling_is_interrupted(folder: Path, start: Start, test: str) -> None:
     text = b"one two three\n" * 50_000

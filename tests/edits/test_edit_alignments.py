@@ -131,3 +131,9 @@ def test_two_texts_of_20000_words_need_little_memory():
 def test_unknown_costs_are_refused_with_the_known_ones():
     with pytest.raises(InputError, match="expected one of accuracy, unit"):
         kt.alignment("a", "b", costs="free")
+
+
+def test_texts_too_long_are_refused() -> None:
+    long = "a " * 1_000_001
+    with pytest.raises(kt.InputError, match="segment 2: 1,000,002,000,001 pairs of tokens are too"):
+        kt.alignments(["a", long], ["b", long])

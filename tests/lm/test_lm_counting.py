@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.lm_formulas import BOS, EOS, count
 
+import karat as kt
 from karat import _kernel
 
 WORDS = ["<unk>", BOS, EOS, "a", "b", "c"]
@@ -49,3 +50,21 @@ def test_what_there_is_not() -> None:
     for order in (0, 9):
         with pytest.raises(ValueError, match="no such order"):
             _kernel.NgramCounter(order)
+
+
+def test_counting_one_long_segment_can_be_stopped() -> None:
+    class Stopped(Exception):
+        """What the check raises."""
+
+    def stop() -> None:
+        raise Stopped
+
+    ids = np.arange(3, 300_003, dtype=np.int32)
+    with pytest.raises(Stopped):
+        _kernel.NgramCounter(3).add(ids, np.array([0, len(ids)], np.int64), stop)
+
+
+def test_memory_is_bounded_within_one_segment() -> None:
+    text = " ".join(f"w{i}" for i in range(400_000))
+    with pytest.raises(kt.InputError, match="the n-grams take more than"):
+        kt.LanguageModel.train([text], 3, memory=1 << 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -273,3 +274,33 @@ def test_an_explanation_shows_words_as_they_stand() -> None:
     assert found.size == 2
     with pytest.raises(kt.InputError, match="at least one"):
         kt.GTM().explain("a", [])
+
+
+JAVA_SPACE = " \t\n\r\f"
+"""Where Java's StringTokenizer cuts, and with it GTM 1.4."""
+
+
+@pytest.mark.parametrize("space", ["\u3000", "\x0b", "\x1f", "\x1c", "\x85", "\xa0", "\u2028"])
+def test_the_original_tool_knows_less_white_space(space: str) -> None:
+    candidate, reference = f"a{space}b c d", "a b c d"
+    assert kt.GTM(e=1).segments([candidate], [reference])[0] == 1
+    # Three words against four, of which c and d are hits: P = 2/3, R = 2/4.
+    (row,) = kt.GTM(e=1, tok="gtm").stats([candidate], [reference])
+    assert row.tolist() == [2, 3, 4]
+    assert kt.GTM(e=1, tok="gtm").segments([candidate], [reference])[0] == pytest.approx(4 / 7)
+    # At e=2 the run `c d` has the size sqrt(4) = 2.
+    (row,) = kt.GTM(e=2, tok="gtm").stats([candidate], [reference])
+    assert row.tolist() == [2, 3, 4]
+
+
+@given(st.lists(st.text("ab\u3000\x0b\x1f\xa0é \t\n\r\f", max_size=12), min_size=1, max_size=5))
+def test_the_original_tools_white_space(texts: list[str]) -> None:
+    expected = [re.sub(f"[{JAVA_SPACE}]+", " ", text).strip(" ").split(" ") for text in texts]
+    found = kt.tokenize(texts, tok="gtm", case="mixed")
+    assert [list(row) for row in found] == [[w for w in words if w] for words in expected]
+
+
+def test_a_signature_says_so() -> None:
+    found = kt.metric("gtm:tok=gtm")
+    assert found == kt.GTM(tok="gtm")
+    assert "tok=gtm" in found.corpus(["a"], ["a"]).signature

@@ -428,6 +428,18 @@ def test_punctuation_is_put_in_where_there_is_none(model: RealizerModel) -> None
     assert punctuate(lm, ["well , yes"]) == ["well , yes"]
 
 
+@pytest.mark.parametrize("symbol", ["$", "%", "&", "#", "@", "+", "=", "€", "％", "$$"])
+def test_symbols_that_are_read_out_are_no_punctuation(model: RealizerModel, symbol: str) -> None:
+    lm = model.the_fergus().lm
+    (found,) = punctuate(lm, [f"there was no {symbol} estimate for the second phase"])
+    assert found == f"there was no {symbol} estimate for the second phase ."
+
+
+@pytest.mark.parametrize("text", ["well – yes", "( he said )", "“ no ”", "what ?!", ""])
+def test_sentences_with_punctuation_are_left_alone(model: RealizerModel, text: str) -> None:
+    assert punctuate(model.the_fergus().lm, [text]) == [text]
+
+
 def test_on_a_real_treebank_each_model_is_better_than_the_one_before(karat_data: Path) -> None:
     bank = read_treebank(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
     model = train_realizer(_part(bank, 0, 1600), "fergus")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, ask, chromium
+from browser import CHROMIUM, ask, chromium, printed_page
 from test_report_charts_browser import CONTRAST, DARK
 
 import karat as kt
@@ -83,9 +83,7 @@ def test_only_pictures_and_tables_scroll_sideways(page: Path, width: int) -> Non
 
 def test_nothing_is_cut_off_on_paper(page: Path) -> None:
     paper = page.with_name("paper.html")
-    text = page.read_text("utf-8")
-    assert "@media print" in text
-    paper.write_text(text.replace("@media print", "@media all"), "utf-8")
+    paper.write_text(printed_page(page), "utf-8")
     program = """
       const room = document.documentElement.clientWidth;
       return [...document.querySelectorAll("table, svg")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, ask, chromium, faults
+from browser import CHROMIUM, ask, chromium, faults, printed_page
 
 import karat as kt
 from karat.report.grids import Shown, grid_document
@@ -162,9 +162,7 @@ def test_it_prints_whole(page: Path) -> None:
     """
     assert not ask(page, program, "--window-size=800,900")  # on the screen it scrolls
     paper = page.with_name("paper.html")
-    text = page.read_text("utf-8")
-    assert "@media print" in text
-    paper.write_text(text.replace("@media print", "@media all"), "utf-8")
+    paper.write_text(printed_page(page), "utf-8")
     assert ask(paper, program, "--window-size=800,900")
     printed = page.with_name("page.pdf")
     chromium(page, f"--print-to-pdf={printed}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, ask, chromium
+from browser import CHROMIUM, ask, chromium, printed_page
 from sample_charts import CHARTS
 
 from karat.report.chart_models import Point, Scatter
@@ -99,8 +99,7 @@ def test_every_letter_and_every_series_is_legible(page: Path, options: tuple[str
 
 def test_on_paper_it_is_legible_too(page: Path) -> None:
     paper = page.with_name("paper.html")
-    printed = page.read_text("utf-8").replace("@media print", "@media all")
-    paper.write_text(printed, "utf-8")
+    paper.write_text(printed_page(page), "utf-8")
     found = ask(paper, CONTRAST, DARK)  # the dark page, printed
     assert found["paper"] == 1
     assert [(text, ratio) for text, ratio in found["texts"] if ratio < 4.5] == []

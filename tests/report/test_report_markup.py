@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -102,6 +104,18 @@ def test_page_asks_the_network_for_nothing(document: Document) -> None:
     (policy,) = [m["content"] for m in parsed.all("meta") if "http-equiv" in m]
     assert policy is not None
     assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+
+
+def test_the_policy_names_the_exact_text_of_scripts_and_styles(document: Document) -> None:
+    output = render_html(document)
+    (policy,) = [m["content"] for m in Page(output).all("meta") if "http-equiv" in m]
+    for kind in ("script", "style"):
+        texts = re.findall(f"<{kind}>(.*?)</{kind}>", output, re.DOTALL)
+        digests = [b64encode(sha256(text.encode()).digest()).decode() for text in texts]
+        names = " ".join(f"'sha256-{digest}'" for digest in digests)
+        assert f"; {kind}-src {names};" in str(policy)
+    assert "script-src 'none'" in render_html(everywhere("x"))
 
 
 def test_numbers_carry_their_full_value_for_sorting(document: Document) -> None:

@@ -87,5 +87,12 @@ def _matching(name: str) -> GTM:
 def _explained(metric: GTM, lines: Lines, refs: References, places: list[int]) -> list[Shown]:
     from karat.report.grids import Shown
 
-    texts = zip(places, lines.strings(places), refs.strings(places), strict=True)
-    return [Shown(place + 1, metric.explain(mine, theirs)) for place, mine, theirs in texts]
+    found = []
+    for place, mine, theirs in zip(
+        places, lines.strings(places), refs.strings(places), strict=True
+    ):
+        try:
+            found.append(Shown(place + 1, metric.explain(mine, theirs)))
+        except InputError as error:
+            raise InputError(f"segment {place + 1:,}: {error}") from None
+    return found

@@ -76,12 +76,16 @@ def count_text(
     vocab = _new_vocab() if known is None else known
     counter = _kernel.NgramCounter(order)
     limit = _quarter_of_memory() if memory is None else memory
+
+    def check() -> None:
+        _check_memory(counter.bytes(), limit)
+
     for tokens, words in token_runs(
         sources, recipe, threads=threads, progress=progress, what="counting"
     ):
         ids = _ids(vocab, words, grow=known is None)
-        counter.add(ids[tokens.ids], tokens.offsets)
-        _check_memory(counter.bytes(), limit)
+        counter.add(ids[tokens.ids], tokens.offsets, check)
+        check()
     levels = [Level(*counter.ngrams(n), counter.counts(n)) for n in range(2, order + 1)]
     counts = np.zeros(len(vocab), np.int64)
     found = counter.counts(1)

@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat import _kernel
+from karat.errors import InputError
 from karat.metrics.edits import Alignment, edit_operations
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
@@ -170,6 +171,10 @@ class _Certificate(NamedTuple):
     bound: float
     largest: float
 
+MOST_TOKENS = 100_000
+"""The longest candidate, and the longest references taken together, that are explained: a page of
+them takes half a GB."""
+
 
 def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
     """The matching of one candidate with its references by one metric."""
@@ -236,6 +241,11 @@ class _Side:
     def __init__(self, texts: Strings, lexicon: Lexicon, recipe: Recipe) -> None:
         passage = Passage(texts.views(0, len(texts)), lexicon)
         self.ids: Ragged = passage.tokens(recipe)
+        if len(self.ids.ids) > MOST_TOKENS:
+            raise InputError(
+                f"{len(self.ids.ids):,} tokens of the {texts.name} are too many for a grid (at "
+                f"most {MOST_TOKENS:,}); split the segment"
+            )
         surface = passage.tokens(replace(recipe, stem="none"))
         vocab = lexicon.vocab(recipe.tok, recipe.case)
         words = [vocab.words(i, i + 1)[0] for i in surface.ids.tolist()]

@@ -48,11 +48,15 @@ def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> NDArray[np.int64]:
 
     def count() -> NDArray[np.int64]:
         mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
-        cells = pairs.spread(mine.lengths) * theirs.lengths
-        pairs.refuse(cells, MOST_CELLS, "pairs of tokens are too many for an edit alignment")
+        _refuse_long(pairs, mine, theirs)
         return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
 
     return pairs.once(("edits", recipe, costs), count)
+
+
+def _refuse_long(pairs: Pairs, mine: Ragged, theirs: Ragged) -> None:
+    cells = pairs.spread(mine.lengths) * theirs.lengths
+    pairs.refuse(cells, MOST_CELLS, "pairs of tokens are too many for an edit alignment")
 
 
 class Operation(NamedTuple):
@@ -187,11 +191,13 @@ def alignments(
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
     lexicon, n = Lexicon(), len(sources[0])
-    passages = [Passage(source.views(0, n), lexicon) for source in sources]
+    ours, others = (Passage(source.views(0, n), lexicon) for source in sources)
+    pairs = Pairs(ours, others, np.arange(n + 1, dtype=np.int64), {})
     vocab = lexicon.vocab(tok, case) if tok != "char" else None
     recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
-    mine, theirs = (passage.tokens(recipe) for passage in passages)
-    rows, offsets = SCRIPTS[costs](*mine, *theirs, np.arange(n + 1, dtype=np.int64), None)
+    mine, theirs = ours.tokens(recipe), others.tokens(recipe)
+    _refuse_long(pairs, mine, theirs)
+    rows, offsets = SCRIPTS[costs](*mine, *theirs, pairs.starts, None)
     return Alignments(mine, theirs, vocab, rows, offsets)
 
 

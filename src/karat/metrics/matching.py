@@ -43,6 +43,10 @@ SEARCHES = {
 BUDGET = 50_000_000
 """Steps of the exact search in one segment: about half a second."""
 
+MOST_TOKENS = 1_000_000
+"""The longest candidate, and the longest references taken together, that are matched: some 250 MB
+and, for texts made to be hard, a minute or two."""
+
 
 @dataclass(frozen=True)
 class GTM(Metric):
@@ -79,10 +83,16 @@ class GTM(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         import numpy as np
 
+        self._refuse_long(pairs)
         found = pairs.matching(self.recipe, self.e, self.exact, self.budget)
         if not self.exact:
             return found[:, :3]
         return np.insert(found, 4, 1.0, axis=1)
+
+    def _refuse_long(self, pairs: Pairs) -> None:
+        mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
+        for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
+            pairs.refuse(pairs.spread(lengths), MOST_TOKENS, "tokens are too many for gtm")
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         size, mine, theirs = (rows[:, k].astype(float) for k in range(3))

@@ -132,7 +132,8 @@ class Pairs:
         if recipe not in self._matches:
             most = max(order, self._orders.get(recipe, 0))
             mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            self._matches[recipe] = Matches(*_kernel.overlap(*mine, *theirs, self.starts, most))
+            found = _kernel.overlap(*mine, *theirs, self.starts, most, self.check)
+            self._matches[recipe] = Matches(*found)
         each, clipped = self._matches[recipe]
         return Matches(each[:, :order], clipped[:, :order])
 

@@ -4,11 +4,13 @@
 
 The marks are hidden events of an n-gram model that was trained on text with them. Commas go in one
 at a time, each where it helps most, for as long as one helps; then the best of the final marks.
-Sentences that have any punctuation are left as they are.
+Sentences that have any punctuation are left as they are; symbols that are read out as words ($, %
+and &) are no punctuation.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +19,9 @@ from karat.lm.model import LanguageModel
 
 COMMA = ","
 FINAL = (".", "?", "!")
+
+READ_OUT = frozenset("#%&/@§¶‰")
+"""Symbols that Unicode counts as punctuation: `and`, `percent`, `at` and the like."""
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
@@ -37,8 +42,9 @@ def _punctuated(lm: LanguageModel, words: list[str]) -> str:
 
 
 def is_punctuation(word: str) -> bool:
-    """Whether a word has no letter or digit."""
-    return not any(character.isalnum() for character in word)
+    """Whether a word is made of marks of punctuation alone."""
+    plain = unicodedata.normalize("NFKC", word)
+    return all(unicodedata.category(c).startswith("P") and c not in READ_OUT for c in plain)
 
 
 def _with_comma(words: list[str], place: int) -> list[str]:

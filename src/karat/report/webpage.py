@@ -18,8 +18,7 @@ def render_html(document: Document) -> str:
     body += signature_block(document)
     body += [_appendix(title, text) for title, text in document.appendix.items()]
     body.append(element("footer", element("code", quote(document.command))))
-    body += [element("script", "\n", asset(name)) for name in _scripts(document)]
-    return page(document.title, body)
+    return page(document.title, body, [asset(name) for name in _scripts(document)])
 
 
 def _block(block: Table | Figure, above: str) -> str:

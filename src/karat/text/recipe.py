@@ -26,6 +26,7 @@ TOKENIZERS = {
     "zh": "Chinese characters one by one, the rest as 13a",
     "char": "every character but white space",
     "none": "white space only",
+    "gtm": "GTM 1.4's white space: space, tab, line feed, carriage return and form feed",
     "rouge": "rouge-score's: lower-cased runs of a-z and 0-9",
 }
 """The tokenisers and what they do."""

@@ -1,0 +1,28 @@
+// Long work that can be stopped: whoever works says how much was done, and now and then somebody is
+// asked whether to go on.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace karat {
+
+class Watch {
+  public:
+    // `poll` may throw.
+    explicit Watch(std::function<void()> poll) : poll_(std::move(poll)) {}
+
+    // Steps of a nanosecond or two.
+    void worked(int64_t steps) {
+        if ((work_ += steps) < enough) return;
+        work_ = 0;
+        poll_();
+    }
+
+  private:
+    static constexpr int64_t enough = 1 << 24;
+    std::function<void()> poll_;
+    int64_t work_ = 0;
+};
+
+}  // namespace karat

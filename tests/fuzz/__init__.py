@@ -1,0 +1,1 @@
+"""Damaged input for every reader: it is read, or refused in one sentence."""

@@ -1,0 +1,209 @@
+"""Every reader of the product: what it is given, and how it is called."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from fuzz import samples
+from fuzz.damage import Files
+
+Read = Callable[[Path], object]
+
+
+class Reader(NamedTuple):
+    """What makes valid files, and what reads the folder that they are in."""
+
+    sample: Callable[[random.Random], Files]
+    read: Read
+
+
+def evalset(name: str = "", format: str | None = None) -> Read:
+    """Load an evaluation set and go through all of it."""
+
+    def read(folder: Path) -> object:
+        import karat as kt
+
+        found = kt.load_evalset(folder / name if name else folder, format)
+        return len(list(found.judgements)), found.systems, found.references
+
+    return read
+
+
+def nuggets(name: str = "", **parts: str) -> Read:
+    """Load nuggets and score the runs."""
+
+    def read(folder: Path) -> object:
+        import karat as kt
+
+        others = {part: folder / file for part, file in parts.items()}
+        found = kt.load_nuggets(folder / name if name else folder, **others)
+        return len(found.judgements.rows), found.runs
+
+    return read
+
+
+def log(folder: Path) -> None:
+    """Go on with a log of judgements, and read what is in it."""
+    import karat as kt
+    from karat.nuggets.log import Log
+
+    kt.load_nuggets("demo-nuggets", log=folder / "log.jsonl")
+    with Log(folder / "log.jsonl"):
+        pass
+
+
+def scored(candidate: str, reference: str, *names: str) -> Read:
+    """Score one file against the other."""
+
+    def read(folder: Path) -> object:
+        import karat as kt
+
+        files = folder / candidate, folder / reference
+        return [kt.metric(n).corpus(files[0], files[1], threads=1) for n in names]
+
+    return read
+
+
+def tree_references(folder: Path) -> object:
+    """Score text against trees."""
+    import karat as kt
+    from karat.evalset.conllu import read_conllu
+
+    found = read_conllu(folder / "t.conllu")
+    return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)
+
+
+def trees(folder: Path) -> object:
+    """Read trees as input of realisers."""
+    from karat.realize.trees import read_trees
+
+    return read_trees(folder / "t.conllu", "all")
+
+
+def language_model(name: str) -> Read:
+    """Open a model and score a few words."""
+
+    def read(folder: Path) -> object:
+        from karat.lm.model import LanguageModel
+
+        model = LanguageModel.open(folder / name)
+        return model.score(["a b", "the cat zz", ""], threads=1), model.words("a b cat")
+
+    return read
+
+
+def phrase_table(folder: Path) -> object:
+    """Open a table and look all phrases up."""
+    from karat.paraphrase.phrase_table import PhraseTable
+
+    table = PhraseTable.open(folder / "t.npz")
+    return [(table.phrase(n), table.translations(n), table.count(n)) for n in range(len(table))]
+
+
+def moses(folder: Path) -> object:
+    from karat.paraphrase.moses import read_moses
+
+    return read_moses(folder / "t.moses")
+
+
+def pharaoh(folder: Path) -> object:
+    from karat.paraphrase.pharaoh import read_pharaoh
+
+    return read_pharaoh(folder / "a.txt")
+
+
+def parallel(folder: Path) -> object:
+    from karat.paraphrase.parallel import read_parallel
+
+    return read_parallel(folder / "p.tsv")
+
+
+def pem(folder: Path) -> object:
+    """Open a paraphrase model and score a pair."""
+    from karat.paraphrase.pem import PEM
+
+    return PEM.open(folder / "m.npz").score(["the house is big"], ["the big house"], threads=1)
+
+
+def realizer(folder: Path) -> object:
+    """Open a realiser and order a tree."""
+    from karat.realize.model import open_realizer
+    from karat.realize.trees import read_trees
+
+    (folder / "t.conllu").write_text(
+        "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
+        "3\tsat\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    given = read_trees(folder / "t.conllu", "words")
+    return [one.realize(given, 1) for one in open_realizer(folder / "m.npz").realizers("words")]
+
+
+def experiment(folder: Path) -> object:
+    from karat.evalset.reading import read_text
+    from karat.meta.experiment import read_experiment
+
+    return read_experiment(read_text(folder / "e.toml"), "e.toml")
+
+
+def metric_string(folder: Path) -> object:
+    """Parse a metric as it comes from the command line."""
+    import karat as kt
+
+    path = folder / "metric"
+    given = path.read_bytes() if path.exists() else b""
+    return kt.metric(given.decode("utf-8", "surrogateescape"))
+
+
+def sgml(folder: Path) -> object:
+    from karat.evalset.gtm_sgml import align, read_gtm_sgml
+
+    file = read_gtm_sgml(folder / "x.txt")
+    return align(file, [file])
+
+
+def stop_list(folder: Path) -> object:
+    from karat.text.stopwords import stop_words
+
+    return stop_words(str(folder / "stop.txt"))
+
+
+READERS = {
+    "evalset dir": Reader(samples.directory, evalset(format="dir")),
+    "evalset jsonl": Reader(samples.evalset_jsonl, evalset("set.jsonl", "jsonl")),
+    "evalset mqm": Reader(samples.mqm, evalset("rows.tsv", "mqm")),
+    "evalset believability": Reader(samples.believability, evalset(format="believability")),
+    "evalset e2e": Reader(samples.e2e, evalset(format="e2e")),
+    "evalset realsumm": Reader(samples.units, evalset(format="realsumm")),
+    "evalset summeval": Reader(samples.summeval, evalset("s.jsonl", "summeval")),
+    "evalset rag24": Reader(samples.rag, evalset("n.jl", "rag24")),
+    "evalset mt-metrics-eval": Reader(samples.mt_metrics_eval, evalset(format="mt-metrics-eval")),
+    "evalset paraphrases": Reader(samples.paraphrases, evalset("p.tsv", "paraphrases")),
+    "evalset judged-paraphrases": Reader(
+        samples.judged_paraphrases, evalset("p.tsv", "judged-paraphrases")
+    ),
+    "evalset detected": Reader(samples.summeval, evalset()),
+    "gtm sgml": Reader(samples.gtm_sgml, sgml),
+    "nuggets trec": Reader(samples.trec, nuggets()),
+    "nuggets jsonl": Reader(samples.nuggets_jsonl, nuggets("n.jsonl")),
+    "nuggets rag": Reader(samples.rag, nuggets("n.jl")),
+    "nuggets units": Reader(samples.units, nuggets()),
+    "nuggets log": Reader(samples.judging_log, log),
+    "segments": Reader(samples.segments, scored("x.txt", "r.txt", "bleu", "rougeLsum")),
+    "segments gz": Reader(samples.packed_segments, scored("x.txt.gz", "r.txt.gz", "chrf", "ter")),
+    "conllu references": Reader(samples.conllu, tree_references),
+    "conllu trees": Reader(samples.conllu, trees),
+    "lm arpa": Reader(samples.arpa, language_model("m.arpa")),
+    "lm binary": Reader(samples.language_model, language_model("m.lm")),
+    "moses": Reader(samples.moses, moses),
+    "phrase table": Reader(samples.phrase_table, phrase_table),
+    "pharaoh": Reader(samples.pharaoh, pharaoh),
+    "parallel": Reader(samples.parallel, parallel),
+    "pem model": Reader(samples.pem, pem),
+    "realiser model": Reader(samples.realizer, realizer),
+    "experiment": Reader(samples.experiment, experiment),
+    "metric string": Reader(samples.metric_string, metric_string),
+    "stop list": Reader(samples.stop_list, stop_list),
+}

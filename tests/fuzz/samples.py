@@ -1,0 +1,376 @@
+"""Valid small files of every format, drawn from a seed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fuzz.damage import Files
+
+WORDS = ("a", "b", "the", "cat", "sat", "Ünï", "価格", ".", ",", "10%", "x-y", "don't", "=", "1/2")
+
+
+def sentence(dice: random.Random, most: int = 6) -> str:
+    """Some words."""
+    return " ".join(dice.choices(WORDS, k=dice.randint(1, most)))
+
+
+def text(dice: random.Random, count: int) -> bytes:
+    """As many lines."""
+    return "".join(f"{sentence(dice)}\n" for _ in range(count)).encode()
+
+
+def rows(*items: tuple[Any, ...], by: str = "\t") -> bytes:
+    """Lines of fields."""
+    return "".join(f"{by.join(map(str, item))}\n" for item in items).encode()
+
+
+def objects(*items: object) -> bytes:
+    """JSON lines."""
+    return "".join(f"{json.dumps(item)}\n" for item in items).encode()
+
+
+# ------------------------------------------------------------------------------ evaluation sets
+
+
+def directory(dice: random.Random) -> Files:
+    """Karat's own folder."""
+    n = dice.randint(1, 3)
+    human = [("A", dice.randint(1, n), "x", "good", dice.randint(1, 5)), ("B", n, "y", "good", 2.5)]
+    settings = '[[dimension]]\nname = "good"\nbetter = "lower"\nlow = 0\nhigh = 9\n'
+    return {
+        "karat.toml": settings.encode(),
+        "systems/A.txt": text(dice, n),
+        "systems/B.txt": text(dice, n),
+        "references/1.txt": text(dice, n),
+        "human.tsv": rows(("system", "segment", "judge", "dimension", "value"), *human),
+    }
+
+
+def evalset_jsonl(dice: random.Random) -> Files:
+    """Karat's JSON lines, as it writes them."""
+    return {"set.jsonl": _saved_evalset(dice.randrange(4))}
+
+
+@cache
+def _saved_evalset(seed: int) -> bytes:
+    import karat as kt
+
+    dice = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in directory(dice).items():
+            (folder / "set" / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "set" / file).write_bytes(content)
+        kt.save_evalset(kt.load_evalset(folder / "set"), folder / "set.jsonl", "jsonl")
+        return (folder / "set.jsonl").read_bytes()
+
+
+def mqm(dice: random.Random) -> Files:
+    """WMT's rows of errors."""
+    head = (
+        "system",
+        "doc",
+        "doc_id",
+        "seg_id",
+        "rater",
+        "source",
+        "target",
+        "category",
+        "severity",
+    )
+    kinds = (("Accuracy/Mistranslation", "Major"), ("Fluency/Punctuation", "Minor"),
+             ("No-error", "No-error"), ("Non-translation!", "Major"))  # fmt: skip
+    found = [
+        (system, "d", 1, segment, "r1", f"s{segment}", f"<v>{sentence(dice)}</v>",
+         *dice.choice(kinds))
+        for system in ("A", "B", "refA") for segment in (1, 2)
+    ]  # fmt: skip
+    return {"rows.tsv": rows(head, *found)}
+
+
+def believability(dice: random.Random) -> Files:
+    """Adequacy, fluency and believability."""
+    head = "SEGID,LANGPAIR,ANNOTYPE,NUMANNOT,ANNOTATOR_01,ANNOTATOR_02\n"
+    files: Files = {
+        f"annotations/xx-en/xx-en.{kind}.annot.raw.csv": (
+            f"{head}1,xx-en,{kind},2,{dice.randint(0, 100)}.0,nan\n2,xx-en,{kind},1,0.0,7\n"
+        ).encode()
+        for kind in ("ad", "fl", "bl")
+    }
+    texts = ("mt_output/xx-en.general.tok.en", "test/ted_test1.tok.en", "test/ted_test1.raw.en")
+    return files | {f"text/{n}": text(dice, 2) for n in (*texts, "test/ted_test1_en-xx.raw.xx")}
+
+
+def e2e(dice: random.Random) -> Files:
+    """The E2E challenge."""
+    head = "_worker_id,mr_id,sys1,sys2,sys3,sys4,sys5,{0}1,{0}2,{0}3,{0}4,{0}5\nw1,1,A,B,C,D,E,"
+    rated = {
+        f"{name}.nopii.csv": f"{head.format(short)}{','.join(dice.choices('123456', k=5))}\n"
+        for name, short in (("naturalness", "natur"), ("quality", "quality"))
+    }
+    outputs = {f"primary/{n}.tsv": 'MR\toutput\n"in, 1"\tone\nin 2\ttwo\n' for n in "ABCDE"}
+    tests = {"testset_w_refs.csv": 'mr,ref\n"in, 1",r1\n"in, 1",r1b\nin 2,r2\n'}
+    return {name: content.encode() for name, content in (rated | outputs | tests).items()}
+
+
+def units(dice: random.Random) -> Files:
+    """Content units, which evaluation sets and nuggets read."""
+    return {
+        "ids.txt": b"d1\nd2\n",
+        "documents.txt": text(dice, 2),
+        "references.txt": b"<t> one . </t> <t> two . </t>\nthree\n",
+        "SCUs.txt": b"u1\tu2\tu3\nu1\n",
+        "summaries/A.summary": text(dice, 2),
+        "labels/A.label": f"{dice.randint(0, 1)}\t0\t1\n1\n".encode(),
+    }
+
+
+def summeval(dice: random.Random) -> Files:
+    """SummEval."""
+    scores = {"coherence": dice.randint(1, 5), "fluency": 4.5}
+    one = {"id": "d1", "source": sentence(dice), "references": ["r1", sentence(dice)]}
+    systems = {name: {"summary": sentence(dice), "scores": scores} for name in ("M1", "M2")}
+    return {"s.jsonl": objects(one | {"systems": systems}, one | {"id": "d2", "systems": systems})}
+
+
+def rag(dice: random.Random) -> Files:
+    """Nugget assignments."""
+    labels = ("support", "partial_support", "not_support")
+
+    def answer(run: str) -> dict[str, Any]:
+        nuggets = [
+            {"text": name, "importance": worth, "assignment": dice.choice(labels)}
+            for name, worth in (("n1", "vital"), ("n2", "okay"))
+        ]
+        said = {"qid": "q1", "query": "why", "answer_text": sentence(dice), "response_length": 3}
+        return {"run_id": run, **said, "nuggets": nuggets}
+
+    return {"n.jl": objects(answer("X"), answer("Y"))}
+
+
+def mt_metrics_eval(dice: random.Random) -> Files:
+    """The folder of mt-metrics-eval."""
+    names = ("sources/xx-en.txt", "references/xx-en.refA.txt", "system-outputs/xx-en/S1.txt",
+             "system-outputs/xx-en/refA.txt")  # fmt: skip
+    return {
+        **{name: text(dice, 2) for name in names},
+        "documents/xx-en.docs": b"news doc1\nnews\tdoc2\n",
+        "human-scores/xx-en.mqm.seg.score": rows(("S1", -1.5), ("S1", None)),
+        "human-scores/xx-en.mqm.sys.score": rows(("S1", dice.random())),
+    }  # fmt: skip
+
+
+def paraphrases(dice: random.Random) -> Files:
+    """Rated paraphrases."""
+    found = [("a", "A", sentence(dice), 0.2), ("a", "A", "y", 1.0), ("b", "B", "x", 0)]
+    return {"p.tsv": rows(("source", "reference", "candidate", "score"), *found)}
+
+
+def judged_paraphrases(dice: random.Random) -> Files:
+    """Paraphrases with the scores of judges."""
+    place = resources.files("karat") / "data" / "paraphrase" / "judged.tsv"
+    lines = place.read_text("utf-8").splitlines()
+    return {"p.tsv": ("\n".join(lines[: dice.randint(9, 20)]) + "\n").encode()}
+
+
+def gtm_sgml(dice: random.Random) -> Files:
+    """The original tool's form."""
+    segments = "".join(f"<seg id={k}> {sentence(dice)} </seg>\n" for k in (1, 2))
+    return {
+        "x.txt": f'<tstset>\n<doc docid="d-0" sysid="r">\n{segments}</doc>\n</tstset>\n'.encode()
+    }
+
+
+# --------------------------------------------------------------------------------------- nuggets
+
+KEY = b"q1 1 vital a fact\nq1 2 okay\tanother fact\n\nq2 a VITAL 425 young women\n"
+
+
+def trec(dice: random.Random) -> Files:
+    """Key, run and judged responses of TREC."""
+    run = f"q1 A d1 {sentence(dice)}\nq1 A d2  second\nq2 A NIL third\n"
+    judged = b"q1 A 1 d1 first response\nq1 A 2 d2 second\nq1 A 2 1\n"
+    return {"key.txt": KEY, "runs/A.txt": run.encode(), "judged.txt": judged}
+
+
+def nuggets_jsonl(dice: random.Random) -> Files:
+    """Karat's JSON lines, as it writes them."""
+    return {"n.jsonl": _saved_nuggets()}
+
+
+@cache
+def _saved_nuggets() -> bytes:
+    import karat as kt
+
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "n.jsonl"
+        kt.save_nuggets(kt.load_nuggets("demo-nuggets"), path, "jsonl")
+        return path.read_bytes()
+
+
+def judging_log(dice: random.Random) -> Files:
+    """What `nuggets judge` keeps: judgements and further words for nuggets."""
+    lines = [line for line in _saved_nuggets().splitlines() if b'"value"' in line]
+    kept = dice.sample(lines, min(4, len(lines))) if lines else []
+    return {"log.jsonl": b"".join(line + b"\n" for line in kept)}
+
+
+# --------------------------------------------------------------------------------- text and trees
+
+
+def segments(dice: random.Random) -> Files:
+    """A candidate and its reference."""
+    return {"x.txt": text(dice, 3), "r.txt": text(dice, 3)}
+
+
+def packed_segments(dice: random.Random) -> Files:
+    """The same, packed."""
+    return {f"{name}.gz": gzip.compress(content) for name, content in segments(dice).items()}
+
+
+def conllu(dice: random.Random) -> Files:
+    """Some trees of the bundled treebank."""
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    trees = place.read_text("utf-8").split("\n\n")
+    at = dice.randrange(len(trees) - 3)
+    chosen = "\n\n".join(trees[at : at + 3]) + "\n\n"
+    count = chosen.count("\n1\t") + chosen.startswith("1\t")
+    return {"t.conllu": chosen.encode(), "x.txt": text(dice, count)}
+
+
+# ------------------------------------------------------------------------------------------ models
+
+
+def arpa(dice: random.Random) -> Files:
+    """A bigram model as text."""
+    return {
+        "m.arpa": b"""\\data\\
+ngram 1=4
+ngram 2=3
+
+\\1-grams:
+-99\t<s>\t-0.3
+-0.7\t</s>
+-0.5\ta\t-0.2
+-0.9\tb\t-0.1
+
+\\2-grams:
+-0.2\t<s> a
+-0.4\ta b
+-0.3\tb </s>
+
+\\end\\
+"""
+    }
+
+
+def language_model(dice: random.Random) -> Files:
+    """The binary form of a model."""
+    return {"m.lm": _language_model()}
+
+
+@cache
+def _language_model() -> bytes:
+    from karat.lm.model import LanguageModel
+
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "m.lm"
+        texts = ["a b the cat", "the cat sat", "a cat sat on the mat"] * 9
+        LanguageModel.train(texts, order=2).save(path)
+        return path.read_bytes()
+
+
+def moses(dice: random.Random) -> Files:
+    """A phrase table of Moses."""
+    lines = ("hello , ||| bonjour , ||| 0.5 0.4 0.9 0.3 ||| 0-0 1-1 ||| 9 10 9",
+             "hello , ||| salut , ||| 0.5 0.4 0.1 0.3 ||| 0-0 1-1 ||| 9 10 1",
+             ". ||| . ||| 1 1 1 1 ||| 0-0 ||| 50 50 50")  # fmt: skip
+    return {"t.moses": ("\n".join(lines) + "\n").encode()}
+
+
+def phrase_table(dice: random.Random) -> Files:
+    """The stored form of it."""
+    return {"t.npz": _phrase_table()}
+
+
+@cache
+def _phrase_table() -> bytes:
+    from karat.paraphrase.moses import read_moses
+
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name)
+        (path / "t.moses").write_bytes(moses(random.Random(0))["t.moses"])
+        read_moses(path / "t.moses").save(path / "t.npz")
+        return (path / "t.npz").read_bytes()
+
+
+def pharaoh(dice: random.Random) -> Files:
+    """Links between words."""
+    pairs = [f"{dice.randint(0, 5)}-{dice.randint(0, 5)}" for _ in range(4)]
+    return {"a.txt": f"0-0 1-1 {' '.join(pairs)}\n\n0-0\n".encode()}
+
+
+def parallel(dice: random.Random) -> Files:
+    """Two columns."""
+    return {"p.tsv": rows(*((sentence(dice), sentence(dice)) for _ in range(3)))}
+
+
+def pem(dice: random.Random) -> Files:
+    """The bundled paraphrase model."""
+    return {"m.npz": _bundled_pem()}
+
+
+@cache
+def _bundled_pem() -> bytes:
+    from karat.paraphrase.pem import bundled_model
+
+    return Path(bundled_model()).read_bytes()
+
+
+def realizer(dice: random.Random) -> Files:
+    """A small realiser."""
+    return {"m.npz": _realizer()}
+
+
+@cache
+def _realizer() -> bytes:
+    from karat.realize.model import train_realizer
+    from karat.realize.treebank import read_treebank
+
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "m.npz"
+        train_realizer(read_treebank(str(place)), "fergus").save(path)
+        return path.read_bytes()
+
+
+# ---------------------------------------------------------------------------------------- settings
+
+
+def experiment(dice: random.Random) -> Files:
+    """An experiment as TOML."""
+    lines = ('evalset = "demo"', 'metrics = ["bleu", "chrf:beta=3"]', 'dimensions = ["fluency"]',
+             'levels = ["system", "item"]', 'statistics = ["pearson"]', "resamples = 10",
+             "trials = 10", "seed = 7")  # fmt: skip
+    return {"e.toml": ("\n".join(lines) + "\n").encode()}
+
+
+METRICS = ("bleu:n=4,smooth=exp,tok=13a", "gtm:e=2,search=exact", "ter:norm=yes", "aev:n=2",
+           "chrf:beta=2|nrefs=1|karat=0.1.0", "rougeL:stem=porter", "wer:case=lower")  # fmt: skip
+
+
+def metric_string(dice: random.Random) -> Files:
+    """A metric with its settings, or a signature."""
+    return {"metric": dice.choice(METRICS).encode()}
+
+
+def stop_list(dice: random.Random) -> Files:
+    """Stop words."""
+    return {"stop.txt": text(dice, 4)}
