@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.key
 @nuggets_options.judgements
+@nuggets_options.judges
 @click.option(
     "--log",
     required=True,
@@ -42,6 +43,7 @@ def command(
     runs: tuple[str, ...],
     key: str,
     judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
     log: str,
     judge: str,
     likely: float | None,
@@ -68,7 +70,7 @@ def command(
         if kept.mended:
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
-            found = open_runs(runs, key, judgements, skip_unknown, progress, log)
+            found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
             asks = Agenda(found, _chances(found, progress), likely=likely, progress=progress)
         session = Session(asks, kept, judge)
         stopped = converse(session)
@@ -82,7 +84,7 @@ def _chances(nuggets: NuggetSet, progress: Progress) -> Probabilities:
     from karat.nuggets.likelihood import overlap
     from karat.nuggets.nuggeteer import FEWEST, nuggeteer
 
-    if len(nuggets.judgements.rows) < FEWEST:
+    if len(nuggets.judgements.deciding) < FEWEST:
         return overlap
     found = nuggeteer(nuggets, progress, measured=False)
     return found.chances if found.learned else overlap

@@ -83,10 +83,11 @@ def decide(
     guess: Guess | None = None,
     own: str | None = None,
 ) -> Decided:
-    """A known judgement always wins over a guess.
+    """Put judgements and guesses together; a known judgement always wins over a guess.
 
-    Judgements of identical responses count, whoever gave them, and the most favourable of them;
-    with `own`, the tag of a run, those of that run stand as they are.
+    Judgements of identical responses count, whoever gave them (`voting.py` says which of them);
+    with `own`, the tag of a run, those of that run stand as they are. The label of a model is no
+    judgement.
     """
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)

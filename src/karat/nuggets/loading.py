@@ -17,6 +17,7 @@ from karat.evalset.reading import Reading
 from karat.nuggets.draft import Draft
 from karat.nuggets.sets import NuggetSet
 from karat.nuggets.trec import JUDGED, KEY, is_importance
+from karat.nuggets.voting import HALF
 from karat.progress import Progress, silent
 
 LISTER = "karat nuggets describe"
@@ -79,6 +80,8 @@ def load_nuggets(
     format: str | None = None,
     skip_unknown: bool = False,
     log: _PATH | None = None,
+    model_judges: Sequence[str] = (),
+    ties: str = HALF,
     progress: Progress = silent,
 ) -> NuggetSet:
     """A set by the name of a known one, or by its folder or file.
@@ -87,9 +90,13 @@ def load_nuggets(
     are found from the content; `format` names that of the first place. Responses and judgements of
     questions that the key does not have are an error, or left out with `skip_unknown`. A `log` of
     `karat nuggets judge` is read beside whatever judgements there are.
+
+    `model_judges` are the names of judges that are models ("-": judgements without a name), where
+    files do not say so. `ties` is the value of a tie between judges: half, yes or no.
     """
     reading = Reading(progress, LISTER)
-    return read_nuggets(key, runs, judgements, reading, format, skip_unknown, log)
+    given = format, skip_unknown, log, model_judges, ties
+    return read_nuggets(key, runs, judgements, reading, *given)
 
 
 def read_nuggets(
@@ -100,11 +107,14 @@ def read_nuggets(
     format: str | None = None,
     skip_unknown: bool = False,
     log: _PATH | None = None,
+    model_judges: Sequence[str] = (),
+    ties: str = HALF,
 ) -> NuggetSet:
     """The same, leaving what was found wrong in `reading`."""
     if format is not None and format not in FORMATS:
         raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
     draft = Draft(set_name(key), reading, skip_unknown)
+    draft.models, draft.ties = tuple(model_judges), ties
     others = (("runs", runs), ("judgements", judgements))
     draft.take = ("key", *(part for part, given in others if not given))
     _read(key, "key", draft, format)

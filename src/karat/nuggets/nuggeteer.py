@@ -176,20 +176,16 @@ def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
         for response in runs[run].responses(question)
         if (words := (run, question, response.normal)) in asked
     }
-    return Judgements(
-        tuple(
-            row
-            if row.run not in runs or words in have
-            else row._replace(run=f"{row.run} (earlier)")
-            for row, words in zip(judgements.rows, judged, strict=True)
-        )
+    return judgements.with_rows(
+        row if row.run not in runs or words in have else row._replace(run=f"{row.run} (earlier)")
+        for row, words in zip(judgements.rows, judged, strict=True)
     )
 
 
 def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
     """What other runs were judged on, as their judgements quote it."""
     found: dict[str, dict[tuple[str, str], Response]] = {}
-    for row in judgements.rows:
+    for row in judgements.deciding:
         if row.run not in named:
             found.setdefault(row.run, {})[row.question, row.response] = Response(row.response)
     return [

@@ -1,0 +1,63 @@
+"""Kinds of judges: who of them is a person, who a model, and what was adjudicated.
+
+The kind stands beside a judgement, or models are named when judgements are read. What one row says
+of a named judge holds for all rows of that judge. A judge of unknown kind counts as a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from karat.evalset.reading import Place, Reading
+from karat.nuggets.judgements import Judged
+from karat.nuggets.voting import KINDS, MODEL
+
+UNNAMED = "-"
+"""The name under which judgements without a name are given to a model."""
+
+
+def is_kind(kind: str, place: Place, reading: Reading) -> bool:
+    """Whether this is the kind of a judge, or nothing; else a problem is noted."""
+    if not kind or kind in KINDS:
+        return True
+    reading.problem(place, f"found the kind {kind!r:.40}, expected one of {', '.join(KINDS)}")
+    return False
+
+
+def with_kinds(
+    rows: Sequence[tuple[Place, Judged]], models: Iterable[str], name: str, reading: Reading
+) -> tuple[Judged, ...]:
+    """The rows with the kinds of their judges; `models` are the names of judges that are models."""
+    said = _said(rows, reading)
+    judges = {row.judge or UNNAMED for _, row in rows}
+    for model in dict.fromkeys(models):
+        if model not in judges:
+            reading.problem(name, _unknown(model, judges))
+        elif model != UNNAMED and said.setdefault(model, MODEL) != MODEL:
+            reading.problem(name, f"judge {model} is named as a model, but the file says otherwise")
+    if UNNAMED in models:
+        said[""] = MODEL
+    return tuple(row._replace(kind=row.kind or said.get(row.judge, "")) for _, row in rows)
+
+
+def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
+    """The kind of each named judge that has one; nobody is a model and something else."""
+    found: dict[str, str] = {}
+    for place, row in rows:
+        if not row.kind or not row.judge:
+            continue
+        first = found.setdefault(row.judge, row.kind)
+        if first != row.kind and MODEL in (first, row.kind):
+            reading.problem(
+                place,
+                f"judge {row.judge} is of the kind {row.kind} here and {first} before; expected "
+                "a model to be one everywhere",
+            )
+        elif first != row.kind:  # a person who also adjudicates
+            found[row.judge] = "person"
+    return found
+
+
+def _unknown(model: str, judges: set[str]) -> str:
+    known = ", ".join(sorted(judges)[:10]) or "none"
+    return f"no judgement is by a judge {model!r}, named as a model (the judges are {known})"
