@@ -52,4 +52,6 @@ def command(
         save_nuggets(found, target, format)
     click.echo(f"{target}: {found!r}")
     if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):
-        click.echo(f"{target}: without {labels:,} labels of models, which only jsonl keeps", err=True)
+        click.echo(
+            f"{target}: without {labels:,} labels of models, which only jsonl keeps", err=True
+        )

@@ -70,8 +70,7 @@ def command(
     check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
     how = Official(beta, weights, strict)
     with Bar() as progress:
-        beside = key, judgements, skip_unknown, judges, progress
-        both = [_open(given, *beside) for given in (old, new)]
+        both = [_open(x, key, judgements, skip_unknown, judges, progress) for x in (old, new)]
         if not guess:
             need_judgements(both[0], key)
         given = [run for found in both for run in found.runs.values()]

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     metavar="P",
     help="Correct guesses: ask about all pairs of at least this probability, question by question.",
 )
+@click.option(
+    "--strict", is_flag=True, help="Ask what matters to strict scores: partial support is none."
+)
 @nuggets_options.skip_unknown
 def command(
     runs: tuple[str, ...],
@@ -47,6 +50,7 @@ def command(
     log: str,
     judge: str,
     likely: float | None,
+    strict: bool,
     skip_unknown: bool,
 ) -> None:
     """Judge which response carries which nugget, the most useful pairs first.
@@ -71,7 +75,8 @@ def command(
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
             found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
-            asks = Agenda(found, _chances(found, progress), likely=likely, progress=progress)
+            chances = _chances(found, strict, progress)
+            asks = Agenda(found, chances, likely=likely, strict=strict, progress=progress)
         session = Session(asks, kept, judge)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
@@ -79,12 +84,12 @@ def command(
         raise click.exceptions.Exit(130)
 
 
-def _chances(nuggets: NuggetSet, progress: Progress) -> Probabilities:
+def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:
     """From a classifier where there is enough to learn from, else from plain overlap."""
     from karat.nuggets.likelihood import overlap
     from karat.nuggets.nuggeteer import FEWEST, nuggeteer
 
     if len(nuggets.judgements.deciding) < FEWEST:
         return overlap
-    found = nuggeteer(nuggets, progress, measured=False)
+    found = nuggeteer(nuggets, progress, measured=False, strict=strict)
     return found.chances if found.learned else overlap

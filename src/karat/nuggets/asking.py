@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.nuggets.judgements import Judgements
+from karat.nuggets.judgements import PARTIAL, SUPPORT, Judgements
 from karat.nuggets.keys import Nugget, Question
 from karat.nuggets.runs import Response, Run
 from karat.nuggets.sets import NuggetSet
@@ -53,13 +53,19 @@ class Ask(NamedTuple):
 class Topic:
     """The distinct responses to a question, what is known of them, and what answers are of use.
 
-    Tables are responses x nuggets; rows stand in the order of the runs and of their responses.
+    Tables are responses x nuggets; rows stand in the order of the runs and of their responses. If
+    `strict`, support in part is none.
     """
 
     def __init__(
-        self, nuggets: NuggetSet, question: Question, probabilities: Probabilities
+        self,
+        nuggets: NuggetSet,
+        question: Question,
+        probabilities: Probabilities,
+        strict: bool = False,
     ) -> None:
         self.question = question
+        self._least = SUPPORT if strict else PARTIAL
         self.responses: list[Response] = []
         self.tags: list[str] = []
         self._runs: list[NDArray[np.int64]] = []
@@ -90,8 +96,7 @@ class Topic:
     def use(self, nugget: int) -> Floats:
         """What an answer about each response and this nugget takes off the variance."""
         p, known = self.p[:, nugget], self.known[:, nugget]
-        # In F, support in part is support.
-        decided = np.where(np.isnan(known), p, (known > 0).astype(np.float64))
+        decided = np.where(np.isnan(known), p, (known >= self._least).astype(np.float64))
         found = np.zeros(len(p))
         for rows in self._runs:
             found[rows] += none_of_the_others(decided[rows]) ** 2
@@ -108,12 +113,16 @@ _none = np.zeros((0, 0))
 
 
 def topics(
-    nuggets: NuggetSet, probabilities: Probabilities, progress: Progress = silent
+    nuggets: NuggetSet,
+    probabilities: Probabilities,
+    progress: Progress = silent,
+    *,
+    strict: bool = False,
 ) -> list[Topic]:
     """All questions of a key."""
     found = []
     for done, question in enumerate(nuggets.key.questions.values(), 1):
-        found.append(Topic(nuggets, question, probabilities))
+        found.append(Topic(nuggets, question, probabilities, strict))
         progress(done, len(nuggets.key), "looking for pairs")
     return found
 

@@ -4,10 +4,10 @@
      "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
 
 A response is a whole answer. Nuggets have no ids: they are numbered from 1, unless they have an
-`id`; further descriptions may stand in `also`, votes in `votes`. Who assigned an answer's labels may
-stand beside it in `judge` and `kind` (person, model or adjudicated). An object without `run_id` only
-gives nuggets, one without `nuggets` only an answer, a nugget without `assignment` no judgement.
-Other members are passed over.
+`id`; further descriptions may stand in `also`, votes in `votes`. Who assigned the labels may stand
+beside an answer in `judge` and `kind` (person, model or adjudicated); several judges may label an
+answer, each on a line. An object without `run_id` only gives nuggets, one without `nuggets` only an
+answer, a nugget without `assignment` no judgement. Other members are passed over.
 
 A run with several responses to a question is written as one answer, a response a line, with the
 best label of any.

@@ -1,9 +1,9 @@
 """Voting: how several judgements of one response and nugget become one value.
 
-A judge is of a kind. Adjudicated judgements decide; where there are none, people do; a model's label
-never does (`model_labels` makes evidence of it). Each judge has one vote. A judge who judged the
-same words several times, in several runs, votes for the most favourable value (the paper's
-corrected judgements); judgements without a name are one judge's.
+A judge is of a kind. Adjudicated judgements decide; where there are none, people do; the label of a
+model never does (`model_labels.py` makes evidence of it). Each judge has one vote. A judge who
+judged the same words several times, in several runs, votes for the most favourable value (the
+paper's corrected judgements); judgements without a name are one judge's.
 
 The majority decides whether the response carries the nugget, and of those who say so the majority
 whether in full or in part. A tie counts as half, unless `ties` says otherwise.
