@@ -13,7 +13,8 @@ from karat.cli.nuggets_score import open_runs
 from karat.cli.show import check_output
 
 if TYPE_CHECKING:
-    from karat.nuggets.asking import Probabilities
+    from karat.nuggets.agenda import Order
+    from karat.nuggets.asking import Ask, Probabilities
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="Judgements are appended to this file; it is read first, so that nothing is asked twice.",
 )
-@click.option("--judge", default="", metavar="NAME", help="Who judges, for the record.")
+@click.option("--judge", default="", metavar="NAME", help="Name of the judge, kept in the log.")
+@click.option(
+    "--kind",
+    type=click.Choice(["person", "adjudicated"]),
+    default="person",
+    show_default=True,
+    help="Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
+    "judges contradict each other, and what is answered decides.",
+)
 @click.option(
     "--likely",
     type=click.FloatRange(0, 1),
@@ -49,6 +58,7 @@ def command(
     judges: nuggets_options.JudgeOptions,
     log: str,
     judge: str,
+    kind: str,
     likely: float | None,
     strict: bool,
     skip_unknown: bool,
@@ -63,7 +73,6 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.cli.judging import converse, tell
-    from karat.nuggets.agenda import Agenda
     from karat.nuggets.log import Log
     from karat.nuggets.session import Session
 
@@ -76,12 +85,29 @@ def command(
         with Bar() as progress:
             found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
             chances = _chances(found, strict, progress)
-            asks = Agenda(found, chances, likely=likely, strict=strict, progress=progress)
-        session = Session(asks, kept, judge)
+            asks = _asks(found, chances, kind, likely, strict, progress)
+        session = Session(asks, kept, judge, kind)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
     if stopped:
         raise click.exceptions.Exit(130)
+
+
+def _asks(
+    nuggets: NuggetSet,
+    chances: Probabilities,
+    kind: str,
+    likely: float | None,
+    strict: bool,
+    progress: Progress,
+) -> Order | list[Ask]:
+    """What nobody has judged; for an adjudicator what judges dispute, in the same order."""
+    from karat.nuggets.agenda import Agenda
+    from karat.nuggets.asking import disputed
+
+    if kind == "adjudicated":
+        return disputed(nuggets, chances, likely=likely, progress=progress)
+    return Agenda(nuggets, chances, likely=likely, strict=strict, progress=progress)
 
 
 def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:

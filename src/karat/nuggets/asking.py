@@ -13,6 +13,7 @@ off. A response that several runs submitted is worth the sum over them, and is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -149,6 +150,21 @@ def queue(
             asks = sorted((ask for ask in asks if ask.p >= likely), key=lambda ask: -ask.p)
         found += asks
     return found if likely is not None else sorted(found, key=lambda ask: -ask.use)
+
+
+def disputed(
+    nuggets: NuggetSet,
+    probabilities: Probabilities,
+    *,
+    likely: float | None = None,
+    progress: Progress = silent,
+) -> list[Ask]:
+    """The pairs on which judges contradict each other, in the order of `queue`."""
+    words = {one.rows[0].words for one in nuggets.judgements.disputes}
+    others = (row for row in nuggets.judgements.rows if row.words not in words)
+    rest = replace(nuggets, judgements=nuggets.judgements.with_rows(others))
+    asks = queue(rest, probabilities, likely=likely, progress=progress)
+    return [a for a in asks if (a.question.id, a.nugget.id, a.response.normal) in words]
 
 
 def _distinct(responses: Sequence[Response]) -> dict[str, Response]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from karat.nuggets.voting import HALF, MODEL, RANK, Votes, check_kinds, check_ties
+from karat.nuggets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 
@@ -96,13 +96,19 @@ class Judgements:
         But for what was adjudicated: that holds for the same words in every run.
         """
         found: dict[tuple[str, str, str], dict[str, float]] = {}
-        own = _votes(self.deciding, lambda row: (row.run, *row.words))
-        for (run, *words), votes in own.items():
-            question, nugget, text = words
-            every = self._votes[question, nugget, text]
-            counts = every if every.rank > votes.rank else votes
-            found.setdefault((run, question, text), {})[nugget] = counts.value(self.ties)
+        for (run, question, nugget, text), votes in self._own_votes.items():
+            found.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
         return found
+
+    @cached_property
+    def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
+        own = _votes(self.deciding, lambda row: (row.run, *row.words))
+        every = self._votes
+        for run, *words in own:
+            question, nugget, text = words
+            if every[question, nugget, text].rank > own[run, question, nugget, text].rank:
+                own[run, question, nugget, text] = every[question, nugget, text]
+        return own
 
     def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
         """nugget -> value of a normalised response.
@@ -113,6 +119,21 @@ class Judgements:
         found: Mapping[str, float] = self.of_response.get((question, text), {})
         mine = {} if own is None else self.of_run.get((own, question, text), {})
         return {**found, **mine} if mine else found
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether there are ties that count as half, among all judgements or those of a run."""
+        every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
+        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
+
+    def tie(self, question: str, nugget: str, text: str, own: str | None = None) -> Sides | None:
+        """The values between which judges are in a tie that counts as half; `own` as in `about`."""
+        mine = None if own is None else self._own_votes.get((own, question, nugget, text))
+        votes = mine or self._votes.get((question, nugget, text))
+        if votes is None or self.ties != HALF:
+            return None
+        low, high = votes.sides
+        return (low, high) if low != high else None
 
     def without(self, runs: Iterable[str]) -> Judgements:
         """The judgements that do not come from some runs: for leaving systems out."""

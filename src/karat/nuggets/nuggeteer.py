@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.batches import Asked, Models, ask, together
-from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_unjudged, fit_with_likeness
+from karat.nuggets.calibrated import (
+    PRIOR,
+    PRIOR_STRICT,
+    Calibrated,
+    fit_calibrated,
+    fit_unjudged,
+    fit_with_likeness,
+)
 from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.guesses import AUTO, CALIBRATED, PAPER, GuessRule, Nuggeteer
@@ -54,8 +61,8 @@ def nuggeteer(
 
     Without `measured` one model learns from all judgements: quicker, for what needs no intervals;
     the errors are then those of the built-in model. `rule` says which classifier guesses; if it is
-    not simply the calibrated one, both are asked, and the other is `beside`. If `strict`, classifiers
-    learn and guess full support: support in part is none.
+    not simply the calibrated one, both are asked, and the other is `beside`. If `strict`, full
+    support is learned and guessed: support in part is none.
     """
     rule = rule or GuessRule()
     judgements = _of_versions(nuggets.judgements, nuggets.runs)
@@ -72,7 +79,8 @@ def nuggeteer(
         told = _as_judged(replace(found, rule=rule, strict=strict), asked, values)
         return _with_models(told, asked, models)
 
-    calibrated = finished(_calibrated(asked, measured, progress))
+    prior = PRIOR_STRICT if strict else PRIOR
+    calibrated = finished(_calibrated(asked, prior, measured, progress))
     if rule.classifier == CALIBRATED:
         return calibrated
     if rule.classifier == AUTO and calibrated.measured is None:
@@ -113,13 +121,13 @@ def _with_models(found: Nuggeteer, asked: Asked, models: ModelLabels | None) -> 
     return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
 
-def _calibrated(asked: Asked, measured: bool, progress: Progress) -> Nuggeteer:
+def _calibrated(asked: Asked, prior: Calibrated, measured: bool, progress: Progress) -> Nuggeteer:
     """The calibrated classifier, or the built-in one where there is too little to learn from."""
     labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
     if known < FEWEST or min(yes, known - yes) < FEWEST_OF_A_KIND:
-        return _one_model(asked, Models(PRIOR), 0, progress)
-    return _learned(asked, known, measured, progress)
+        return _one_model(asked, Models(prior), 0, progress)
+    return _learned(asked, prior, known, measured, progress)
 
 
 def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
@@ -146,13 +154,15 @@ def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells
     return Measured(pool, chances, carried, labels)
 
 
-def _learned(asked: Asked, learned: int, measured: bool, progress: Progress) -> Nuggeteer:
+def _learned(
+    asked: Asked, prior: Calibrated, learned: int, measured: bool, progress: Progress
+) -> Nuggeteer:
     """Guesses of a model that learns from judgements, or of several that leave runs out."""
     rows = together(asked)
     pool, labels = asked.pool.take(rows), asked.labels[asked.pool.cells(rows)]
     X = evidence(pool, idf=asked.idf, progress=progress)
     if len(np.unique(pool.cell_run[~np.isnan(labels)])) < 2:  # none to learn from without itself
-        models = Models(fit_calibrated(X, labels, prior=PRIOR.logistic))
+        models = Models(fit_calibrated(X, labels, prior=prior.logistic))
         return _one_model(asked, models, learned, progress)
     fold, near = _folds(pool, labels), Likeness(pool)
     if measured:

@@ -12,7 +12,7 @@ whether in full or in part. A tie counts as half, unless `ties` says otherwise.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError
 
@@ -27,6 +27,10 @@ TIES = (HALF, YES, NO)
 """The value of a tie: 0.5, or the higher or the lower of the two values."""
 
 
+Sides: TypeAlias = tuple[float, float]
+"""The lower and the higher value that have the most votes."""
+
+
 class Votes(NamedTuple):
     """The judgements that decide about one response and nugget."""
 
@@ -39,8 +43,8 @@ class Votes(NamedTuple):
         return len(set(self.by_judge.values())) > 1
 
     @property
-    def sides(self) -> tuple[float, float]:
-        """The lower and the higher value that have the most votes; equal unless there is a tie."""
+    def sides(self) -> Sides:
+        """What has the most votes; the same value twice unless there is a tie."""
         return _sides(self.by_judge.values())
 
     def value(self, ties: str = HALF) -> float:
@@ -51,7 +55,7 @@ class Votes(NamedTuple):
         return {HALF: 0.5, YES: high, NO: low}[ties]
 
 
-def _sides(values: Collection[float]) -> tuple[float, float]:
+def _sides(values: Collection[float]) -> Sides:
     yes = [value for value in values if value > 0]
     full = 2 * sum(value == 1 for value in yes)
     carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
