@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.loading import data_place
@@ -172,6 +172,23 @@ def detect(path: Path, part: str = "key") -> str:
     return _TEXT[part]
 
 
+def is_nuggets(name: str) -> bool:
+    """Whether this is a nugget set rather than a set of ratings, by its name or content."""
+    path = Path(name)
+    if not path.exists():
+        return name == DEMO
+    if path.is_dir():
+        return (path / KEY).exists()
+    try:
+        first = _first_line(path)
+    except (OSError, InputError):  # the reader says what is wrong
+        return False
+    if first.startswith("{"):
+        return not {"qid", "nugget", "nuggets"}.isdisjoint(_object(first))
+    fields = first.split(None, 3)
+    return len(fields) > 2 and is_importance(fields[2].partition("/")[0])
+
+
 def _first_line(path: Path) -> str:
     """The first line that is not blank, whatever its bytes: the reader says what is wrong."""
     for line in _first_bytes(path).decode("utf-8-sig", "replace").split("\n"):
@@ -192,8 +209,13 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _of_object(line: str) -> str:
+    return "rag" if "qid" in _object(line) else "jsonl"
+
+
+def _object(line: str) -> dict[str, Any]:
+    """A JSON object; an empty one where the line is none."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        found = {}
-    return "rag" if "qid" in found else "jsonl"
+        return {}
+    return found if isinstance(found, dict) else {}
