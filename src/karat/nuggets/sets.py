@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -118,16 +118,23 @@ def _disputes(judgements: Judgements) -> list[str]:
         return []
     ties = [one for one in found if one.tie]
     counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
-    first = dispute(ties[0] if ties else found[0])
+    rule = "the majority counts"
+    if ties:
+        rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
     more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
     return [
-        f"judges contradict each other on {len(found):,} pair{'s' * (len(found) > 1)} of response "
-        f"and nugget, where the majority counts; {len(ties):,} of these are ties, which count "
-        f"{counted[judgements.ties]}: {first}{more}"
+        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; {rule}: "
+        f"{_dispute(ties[0] if ties else found[0])}{more}"
     ]
 
 
-def dispute(one: Dispute) -> str:
+def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "") -> str:
+    """`1 tie counts`, `2 ties count`."""
+    many = len(found) != 1
+    return f"{len(found):,} {noun}{'s' * many} {several if many else one}".rstrip()
+
+
+def _dispute(one: Dispute) -> str:
     """Who said what, and where."""
     said = ", ".join(
         f"{row.judge or 'unnamed'} {row.value:g} ({_place(row)})" for row in one.rows[:5]
