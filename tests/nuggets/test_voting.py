@@ -60,7 +60,8 @@ def test_the_label_of_a_model_alone_is_not_known() -> None:
     found = told(said(1, "gpt-4o", "model"))
     assert known(*found.judgements.rows) is None
     decided = decide(QUESTION, RUN.responses("q"), found.judgements)
-    assert not decided.known.any() and np.isnan(decided.values).all()
+    assert not decided.known.any()
+    assert np.isnan(decided.values).all()
     assert np.isnan(own_values(make_pool(found.key, [RUN]), found.judgements)).all()
 
 
@@ -86,9 +87,7 @@ def test_what_was_adjudicated_decides() -> None:
         ((1, 1, 0, 0), 0.5, True),
     ],
 )
-def test_the_majority_of_people_counts(
-    values: tuple[float, ...], counts: float, tie: bool
-) -> None:
+def test_the_majority_of_people_counts(values: tuple[float, ...], counts: float, tie: bool) -> None:
     names = "ann", "bob", "cleo", "dora"
     for order in itertools.permutations(values):
         rows = [said(value, name) for value, name in zip(order, names, strict=False)]

@@ -22,7 +22,8 @@ def test_kappa_is_agreement_beyond_chance(pairs: list[tuple[float, float]]) -> N
     kept = [pair for pair in pairs if not any(map(math.isnan, pair))]
     assert found.units == len(kept)
     if len({value for pair in kept for value in pair}) < 2:
-        assert math.isnan(found.value) and found.why
+        assert math.isnan(found.value)
+        assert found.why
         return
     n = len(kept)
     equal = sum(a == b for a, b in kept) / n

@@ -123,8 +123,8 @@ def _disputes(judgements: Judgements) -> list[str]:
         rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
     more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
     return [
-        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; {rule}: "
-        f"{_dispute(ties[0] if ties else found[0])}{more}"
+        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; "
+        f"{rule}: {_dispute(ties[0] if ties else found[0])}{more}"
     ]
 
 
