@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.nuggets.judgements import PARTIAL, SUPPORT, Judgements
+from karat.nuggets.judgements import SUPPORT, Judgements
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.runs import Response, Run
 from karat.nuggets.voting import Sides
@@ -61,7 +61,7 @@ class Decided:
 
     def carried(self, strict: bool = False) -> NDArray[np.float64]:
         """What F counts each pair: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
-        least = SUPPORT if strict else PARTIAL
+        least = SUPPORT if strict else np.nextafter(0, 1)
         found = (np.nan_to_num(self.values) >= least).astype(np.float64)
         for pair, (low, high) in self.tied.items():
             found[pair] = ((low >= least) + (high >= least)) / 2
