@@ -177,6 +177,8 @@ def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
     lines = row(1, judge="gpt", kind="model"), row(1, judge="gpt"), row(0, judge="ann")
     assert kinds(read(key, *lines)) == [("gpt", "model"), ("gpt", "model"), ("ann", "")]
     assert kinds(read(key, *lines[1:], models=("gpt",))) == [("gpt", "model"), ("ann", "")]
+    dora = row(1, judge="dora", kind="adjudicated"), row(0, judge="dora")
+    assert kinds(read(key, *dora)) == [("dora", "adjudicated"), ("dora", "")]
     found = read(key, row(1), row(0, judge="ann"), models=("-",), ties="yes")
     assert (kinds(found), found.judgements.ties) == ([("", "model"), ("ann", "")], "yes")
 

@@ -1,16 +1,17 @@
 """Kinds of judges: who of them is a person, who a model, and what was adjudicated.
 
 The kind stands beside a judgement, or models are named when judgements are read. What one row says
-of a named judge holds for all rows of that judge. A judge of unknown kind counts as a person.
+of a named judge holds for all rows of that judge, but for what was adjudicated. A judge of unknown
+kind counts as a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.judgements import Judged
-from karat.nuggets.voting import KINDS, MODEL
+from karat.nuggets.voting import ADJUDICATED, KINDS, MODEL, PERSON
 
 UNNAMED = "-"
 """The name under which judgements without a name are given to a model."""
@@ -25,7 +26,7 @@ def is_kind(kind: str, place: Place, reading: Reading) -> bool:
 
 
 def with_kinds(
-    rows: Sequence[tuple[Place, Judged]], models: Iterable[str], name: str, reading: Reading
+    rows: Sequence[tuple[Place, Judged]], models: Sequence[str], name: str, reading: Reading
 ) -> tuple[Judged, ...]:
     """The rows with the kinds of their judges; `models` are the names of judges that are models."""
     said = _said(rows, reading)
@@ -34,10 +35,17 @@ def with_kinds(
         if model not in judges:
             reading.problem(name, _unknown(model, judges))
         elif model != UNNAMED and said.setdefault(model, MODEL) != MODEL:
-            reading.problem(name, f"judge {model} is named as a model, but the file says otherwise")
+            reading.problem(
+                name, f"judge {model:.60} is named as a model, but its file says another kind"
+            )
     if UNNAMED in models:
         said[""] = MODEL
-    return tuple(row._replace(kind=row.kind or said.get(row.judge, "")) for _, row in rows)
+    # Who adjudicates here and there may have judged the rest as anybody else.
+    fill = {judge: kind for judge, kind in said.items() if kind != ADJUDICATED}
+    return tuple(
+        row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
+        for _, row in rows
+    )
 
 
 def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
@@ -50,14 +58,14 @@ def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, s
         if first != row.kind and MODEL in (first, row.kind):
             reading.problem(
                 place,
-                f"judge {row.judge} is of the kind {row.kind} here and {first} before; expected "
-                "a model to be one everywhere",
+                f"judge {row.judge:.60} is of the kind {row.kind} here and {first} before; "
+                "expected a model to be one everywhere",
             )
         elif first != row.kind:  # a person who also adjudicates
-            found[row.judge] = "person"
+            found[row.judge] = PERSON
     return found
 
 
 def _unknown(model: str, judges: set[str]) -> str:
-    known = ", ".join(sorted(judges)[:10]) or "none"
-    return f"no judgement is by a judge {model!r}, named as a model (the judges are {known})"
+    known = ", ".join(f"{judge:.60}" for judge in sorted(judges)[:10]) or "none"
+    return f"no judgement is by a judge {model!r:.60}, named as a model (the judges are {known})"

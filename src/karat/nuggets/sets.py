@@ -137,7 +137,7 @@ def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "
 def _dispute(one: Dispute) -> str:
     """Who said what, and where."""
     said = ", ".join(
-        f"{row.judge or 'unnamed'} {row.value:g} ({_place(row)})" for row in one.rows[:5]
+        f"{row.judge or 'unnamed':.60} {row.value:g} ({_place(row)})" for row in one.rows[:5]
     )
     more = ", …" if len(one.rows) > 5 else ""
     return f"question {one.rows[0].question}, nugget {one.rows[0].nugget}: {said}{more}"

@@ -74,7 +74,7 @@ def describe_document(
     notes: list[str] = []
     if nuggets is not None:
         blocks.append(Table("rows", "Contents", _CENSUS, [_census(nuggets)]))
-        if nuggets.runs and nuggets.judgements.rows:
+        if nuggets.runs and nuggets.judgements.deciding:
             blocks += _difficulty(nuggets)
         blocks += _contradictions(nuggets) + _disputes(nuggets)
         notes = remarks(nuggets)
