@@ -31,6 +31,8 @@ rows = st.lists(
         st.sampled_from(TEXTS),
         st.sampled_from([0.0, 0.5, 1.0]),
         st.sampled_from(TAGS),
+        judge=st.just(""),
+        kind=st.just(""),
     ),
     max_size=8,
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options
+from karat.cli import nuggets_options, options
 from karat.cli.bar import Bar
 from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.report.table import Document
 
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 
@@ -133,6 +136,8 @@ def list_known(format: str, output: str | None) -> None:
     metavar="SYSTEM",
     help="Leave a system out that is there to check judges; repeat for several.",
 )
+@nuggets_options.judgements
+@nuggets_options.judges
 @options.output
 def judges(
     name: str,
@@ -140,6 +145,8 @@ def judges(
     reader_options: tuple[str, ...],
     dimensions: tuple[str, ...],
     controls: tuple[str, ...],
+    judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
     format: str,
     output: str | None,
 ) -> None:
@@ -147,18 +154,44 @@ def judges(
 
     Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and
     each judge against the mean of the others. Judges that stand apart are flagged, never dropped.
+    SET may be a nugget set or the key of one, with --judgements in files of their own: judges are
+    then also compared by Cohen's kappa, with each other and with what was adjudicated.
 
     \b
     karat data judges demo
     karat data judges believability --dimension fluency --format json
+    karat data judges key.jsonl -j ann.jsonl -j gpt.jsonl --model-judge gpt
     """
+    from karat.nuggets.loading import is_nuggets
     from karat.report.judging import judges_document
 
     check_beside(output, name)
-    with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
-        document = judges_document(evalset, dimensions, controls, options.command_line())
+    check_output(output, judgements)
+    if judgements or is_nuggets(name):
+        if dimensions:
+            raise InputError(f"{name} is a nugget set, which has no dimensions: leave them out")
+        document = _judges_of_nuggets(name, controls, judgements, judges)
+    else:
+        if judges["model_judges"]:
+            raise InputError(f"--model-judge is for nugget sets, and {name} has ratings")
+        with Bar() as progress:
+            evalset = load_set(name, read_as, reader_options, progress)
+            document = judges_document(evalset, dimensions, controls, options.command_line())
     show(document, format, output)
+
+
+def _judges_of_nuggets(
+    name: str,
+    controls: tuple[str, ...],
+    judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
+) -> Document:
+    from karat.nuggets.loading import load_nuggets
+    from karat.report.nugget_judges import nugget_judges_document
+
+    with Bar() as progress:
+        found = load_nuggets(name, (), judgements, **judges, progress=progress)
+    return nugget_judges_document(found, controls, options.command_line())
 
 
 @command.command(name="flood")

@@ -14,6 +14,7 @@ from karat.cli.bar import Bar
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @click.argument("target", type=click.Path())
 @nuggets_options.places
+@nuggets_options.judges
 @click.option(
     "--format",
     "format",
@@ -28,6 +29,7 @@ def command(
     runs: tuple[str, ...],
     judgements: tuple[str, ...],
     skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
     format: str,
 ) -> None:
     """Write a set, or parts that belong together, in another format.
@@ -44,6 +46,12 @@ def command(
 
     check_free(Path(target))
     with Bar() as progress:
-        found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
+        found = load_nuggets(
+            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
+        )
         save_nuggets(found, target, format)
     click.echo(f"{target}: {found!r}")
+    if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):
+        click.echo(
+            f"{target}: without {labels:,} labels of models, which only jsonl keeps", err=True
+        )

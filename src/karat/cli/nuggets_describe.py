@@ -13,12 +13,14 @@ from karat.errors import InputError
 @click.command(name="describe")
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @nuggets_options.places
+@nuggets_options.judges
 @options.output
 def command(
     name: str,
     runs: tuple[str, ...],
     judgements: tuple[str, ...],
     skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
     format: str,
     output: str | None,
 ) -> None:
@@ -41,7 +43,7 @@ def command(
     with Bar() as progress:
         reading = Reading(progress, LISTER)
         try:
-            found = read_nuggets(name, runs, judgements, reading, None, skip_unknown)
+            found = read_nuggets(name, runs, judgements, reading, None, skip_unknown, **judges)
         except InputError as error:
             if not reading.is_told(str(error)):
                 reading.problems.append(str(error))

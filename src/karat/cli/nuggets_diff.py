@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.argument("new", metavar="NEW")
 @nuggets_options.key
 @nuggets_options.judgements
+@nuggets_options.judges
 @nuggets_options.scoring
 @nuggets_options.corrected(True)
 @nuggets_options.guessing
@@ -37,6 +38,7 @@ def command(
     new: str,
     key: str,
     judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
     beta: float,
     weights: str,
     strict: bool,
@@ -68,7 +70,7 @@ def command(
     check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
     how = Official(beta, weights, strict)
     with Bar() as progress:
-        both = [_open(given, key, judgements, skip_unknown, progress) for given in (old, new)]
+        both = [_open(x, key, judgements, skip_unknown, judges, progress) for x in (old, new)]
         if not guess:
             need_judgements(both[0], key)
         given = [run for found in both for run in found.runs.values()]
@@ -102,10 +104,15 @@ def _told_apart(runs: list[Run], old: str, new: str) -> list[Run]:
 
 
 def _open(
-    given: str, key: str, judgements: tuple[str, ...], skip_unknown: bool, progress: Progress
+    given: str,
+    key: str,
+    judgements: tuple[str, ...],
+    skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
+    progress: Progress,
 ) -> NuggetSet:
     """The key with one run."""
-    found = open_runs((given,), key, judgements, skip_unknown, progress)
+    found = open_runs((given,), key, judgements, skip_unknown, judges, progress)
     if len(found.runs) == 1:
         return found
     names = ", ".join([*found.runs][:5]) + (", …" if len(found.runs) > 5 else "")

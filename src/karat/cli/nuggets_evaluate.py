@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.command(name="evaluate")
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @nuggets_options.places
+@nuggets_options.judges
 @nuggets_options.left_out
 @click.option(
     "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
@@ -31,6 +32,7 @@ def command(
     runs: tuple[str, ...],
     judgements: tuple[str, ...],
     skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
     by: str,
     institution: str | None,
     beta: float,
@@ -57,7 +59,9 @@ def command(
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
-        found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
+        found = load_nuggets(
+            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
+        )
         housed = with_institutions(found, institution)
         result = evaluate(
             housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict

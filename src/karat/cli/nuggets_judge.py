@@ -13,7 +13,8 @@ from karat.cli.nuggets_score import open_runs
 from karat.cli.show import check_output
 
 if TYPE_CHECKING:
-    from karat.nuggets.asking import Probabilities
+    from karat.nuggets.agenda import Order
+    from karat.nuggets.asking import Ask, Probabilities
     from karat.nuggets.sets import NuggetSet
     from karat.progress import Progress
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.key
 @nuggets_options.judgements
+@nuggets_options.judges
 @click.option(
     "--log",
     required=True,
@@ -30,21 +32,35 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="Judgements are appended to this file; it is read first, so that nothing is asked twice.",
 )
-@click.option("--judge", default="", metavar="NAME", help="Who judges, for the record.")
+@click.option("--judge", default="", metavar="NAME", help="Name of the judge, kept in the log.")
+@click.option(
+    "--kind",
+    type=click.Choice(["person", "adjudicated"]),
+    default="person",
+    show_default=True,
+    help="Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
+    "judges contradict each other, and what is answered decides.",
+)
 @click.option(
     "--likely",
     type=click.FloatRange(0, 1),
     metavar="P",
     help="Correct guesses: ask about all pairs of at least this probability, question by question.",
 )
+@click.option(
+    "--strict", is_flag=True, help="Ask what matters to strict scores: partial support is none."
+)
 @nuggets_options.skip_unknown
 def command(
     runs: tuple[str, ...],
     key: str,
     judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
     log: str,
     judge: str,
+    kind: str,
     likely: float | None,
+    strict: bool,
     skip_unknown: bool,
 ) -> None:
     """Judge which response carries which nugget, the most useful pairs first.
@@ -57,7 +73,6 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.cli.judging import converse, tell
-    from karat.nuggets.agenda import Agenda
     from karat.nuggets.log import Log
     from karat.nuggets.session import Session
 
@@ -68,21 +83,39 @@ def command(
         if kept.mended:
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
-            found = open_runs(runs, key, judgements, skip_unknown, progress, log)
-            asks = Agenda(found, _chances(found, progress), likely=likely, progress=progress)
-        session = Session(asks, kept, judge)
+            found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
+            chances = _chances(found, strict, progress)
+            asks = _asks(found, chances, kind, likely, strict, progress)
+        session = Session(asks, kept, judge, kind)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
     if stopped:
         raise click.exceptions.Exit(130)
 
 
-def _chances(nuggets: NuggetSet, progress: Progress) -> Probabilities:
+def _asks(
+    nuggets: NuggetSet,
+    chances: Probabilities,
+    kind: str,
+    likely: float | None,
+    strict: bool,
+    progress: Progress,
+) -> Order | list[Ask]:
+    """What nobody has judged; for an adjudicator what judges dispute, in the same order."""
+    from karat.nuggets.agenda import Agenda
+    from karat.nuggets.asking import disputed
+
+    if kind == "adjudicated":
+        return disputed(nuggets, chances, likely=likely, progress=progress)
+    return Agenda(nuggets, chances, likely=likely, strict=strict, progress=progress)
+
+
+def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:
     """From a classifier where there is enough to learn from, else from plain overlap."""
     from karat.nuggets.likelihood import overlap
     from karat.nuggets.nuggeteer import FEWEST, nuggeteer
 
-    if len(nuggets.judgements.rows) < FEWEST:
+    if len(nuggets.judgements.deciding) < FEWEST:
         return overlap
-    found = nuggeteer(nuggets, progress, measured=False)
+    found = nuggeteer(nuggets, progress, measured=False, strict=strict)
     return found.chances if found.learned else overlap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -83,6 +83,38 @@ def judgements(function: F) -> F:
         type=click.Path(),
         help="Judged responses, in any format; repeat for several (default: those with KEY).",
     )(function)
+
+
+class JudgeOptions(TypedDict):
+    """Arguments of `load_nuggets` that say who the judges are and how they vote."""
+
+    model_judges: tuple[str, ...]
+    ties: str
+
+
+def judges(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--model-judge` and `--ties`, together as `judges`."""
+
+    @wraps(function)
+    def called(*args: Any, model_judges: tuple[str, ...], ties: str, **given: Any) -> Any:
+        return function(*args, judges=JudgeOptions(model_judges=model_judges, ties=ties), **given)
+
+    called = click.option(
+        "--ties",
+        type=click.Choice(["half", "yes", "no"]),
+        default="half",
+        show_default=True,
+        help="Value of a tie between people: 0.5, or the higher or lower of the two values.",
+    )(called)
+    return click.option(
+        "--model-judge",
+        "model_judges",
+        multiple=True,
+        metavar="NAME",
+        callback=not_empty,
+        help="This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
+        "for several; - is the judge without a name.",
+    )(called)
 
 
 def scoring(function: F) -> F:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.key
 @nuggets_options.judgements
+@nuggets_options.judges
 @nuggets_options.scoring
 @nuggets_options.corrected(True)
 @nuggets_options.guessing
@@ -40,6 +41,7 @@ def command(
     runs: tuple[str, ...],
     key: str,
     judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
     beta: float,
     weights: str,
     strict: bool,
@@ -76,7 +78,7 @@ def command(
     _check_two(output, report)
     how = Official(beta, weights, strict)
     with Bar() as progress:
-        found = open_runs(runs, key, judgements, skip_unknown, progress)
+        found = open_runs(runs, key, judgements, skip_unknown, judges, progress)
         if not guess:
             need_judgements(found, key)
         done = score_nuggets(
@@ -109,6 +111,7 @@ def open_runs(
     key: str,
     judgements: tuple[str, ...],
     skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
     progress: Progress,
     log: str | None = None,
 ) -> NuggetSet:
@@ -120,7 +123,7 @@ def open_runs(
     if files and tags:
         raise InputError(f"{tags[0]}: no such file")
     found = load_nuggets(
-        key, files, judgements, skip_unknown=skip_unknown, log=log, progress=progress
+        key, files, judgements, skip_unknown=skip_unknown, log=log, **judges, progress=progress
     )
     if not files and not found.runs:
         raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
@@ -129,8 +132,14 @@ def open_runs(
 
 def need_judgements(found: NuggetSet, key: str) -> None:
     """Without any, and without a classifier, every score is 0."""
-    if not found.judgements.rows:
+    if found.judgements.deciding:
+        return
+    if found.judgements.rows:
         raise InputError(
-            f"{key} comes without judgements, and nothing else says which response carries "
-            "which nugget: name some with --judgements"
+            f"all judgements of {key} are labels of models, which are evidence for guesses alone: "
+            "leave out --no-guess, or give judgements of people"
         )
+    raise InputError(
+        f"{key} comes without judgements, and nothing else says which response carries "
+        "which nugget: name some with --judgements"
+    )

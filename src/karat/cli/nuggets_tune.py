@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.command(name="tune")
 @click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
 @nuggets_options.places
+@nuggets_options.judges
 @nuggets_options.left_out
 @nuggets_options.strictly
 @nuggets_options.corrected(False)
@@ -28,6 +29,7 @@ def command(
     runs: tuple[str, ...],
     judgements: tuple[str, ...],
     skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
     by: str,
     institution: str | None,
     strict: bool,
@@ -54,7 +56,9 @@ def command(
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
-        found = load_nuggets(name, runs, judgements, skip_unknown=skip_unknown, progress=progress)
+        found = load_nuggets(
+            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
+        )
         pool, labels = judged_pool(with_institutions(found, institution), strict=strict)
         official = official_labels(pool, labels, found.judgements, corrected, strict)
         tuned = tune_all(pool, labels, by, paper, idf, progress, official)

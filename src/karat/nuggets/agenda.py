@@ -84,7 +84,7 @@ class Agenda:
     """The undecided pairs, the most useful first; the order follows the answers.
 
     With `likely`, instead those whose probability is at least that, question by question, the most
-    probable first; answers do not change that.
+    probable first; answers do not change that. If `strict`, support in part is none.
     """
 
     def __init__(
@@ -93,10 +93,11 @@ class Agenda:
         probabilities: Probabilities,
         *,
         likely: float | None = None,
+        strict: bool = False,
         progress: Progress = silent,
     ) -> None:
         self._likely = likely
-        self._topics = topics(nuggets, probabilities, progress)
+        self._topics = topics(nuggets, probabilities, progress, strict=strict)
         self._waits = [self._asked(topic) for topic in self._topics]
         self._count = sum(int(table.sum()) for table in self._waits)
         self._best: dict[tuple[int, int], tuple[float, int]] = {}

@@ -13,13 +13,14 @@ off. A response that several runs submitted is worth the sum over them, and is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.nuggets.judgements import Judgements
+from karat.nuggets.judgements import PARTIAL, SUPPORT, Judgements
 from karat.nuggets.keys import Nugget, Question
 from karat.nuggets.runs import Response, Run
 from karat.nuggets.sets import NuggetSet
@@ -53,13 +54,19 @@ class Ask(NamedTuple):
 class Topic:
     """The distinct responses to a question, what is known of them, and what answers are of use.
 
-    Tables are responses x nuggets; rows stand in the order of the runs and of their responses.
+    Tables are responses x nuggets; rows stand in the order of the runs and of their responses. If
+    `strict`, support in part is none.
     """
 
     def __init__(
-        self, nuggets: NuggetSet, question: Question, probabilities: Probabilities
+        self,
+        nuggets: NuggetSet,
+        question: Question,
+        probabilities: Probabilities,
+        strict: bool = False,
     ) -> None:
         self.question = question
+        self._least = SUPPORT if strict else PARTIAL
         self.responses: list[Response] = []
         self.tags: list[str] = []
         self._runs: list[NDArray[np.int64]] = []
@@ -90,8 +97,7 @@ class Topic:
     def use(self, nugget: int) -> Floats:
         """What an answer about each response and this nugget takes off the variance."""
         p, known = self.p[:, nugget], self.known[:, nugget]
-        # In F, support in part is support.
-        decided = np.where(np.isnan(known), p, (known > 0).astype(np.float64))
+        decided = np.where(np.isnan(known), p, (known >= self._least).astype(np.float64))
         found = np.zeros(len(p))
         for rows in self._runs:
             found[rows] += none_of_the_others(decided[rows]) ** 2
@@ -109,12 +115,16 @@ _none = np.zeros((0, 0))
 
 
 def topics(
-    nuggets: NuggetSet, probabilities: Probabilities, progress: Progress = silent
+    nuggets: NuggetSet,
+    probabilities: Probabilities,
+    progress: Progress = silent,
+    *,
+    strict: bool = False,
 ) -> list[Topic]:
     """All questions of a key."""
     found = []
     for done, question in enumerate(nuggets.key.questions.values(), 1):
-        found.append(Topic(nuggets, question, probabilities))
+        found.append(Topic(nuggets, question, probabilities, strict))
         progress(done, len(nuggets.key), "looking for pairs")
     return found
 
@@ -141,6 +151,21 @@ def queue(
             asks = sorted((ask for ask in asks if ask.p >= likely), key=lambda ask: -ask.p)
         found += asks
     return found if likely is not None else sorted(found, key=lambda ask: -ask.use)
+
+
+def disputed(
+    nuggets: NuggetSet,
+    probabilities: Probabilities,
+    *,
+    likely: float | None = None,
+    progress: Progress = silent,
+) -> list[Ask]:
+    """The pairs on which judges contradict each other, in the order of `queue`."""
+    words = {one.rows[0].words for one in nuggets.judgements.disputes}
+    others = (row for row in nuggets.judgements.rows if row.words not in words)
+    rest = replace(nuggets, judgements=nuggets.judgements.with_rows(others))
+    asks = queue(rest, probabilities, likely=likely, progress=progress)
+    return [a for a in asks if (a.question.id, a.nugget.id, a.response.normal) in words]
 
 
 def _distinct(responses: Sequence[Response]) -> dict[str, Response]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ from karat.errors import InputError
 from karat.nuggets.judgements import SUPPORT, Judgements
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.runs import Response, Run
+from karat.nuggets.voting import Sides
 from karat.progress import Progress, silent
 
 Guess: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
@@ -34,6 +35,8 @@ class Decided:
     """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
     known: NDArray[np.bool_]
     """Where a judgement decided."""
+    tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
+    """Where judges were in a tie that counts as half: between which values."""
 
     @property
     def undecided(self) -> int:
@@ -55,6 +58,20 @@ class Decided:
     def support(self, strict: bool = False) -> NDArray[np.float64]:
         """For each nugget the best of any response; strictly, partial support is none."""
         return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
+
+    def carried(self, strict: bool = False) -> NDArray[np.float64]:
+        """What F counts each pair: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
+        least = SUPPORT if strict else np.nextafter(0, 1)
+        found = (np.nan_to_num(self.values) >= least).astype(np.float64)
+        for pair, (low, high) in self.tied.items():
+            found[pair] = ((low >= least) + (high >= least)) / 2
+        return found
+
+    def returned(self, strict: bool = False) -> NDArray[np.float64]:
+        """What F counts each nugget: the best of any response."""
+        if self.tied:
+            return np.asarray(self.carried(strict).max(axis=0, initial=0.0))
+        return (self.support(strict) > 0).astype(np.float64)
 
     def credit(self, strict: bool = False) -> list[int | None]:
         """For each nugget the first response that carries it: that one gets the credit."""
@@ -83,10 +100,11 @@ def decide(
     guess: Guess | None = None,
     own: str | None = None,
 ) -> Decided:
-    """A known judgement always wins over a guess.
+    """Put judgements and guesses together; a known judgement always wins over a guess.
 
-    Judgements of identical responses count, whoever gave them, and the most favourable of them;
-    with `own`, the tag of a run, those of that run stand as they are.
+    Judgements of identical responses count, whoever gave them (`voting.py` says which of them);
+    with `own`, the tag of a run, those of that run stand as they are. The label of a model is no
+    judgement.
     """
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
@@ -98,7 +116,20 @@ def decide(
             columns = [j for j, name in enumerate(names) if name in said]
             values[i, columns] = [said[names[j]] for j in columns]
             known[i, columns] = True
-    return Decided(values, known)
+    return Decided(values, known, _tied(question, responses, judgements, own))
+
+
+def _tied(
+    question: Question, responses: Sequence[Response], judgements: Judgements, own: str | None
+) -> dict[tuple[int, int], Sides]:
+    if not judgements.has_ties:
+        return {}
+    return {
+        (i, j): sides
+        for i, response in enumerate(responses)
+        for j, nugget in enumerate(question.nuggets)
+        if (sides := judgements.tie(question.id, nugget.id, response.normal, own))
+    }
 
 
 def _guessed(

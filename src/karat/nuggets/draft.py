@@ -9,8 +9,10 @@ from typing import NamedTuple
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.judgements import NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.kinds import is_kind, with_kinds
 from karat.nuggets.runs import Response, make_run
 from karat.nuggets.sets import NuggetSet
+from karat.nuggets.voting import HALF
 
 PARTS = ("key", "runs", "judgements")
 
@@ -31,12 +33,15 @@ class _Question(NamedTuple):
 class Draft:
     """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
 
-    A file may hold more than is wanted of it: only the parts in `take` are kept.
+    A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the
+    names of judges that are models, `ties` the value of a tie between judges (`voting.py`).
     """
 
     def __init__(self, name: str, reading: Reading, skip_unknown: bool = False) -> None:
         self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
         self.take: tuple[str, ...] = PARTS
+        self.models: tuple[str, ...] = ()
+        self.ties = HALF
         self.questions: dict[str, _Question] = {}
         self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
@@ -119,7 +124,7 @@ class Draft:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
             self.reading.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        else:
+        elif is_kind(row.kind, place, self.reading):
             self._judged.append((place, row._replace(place=str(place))))
 
     # ---------------------------------------------------------- what assessors add to the key
@@ -168,13 +173,14 @@ class Draft:
             tag: make_run(tag, self._known(rows), self._institutions.get(tag, ""))
             for tag, rows in self._responses.items()
         }
-        judged = tuple(row for place, row in self._judged if self._can_judge(row, place))
+        kept = [(place, row) for place, row in self._judged if self._can_judge(row, place)]
+        judged = Judgements(with_kinds(kept, self.models, self.name, self.reading), self.ties)
         self.reading.check()
         key = make_key(
             Question(id, tuple(nugget for nugget, _ in found.nuggets.values()), found.text)
             for id, found in self.questions.items()
         )
-        return NuggetSet(self.name, key, MappingProxyType(runs), Judgements(judged), self._notes())
+        return NuggetSet(self.name, key, MappingProxyType(runs), judged, self._notes())
 
     def _check_key(self) -> None:
         if not self.questions:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.decisions import Decided
-from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Question
 from karat.nuggets.official import ALLOWANCE, Official, length, sums_between, weights
 from karat.nuggets.pool import Floats, Ints, Pool
@@ -74,15 +73,14 @@ def of_answers(
     chances: Mapping[str, Floats],
 ) -> tuple[Answers, Answers]:
     """What a run returned: expected, with chances in place of guesses; and by decisions."""
-    least = SUPPORT if how.strict else np.nextafter(0, 1)
     told: list[list[Floats]] = []
     shown: list[list[Floats]] = []
     for question in questions:
         found, chance = decided[question.id], chances[question.id]
-        shown.append([found.best, (found.best >= least).astype(np.float64)])
+        shown.append([found.best, found.returned(how.strict)])
         told.append(shown[-1])
         if not found.known.all():
-            tables = found.values, found.values >= least
+            tables = found.values, found.carried(how.strict)
             told[-1] = [
                 np.where(found.known, table, chance).max(axis=0, initial=0.0) for table in tables
             ]

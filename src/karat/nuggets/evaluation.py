@@ -122,9 +122,9 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
     that its tag tells.
     """
     nuggets = with_institutions(nuggets)
-    if not nuggets.runs or not nuggets.judgements.rows:
-        raise InputError(f"{nuggets.name}: expected runs and judgements of them")
-    judged = {row.run for row in nuggets.judgements.rows}
+    if not nuggets.runs or not nuggets.judgements.deciding:
+        raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
+    judged = {row.run for row in nuggets.judgements.deciding}
     runs = [run for tag, run in nuggets.runs.items() if tag in judged]
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
     labels = own_values(pool, nuggets.judgements)

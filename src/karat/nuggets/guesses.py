@@ -8,7 +8,7 @@ were measured with as large a part of judged runs hidden as is guessed of the ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from karat.nuggets.estimates import Returned, of_answers
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Errors, Interval, intervals_of_runs, score_interval
 from karat.nuggets.keys import Question
+from karat.nuggets.known import strictly
 from karat.nuggets.measured import (
     PRIOR_ALL,
     PRIOR_DOUBT,
@@ -31,6 +32,7 @@ from karat.nuggets.measured import (
     official_scores,
     prior_errors,
 )
+from karat.nuggets.model_labels import Heard
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper, PaperGuesses
 from karat.nuggets.partly import WHOLE, Part, part_of
@@ -90,7 +92,12 @@ class Nuggeteer:
     """What the paper's classifier learned, if it is the one that guesses."""
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
+    heard: Heard | None = None
+    """What models helped with, where any labelled responses."""
+    strict: bool = False
+    """Whether it guesses full support: support in part is then none."""
     _errors: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
+    _with_help: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
         """How wrong scores are of which a part is its guesses."""
@@ -100,14 +107,21 @@ class Nuggeteer:
         return self._errors[how, part]
 
     @cached_property
+    def _told(self) -> Measured | None:
+        """Judged runs, with labels as they were learned from."""
+        if self.measured is None or not self.strict:
+            return self.measured
+        return replace(self.measured, labels=strictly(self.measured.labels))
+
+    @cached_property
     def doubt(self) -> float:
         """What a pair known from an identical response counts beside a guess."""
-        return self.measured.doubt() if self.measured else PRIOR_DOUBT
+        return self._told.doubt() if self._told else PRIOR_DOUBT
 
     @cached_property
     def agreement(self) -> Agreement | None:
         """With assessors, on judged runs that it had not seen; scores of runs are expected ones."""
-        if (told := self.measured) is None:
+        if (told := self._told) is None:
             return None
         return agreement(told.pool, told.carried, told.labels, told.probabilities)
 
@@ -217,9 +231,25 @@ class Nuggeteer:
         """
         part, guessed, borrowed = self._in_doubt(run, decided)
         near = part.rounded() if part.share else WHOLE
+        errors = self.errors(how, near)
+        if self.heard and self.heard.measured:
+            if (how, near) not in self._with_help:
+                self._with_help[how, near] = self.heard.measured.errors(how, near)
+            helped = self._helped(run, decided)
+            errors = self.heard.errors(errors, self._with_help[how, near], helped)
         doubtful = guessed + self.doubt * borrowed
         scale = guessed / near.share, doubtful / near.share, answered
-        return AllErrors(*(one.scaled(*scale) for one in self.errors(how, near)))
+        return AllErrors(*(one.scaled(*scale) for one in errors))
+
+    def _helped(self, run: Run, decided: Mapping[str, Decided]) -> float:
+        """The share of a run's guesses that models helped."""
+        helped = guessed = 0
+        for id, found in decided.items():
+            if self.heard and found.known.size:
+                mine = self.table(run.tag, id, self.heard.helped)
+                helped += int((mine & ~found.known).sum())
+                guessed += int((~found.known).sum())
+        return helped / max(guessed, 1)
 
     def _in_doubt(self, run: Run, decided: Mapping[str, Decided]) -> tuple[Part, float, float]:
         """What of a run was not judged; the shares of pairs guessed, and known from another run."""

@@ -4,14 +4,16 @@
                                                   "descriptions": ["…"]}]}
     {"run": "A", "institution": "…"}
     {"run": "A", "question": "q1", "response": "…", "document": "…"}
-    {"question": "q1", "nugget": "1", "response": "…", "value": 1, "run": "A", "judge": "…"}
+    {"question": "q1", "nugget": "1", "response": "…", "value": 1, "run": "A", "judge": "…",
+     "kind": "person"}
     {"question": "q1", "nugget": "1", "description": "…"}
     {"question": "q1", "nugget": {"id": "8", "importance": "okay", "descriptions": ["…"]}}
 
 The last two stand among judgements: what an assessor added to the key while judging, further words
 for a nugget and a nugget that was missing.
 
-`text`, `votes`, `institution`, `document`, and of a judgement `run` and `judge`, may be left out.
+`text`, `votes`, `institution`, `document`, and of a judgement `run`, `judge` and `kind` (person,
+model or adjudicated) may be left out.
 `value` is 1 (the response carries the nugget), 0.5 (in part) or 0. A run's responses stand in the
 order it gave them; lines may otherwise stand in any order.
 """
@@ -36,7 +38,7 @@ RUN = ("run", "institution")
 RESPONSE = ("run", "question", "response", "document")
 DESCRIPTION = ("question", "nugget", "description")
 ADDITION = ("question", "nugget")
-JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge")
+JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind")
 
 _Found = Mapping[str, Any]
 
@@ -171,7 +173,7 @@ def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
 def judgement_line(row: Judged) -> str:
     """One judgement as a line, so that a file of them can be added to."""
     found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
-    return json_line({**found, **_filled(run=row.run, judge=row.judge)})
+    return json_line({**found, **_filled(run=row.run, judge=row.judge, kind=row.kind)})
 
 
 def description_line(question: str, nugget: str, words: str) -> str:

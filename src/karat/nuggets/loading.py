@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.loading import data_place
@@ -17,6 +17,7 @@ from karat.evalset.reading import Reading
 from karat.nuggets.draft import Draft
 from karat.nuggets.sets import NuggetSet
 from karat.nuggets.trec import JUDGED, KEY, is_importance
+from karat.nuggets.voting import HALF
 from karat.progress import Progress, silent
 
 LISTER = "karat nuggets describe"
@@ -83,6 +84,8 @@ def load_nuggets(
     format: str | None = None,
     skip_unknown: bool = False,
     log: _PATH | None = None,
+    model_judges: Sequence[str] = (),
+    ties: str = HALF,
     progress: Progress = silent,
 ) -> NuggetSet:
     """A set by the name of a known one, or by its folder or file.
@@ -91,9 +94,13 @@ def load_nuggets(
     are found from the content; `format` names that of the first place. Responses and judgements of
     questions that the key does not have are an error, or left out with `skip_unknown`. A `log` of
     `karat nuggets judge` is read beside whatever judgements there are.
+
+    `model_judges` are the names of judges that are models ("-": judgements without a name), where
+    files do not say so. `ties` is the value of a tie between judges: half, yes or no.
     """
     reading = Reading(progress, LISTER)
-    return read_nuggets(key, runs, judgements, reading, format, skip_unknown, log)
+    given = format, skip_unknown, log, model_judges, ties
+    return read_nuggets(key, runs, judgements, reading, *given)
 
 
 def read_nuggets(
@@ -104,11 +111,14 @@ def read_nuggets(
     format: str | None = None,
     skip_unknown: bool = False,
     log: _PATH | None = None,
+    model_judges: Sequence[str] = (),
+    ties: str = HALF,
 ) -> NuggetSet:
     """The same, leaving what was found wrong in `reading`."""
     if format is not None and format not in FORMATS:
         raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
     draft = Draft(set_name(key), reading, skip_unknown)
+    draft.models, draft.ties = tuple(model_judges), ties
     others = (("runs", runs), ("judgements", judgements))
     draft.take = ("key", *(part for part, given in others if not given))
     _read(key, "key", draft, format)
@@ -169,6 +179,23 @@ def detect(path: Path, part: str = "key") -> str:
     return _TEXT[part]
 
 
+def is_nuggets(name: str) -> bool:
+    """Whether this is a nugget set rather than a set of ratings, by its name or content."""
+    path = Path(name)
+    if not path.exists():
+        return name == DEMO
+    if path.is_dir():
+        return (path / KEY).exists()
+    try:
+        first = _first_line(path)
+    except (OSError, InputError):  # the reader says what is wrong
+        return False
+    if first.startswith("{"):
+        return not {"qid", "nugget", "nuggets"}.isdisjoint(_object(first))
+    fields = first.split(None, 3)
+    return len(fields) > 2 and is_importance(fields[2].partition("/")[0])
+
+
 def _first_line(path: Path) -> str:
     """The first line that is not blank, whatever its bytes: the reader says what is wrong."""
     for line in _first_bytes(path).decode("utf-8-sig", "replace").split("\n"):
@@ -189,8 +216,13 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _of_object(line: str) -> str:
+    return "rag" if "qid" in _object(line) else "jsonl"
+
+
+def _object(line: str) -> dict[str, Any]:
+    """A JSON object; an empty one where the line is none."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        found = {}
-    return "rag" if "qid" in found else "jsonl"
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.nuggets.decisions import Decided
-from karat.nuggets.judgements import SUPPORT
 from karat.nuggets.keys import Key, Question
 from karat.nuggets.official import sums_between
 from karat.nuggets.runs import Run
@@ -59,7 +58,8 @@ def _all_shares(
     """All answers at once: the nuggets of all questions, one after the other."""
     weights = np.where(np.concatenate([_NONE, *(q.is_vital for q in questions)]), 1.0, _OKAYS)
     support = np.concatenate([_NONE, *(one.best for one in decided)])
-    parts = [weights, weights * support, weights * (support >= SUPPORT) * support]
+    strict = np.concatenate([_NONE, *(one.returned(strict=True) for one in decided)])
+    parts = [weights, weights * support, weights * strict]
     ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
     table = sums_between(np.concatenate(parts), ends).T.tolist()
     for question, sums in zip(questions, table, strict=True):

@@ -17,15 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.batches import Asked, Models, ask, together
-from karat.nuggets.calibrated import PRIOR, fit_calibrated, fit_unjudged, fit_with_likeness
+from karat.nuggets.calibrated import (
+    PRIOR,
+    PRIOR_STRICT,
+    Calibrated,
+    fit_calibrated,
+    fit_unjudged,
+    fit_with_likeness,
+)
 from karat.nuggets.evidence import EvidenceSettings, evidence
 from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.guesses import AUTO, CALIBRATED, PAPER, GuessRule, Nuggeteer
 from karat.nuggets.held_out import HeldOut, hold_out
 from karat.nuggets.judgements import Judgements
-from karat.nuggets.known import own_values
+from karat.nuggets.known import own_values, strictly
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured
+from karat.nuggets.model_labels import Guessed, ModelLabels, listen, model_labels
 from karat.nuggets.paper import PaperGuesses, guess
 from karat.nuggets.pool import Floats, Ints, Pool, make_pool
 from karat.nuggets.runs import Response, Run, make_run, normal
@@ -47,27 +55,37 @@ def nuggeteer(
     *,
     measured: bool = True,
     rule: GuessRule | None = None,
+    strict: bool = False,
 ) -> Nuggeteer:
     """Guess all runs of a set, from its judgements if there are enough of them.
 
     Without `measured` one model learns from all judgements: quicker, for what needs no intervals;
     the errors are then those of the built-in model. `rule` says which classifier guesses; if it is
-    not simply the calibrated one, both are asked, and the other is `beside`.
+    not simply the calibrated one, both are asked, and the other is `beside`. If `strict`, full
+    support is learned and guessed: support in part is none.
     """
     rule = rule or GuessRule()
     judgements = _of_versions(nuggets.judgements, nuggets.runs)
     judged = _judged_runs(judgements, nuggets.runs)
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
-    labels = own_values(pool, judgements)
+    values = own_values(pool, judgements)
+    labels = strictly(values) if strict else values
     idf = rule.idf.of_classifier(pool, EvidenceSettings().classifier)
     asked = Asked(pool, labels, idf)
-    calibrated = replace(_calibrated(asked, measured, progress), rule=rule)
+    models = model_labels(pool, judgements)
+
+    def finished(found: Nuggeteer) -> Nuggeteer:
+        told = _as_judged(replace(found, rule=rule, strict=strict), asked, values)
+        return _with_models(told, asked, models)
+
+    prior = PRIOR_STRICT if strict else PRIOR
+    calibrated = finished(_calibrated(asked, prior, measured, progress))
     if rule.classifier == CALIBRATED:
         return calibrated
     if rule.classifier == AUTO and calibrated.measured is None:
         return calibrated  # nothing was left out: there is no contest
-    paper = _by_paper(asked, rule, progress)
+    paper = finished(_by_paper(asked, rule, progress))
     wins = rule.classifier == PAPER or better(paper, calibrated)
     first, second = (paper, calibrated) if wins else (calibrated, paper)
     return replace(first, beside=second)
@@ -79,13 +97,37 @@ def better(one: Nuggeteer, other: Nuggeteer) -> bool:
     return mine is not None and (theirs is None or mine.f >= theirs.f)
 
 
-def _calibrated(asked: Asked, measured: bool, progress: Progress) -> Nuggeteer:
+def _as_judged(found: Nuggeteer, asked: Asked, values: Floats) -> Nuggeteer:
+    """The same, errors measured against judgements as they are: A counts support in part."""
+    if found.measured is None or not found.strict:
+        return found
+    cells = asked.pool.cells(together(asked))
+    return replace(found, measured=replace(found.measured, labels=values[cells]))
+
+
+def _with_models(found: Nuggeteer, asked: Asked, models: ModelLabels | None) -> Nuggeteer:
+    """The same guesses, where models labelled a pair with their help."""
+    if models is None:
+        return found
+    rows = together(asked)
+    cells = asked.pool.cells(rows)
+    pool, labels = asked.pool.take(rows), asked.labels[cells]
+    fold, told = _folds(pool, labels), found.measured or found
+    whole = Guessed(found.probabilities, found.carried, asked.labels, np.zeros(0, np.int64))
+    seen = Guessed(told.probabilities, told.carried, labels, fold)
+    if told is found:
+        seen = seen._replace(probabilities=found.probabilities[cells], carried=found.carried[cells])
+    heard = listen(models, seen, cells, whole, found.measured)
+    return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
+
+
+def _calibrated(asked: Asked, prior: Calibrated, measured: bool, progress: Progress) -> Nuggeteer:
     """The calibrated classifier, or the built-in one where there is too little to learn from."""
     labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
     if known < FEWEST or min(yes, known - yes) < FEWEST_OF_A_KIND:
-        return _one_model(asked, Models(PRIOR), 0, progress)
-    return _learned(asked, known, measured, progress)
+        return _one_model(asked, Models(prior), 0, progress)
+    return _learned(asked, prior, known, measured, progress)
 
 
 def _by_paper(asked: Asked, rule: GuessRule, progress: Progress) -> Nuggeteer:
@@ -112,13 +154,15 @@ def _measured(pool: Pool, labels: Floats, fold: Ints, found: PaperGuesses, cells
     return Measured(pool, chances, carried, labels)
 
 
-def _learned(asked: Asked, learned: int, measured: bool, progress: Progress) -> Nuggeteer:
+def _learned(
+    asked: Asked, prior: Calibrated, learned: int, measured: bool, progress: Progress
+) -> Nuggeteer:
     """Guesses of a model that learns from judgements, or of several that leave runs out."""
     rows = together(asked)
     pool, labels = asked.pool.take(rows), asked.labels[asked.pool.cells(rows)]
     X = evidence(pool, idf=asked.idf, progress=progress)
     if len(np.unique(pool.cell_run[~np.isnan(labels)])) < 2:  # none to learn from without itself
-        models = Models(fit_calibrated(X, labels, prior=PRIOR.logistic))
+        models = Models(fit_calibrated(X, labels, prior=prior.logistic))
         return _one_model(asked, models, learned, progress)
     fold, near = _folds(pool, labels), Likeness(pool)
     if measured:
@@ -176,20 +220,16 @@ def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
         for response in runs[run].responses(question)
         if (words := (run, question, response.normal)) in asked
     }
-    return Judgements(
-        tuple(
-            row
-            if row.run not in runs or words in have
-            else row._replace(run=f"{row.run} (earlier)")
-            for row, words in zip(judgements.rows, judged, strict=True)
-        )
+    return judgements.with_rows(
+        row if row.run not in runs or words in have else row._replace(run=f"{row.run} (earlier)")
+        for row, words in zip(judgements.rows, judged, strict=True)
     )
 
 
 def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
     """What other runs were judged on, as their judgements quote it."""
     found: dict[str, dict[tuple[str, str], Response]] = {}
-    for row in judgements.rows:
+    for row in judgements.deciding:
         if row.run not in named:
             found.setdefault(row.run, {})[row.question, row.response] = Response(row.response)
     return [

@@ -73,8 +73,9 @@ class QuestionScore(NamedTuple):
     recall: float
     precision: float
     f: float
-    vital_returned: int
-    okay_returned: int
+    vital_returned: float
+    """A whole number, but for a tie between judges, which is half."""
+    okay_returned: float
     vital: int
     okay: int
     length: int
@@ -138,7 +139,7 @@ class Official:
                 continue
             answer = run.responses(question.id)
             counts.append(Counts(returned, total_, ALLOWANCE * carried, length(answer)))
-            kinds = int(vital[0]), int(carried - vital[0]), int(vital[1])
+            kinds = _count(vital[0]), _count(carried - vital[0]), int(vital[1])
             rows.append(self._row(run, question, decided[question.id], counts[-1], kinds))
         micro = measure(total(counts), self.beta)
         return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
@@ -147,10 +148,9 @@ class Official:
         self, questions: Sequence[Question], decided: Sequence[Decided]
     ) -> list[tuple[float, ...]]:
         """Of each answer: r, R, nuggets carried, vital ones carried, and vital ones in the key."""
-        support = np.concatenate([_NONE, *(one.support(self.strict) for one in decided)])
+        carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
-        carried = support > 0
         ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
         parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
         return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
@@ -161,7 +161,7 @@ class Official:
         question: Question,
         decided: Decided,
         found: Counts,
-        kinds: tuple[int, int, int],
+        kinds: tuple[float, float, int],
     ) -> QuestionScore:
         vital_returned, okay_returned, vital = kinds
         return QuestionScore(
@@ -178,6 +178,10 @@ class Official:
             decided.judged,
             decided.undecided,
         )
+
+
+def _count(nuggets: float) -> float:
+    return int(nuggets) if nuggets.is_integer() else nuggets
 
 
 def sums_between(rows: Floats, ends: NDArray[np.int64]) -> Floats:

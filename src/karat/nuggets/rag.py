@@ -4,9 +4,10 @@
      "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
 
 A response is a whole answer. Nuggets have no ids: they are numbered from 1, unless they have an
-`id`; further descriptions may stand in `also`, votes in `votes`. An object without `run_id` only
-gives nuggets, one without `nuggets` only an answer, a nugget without `assignment` no judgement.
-Other members are passed over.
+`id`; further descriptions may stand in `also`, votes in `votes`. Who assigned the labels may stand
+beside an answer in `judge` and `kind` (person, model or adjudicated); several judges may label an
+answer, each on a line. An object without `run_id` only gives nuggets, one without `nuggets` only an
+answer, a nugget without `assignment` no judgement. Other members are passed over.
 
 A run with several responses to a question is written as one answer, a response a line, with the
 best label of any.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.evalset.reading import Place, Reading, json_rows, member
 from karat.nuggets.draft import Draft
@@ -32,9 +33,17 @@ NAMES = {value: label for label, value in LABELS.items()}
 _Found = dict[str, Any]
 
 
+class _First(NamedTuple):
+    """An answer where it stands first, and who judged it so far: several judges may."""
+
+    place: Place
+    text: str
+    judges: set[str]
+
+
 def read_rag(path: Path, draft: Draft) -> None:
     """All answers of a file."""
-    first: dict[tuple[str, str], Place] = {}
+    first: dict[tuple[str, str], _First] = {}
     for place, found in json_rows(path, draft.reading):
         question = member(found, "qid", str, place, draft.reading)
         nuggets = _nuggets(found, place, draft.reading)
@@ -47,14 +56,28 @@ def read_rag(path: Path, draft: Draft) -> None:
         text = member(found, "answer_text", str, place, draft.reading)
         if tag is None or text is None:
             continue
-        if first.setdefault((tag, question), place) != place:
+        judge = _judge(found, place, draft.reading)
+        known = first.setdefault((tag, question), _First(place, text, set()))
+        if known.place is place:
+            draft.response(tag, question, Response(text), place)
+        elif judge and (text != known.text or judge["judge"] in known.judges):
             draft.reading.problem(
-                place, f"run {tag} answers question {question} already ({first[tag, question]})"
+                place, f"run {tag} answers question {question} already ({known.place})"
             )
-        draft.response(tag, question, Response(text), place)
+        known.judges.add(judge["judge"] if judge else "")
         for nugget, label in nuggets:
-            if label is not None:
-                draft.judge(Judged(question, nugget.id, text, LABELS[label], tag), place)
+            if label is not None and judge is not None:
+                row = Judged(question, nugget.id, text, LABELS[label], tag, **judge)
+                draft.judge(row, place)
+
+
+def _judge(found: _Found, place: Place, reading: Reading) -> dict[str, str] | None:
+    """Who assigned the labels, as far as the object says it; None if anything is wrong."""
+    names = {
+        key: member(found, key, str, place, reading) if key in found else ""
+        for key in ("judge", "kind")
+    }
+    return None if None in names.values() else {key: str(name) for key, name in names.items()}
 
 
 def _nuggets(

@@ -14,6 +14,7 @@ from karat.nuggets.official import Official, RunScore
 from karat.nuggets.runs import Run
 from karat.nuggets.sets import NuggetSet
 from karat.nuggets.signature import signature
+from karat.nuggets.voting import HALF
 from karat.progress import Progress, silent
 
 
@@ -40,6 +41,10 @@ class Scoring:
     guesses: Nuggeteer | None = None
     """What guessed, if anything did."""
     beside: tuple[Scored, ...] | None = None
+    ties: str = HALF
+    """The value of a tie between people."""
+    models: tuple[str, ...] = ()
+    """Judges whose labels are no judgements."""
 
     def __repr__(self) -> str:
         runs = "; ".join(
@@ -51,7 +56,14 @@ class Scoring:
     @property
     def signature(self) -> str:
         """All that changes the numbers, but the texts themselves."""
-        return signature(self.how, self.guesses, corrected=self.corrected, general=self.general)
+        return signature(
+            self.how,
+            self.guesses,
+            corrected=self.corrected,
+            general=self.general,
+            ties=self.ties,
+            models=self.models,
+        )
 
 
 def score_nuggets(
@@ -82,9 +94,10 @@ def score_nuggets(
             for tag, run in nuggets.runs.items()
         )
 
-    found = nuggeteer(nuggets, progress, rule=rule) if guess else None
+    found = nuggeteer(nuggets, progress, rule=rule, strict=how.strict) if guess else None
     beside = scored(found.beside) if found and found.beside else None
-    return Scoring(how, corrected, general, scored(found), found, beside)
+    judges = nuggets.judgements.ties, tuple(nuggets.judgements.of_models)
+    return Scoring(how, corrected, general, scored(found), found, beside, *judges)
 
 
 def _scored(

@@ -11,6 +11,7 @@ from karat.nuggets.asking import Ask
 from karat.nuggets.judgements import SUPPORT, Judged
 from karat.nuggets.keys import Nugget, Question
 from karat.nuggets.log import Log
+from karat.nuggets.voting import PERSON, check_kinds
 
 ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
 """What an assessor can do, and take back."""
@@ -26,12 +27,16 @@ class Step(NamedTuple):
 class Session:
     """Goes through pairs; every answer is in the log before the next is asked for.
 
-    `asks` is an order of its own, or pairs in the order in which they are asked about.
+    `asks` is an order of its own, or pairs in the order in which they are asked about. `judge` and
+    `kind`, one of `voting.KINDS`, stand beside every judgement.
     """
 
-    def __init__(self, asks: Order | Sequence[Ask], log: Log, judge: str = "") -> None:
+    def __init__(
+        self, asks: Order | Sequence[Ask], log: Log, judge: str = "", kind: str = PERSON
+    ) -> None:
+        check_kinds({kind})
         self._order: Order = Listed(asks) if isinstance(asks, Sequence) else asks
-        self._log, self._judge = log, judge
+        self._log, self._judge, self._kind = log, judge, kind
         self._past: list[Step] = []
         self._words: dict[tuple[str, str], list[str]] = {}
         self._added: dict[str, list[str]] = {}
@@ -112,7 +117,8 @@ class Session:
         return ask
 
     def _row(self, ask: Ask, nugget: str, value: float) -> Judged:
-        return Judged(ask.question.id, nugget, ask.response.text, value, ask.run, self._judge)
+        about = ask.question.id, nugget, ask.response.text
+        return Judged(*about, value, ask.run, self._judge, kind=self._kind)
 
     def _free(self, question: Question) -> str:
         """The next number; with the judge's name, so that several judges' logs go together."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karat.errors import InputError
-from karat.nuggets.judgements import Contradiction, Judgements
+from karat.nuggets.judgements import Contradiction, Dispute, Judged, Judgements
 from karat.nuggets.keys import Key
 from karat.nuggets.runs import Run
+from karat.nuggets.voting import HALF, NO, YES
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,9 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
         *_key_remarks(nuggets.key),
         *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
         *_contradictions(nuggets.judgements, corrected),
+        *_disputes(nuggets.judgements),
+        *_unknown_kinds(nuggets.judgements),
+        *_model_labels(nuggets.judgements),
     ]
 
 
@@ -97,8 +101,61 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
 
 def _contradiction(pair: Contradiction) -> str:
     first, second = pair
-    places = [row.place or f"run {row.run or '-'}" for row in pair]
     return (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
-        f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
+        f"{first.value:g} ({_place(first)}) and {second.value:g} ({_place(second)})"
     )
+
+
+def _place(row: Judged) -> str:
+    return row.place or f"run {row.run or '-'}"
+
+
+def _disputes(judgements: Judgements) -> list[str]:
+    """The pairs about which judges differ, and the ties among them, the first of those in full."""
+    found = judgements.disputes
+    if not found:
+        return []
+    ties = [one for one in found if one.tie]
+    counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
+    rule = "the majority counts"
+    if ties:
+        rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
+    more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
+    return [
+        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; "
+        f"{rule}: {_dispute(ties[0] if ties else found[0])}{more}"
+    ]
+
+
+def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "") -> str:
+    """`1 tie counts`, `2 ties count`."""
+    many = len(found) != 1
+    return f"{len(found):,} {noun}{'s' * many} {several if many else one}".rstrip()
+
+
+def _dispute(one: Dispute) -> str:
+    """Who said what, and where."""
+    said = ", ".join(
+        f"{row.judge or 'unnamed':.60} {row.value:g} ({_place(row)})" for row in one.rows[:5]
+    )
+    more = ", …" if len(one.rows) > 5 else ""
+    return f"question {one.rows[0].question}, nugget {one.rows[0].nugget}: {said}{more}"
+
+
+def _unknown_kinds(judgements: Judgements) -> list[str]:
+    names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
+    if not names:
+        return []
+    return [
+        f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
+        "(--model-judge NAME, or a kind beside the judge)"
+    ]
+
+
+def _model_labels(judgements: Judgements) -> list[str]:
+    counts = {name or "unnamed": len(found) for name, found in judgements.of_models.items()}
+    if not counts:
+        return []
+    shown = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+    return [f"labels of models are evidence for guesses, never judgements: {shown}"]

@@ -5,18 +5,23 @@
 
 `learned` counts the judged pairs that the classifier learned from; `responses` those that it looked
 at together, which is what pooled idf and likeness depend on. Intervals are about the score on these
-questions, or about questions in general.
+questions, or about questions in general. `ties` stands behind `judgements` where a tie between
+people does not count as half, `models` where labels of models are no judgements.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
+from urllib.parse import quote
 
 from karat import __version__
 from karat.metrics.settings import to_text
 from karat.nuggets.guesses import PAPER, Nuggeteer
+from karat.nuggets.kinds import UNNAMED
 from karat.nuggets.official import Official
 from karat.nuggets.paper import AUTO, Paper
+from karat.nuggets.voting import HALF
 from karat.text.stopwords import stop_digest
 
 CORRECTED, AS_JUDGED = "corrected", "as-judged"
@@ -29,9 +34,17 @@ def signature(
     *,
     corrected: bool = True,
     general: bool = False,
+    ties: str = HALF,
+    models: Sequence[str] = (),
 ) -> str:
-    """How a run was scored; `found` is what guessed, if anything did, and has intervals then."""
+    """How a run was scored; `found` is what guessed, if anything did, and has intervals then.
+
+    `ties` is the value of a tie between people, `models` the judges whose labels are no judgements.
+    """
     judged = CORRECTED if corrected else AS_JUDGED
+    judged += f",ties={ties}" * (ties != HALF)
+    if models:
+        judged += ",models=" + "+".join(quote(name or UNNAMED, safe="") for name in models)
     parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
     return "|".join(parts)
 

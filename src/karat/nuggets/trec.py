@@ -221,9 +221,12 @@ def _say(answer: _Answer, question: str, item: str, field: str, place: Place, dr
 
 
 def judged_lines(judgements: Judgements, key: Key) -> Iterator[str]:
-    """Both parts; where judgements contradict each other, the value that counts is written."""
+    """Both parts; where judgements contradict each other, the value that counts is written.
+
+    The labels of models are left out.
+    """
     answers: dict[tuple[str, str], dict[str, str]] = {}
-    for row in judgements.rows:
+    for row in judgements.deciding:
         texts = answers.setdefault((row.question, row.run or NOTHING), {})
         texts.setdefault(normal(row.response), row.response)
     for (question, tag), texts in answers.items():
@@ -254,7 +257,7 @@ def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     yield KEY, key_lines(nuggets.key)
     for file, run in _files(nuggets.runs).items():
         yield f"{RUNS}/{file}", run_lines(run)
-    if nuggets.judgements.rows:
+    if nuggets.judgements.deciding:
         yield JUDGED, judged_lines(nuggets.judgements, nuggets.key)
 
 

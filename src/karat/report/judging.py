@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.table import Cell, Column, Document, Table
@@ -45,13 +45,24 @@ def judges_document(
     """Agreement in each dimension, and each judge beside the others."""
     out = tuple(controls)
     given = evalset.without(*out) if out else evalset
+    tables = [(name, *_table(given, name)) for name in evalset.chosen_dimensions(dimensions)]
+    return tables_document(evalset.name, tables, out, command)
+
+
+def tables_document(
+    given: str,
+    tables: Sequence[tuple[str, JudgeTable, Sequence[Hashable]]],
+    out: Sequence[str],
+    command: str,
+) -> Document:
+    """The same from tables: of each dimension judges by units, and the system of each unit."""
     rows, judges = [], []
-    for name in evalset.chosen_dimensions(dimensions):
-        overall, each = _dimension(given, name)
+    for name, table, systems in tables:
+        overall, each = _dimension(name, table, systems)
         rows.append(overall)
         judges += each
     return Document(
-        title=f"The judges of {evalset.name}",
+        title=f"The judges of {given}",
         blocks=(
             Table("rows", "Agreement between judges", _DIMENSIONS, tuple(rows)),
             Table("judges", "Each judge", _JUDGES, tuple(judges), group="dimension"),
@@ -82,11 +93,12 @@ def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterat
         )
 
 
-def _dimension(evalset: EvalSet, name: str) -> tuple[dict[str, Cell], list[dict[str, Cell]]]:
+def _dimension(
+    name: str, table: JudgeTable, systems: Sequence[Hashable]
+) -> tuple[dict[str, Cell], list[dict[str, Cell]]]:
     from karat.stats.agreement import intraclass, krippendorff_alpha
     from karat.stats.judges import inter_judge, inter_judge_systems, standings
 
-    table, systems = _table(evalset, name)
     scales = ("nominal", "ordinal", "interval")
     alphas = {scale: krippendorff_alpha(table.values, scale) for scale in scales}
     overall: dict[str, Cell] = {

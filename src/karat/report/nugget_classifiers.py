@@ -12,6 +12,7 @@ from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.guesses import GuessRule, Nuggeteer
+    from karat.nuggets.model_labels import ModelJudge
     from karat.nuggets.scoring import Scored, Scoring
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
@@ -94,9 +95,25 @@ def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
     told = [f"{guesses} {_intervals(found, scoring)}"]
     if rule.classifier == "auto":
         told.append(_contest(found))
+    told += [_model(one) for one in found.heard.models] if found.heard else []
     if rule.classifier != "calibrated" or rule.idf.name != "pooled":
         told.append(about_idf(rule.idf))
     return told
+
+
+def _model(judge: ModelJudge) -> str:
+    """How a model agrees with people, and whether guesses make use of its labels."""
+    name, beside = judge.name or "the model without a name", judge.agreement
+    if not judge.used:
+        return (
+            f"Guesses do not use the {judge.labels:,} labels of {name}: {beside.units:,} of them "
+            "stand beside a person's judgement, too few to tell how wrong it is (it takes 20, 5 of "
+            "them carried and 5 not)."
+        )
+    return (
+        f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
+        f"{100 * beside.equal:.0f}% of {beside.units:,} pairs (kappa {beside.value:.2f})."
+    )
 
 
 def _intervals(found: Nuggeteer, scoring: Scoring) -> str:

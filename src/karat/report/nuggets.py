@@ -12,7 +12,7 @@ from karat.report.table import Cell, Column, Document, Figure, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.census import Bin, Spread
     from karat.nuggets.guesses import RunIntervals
-    from karat.nuggets.judgements import Contradiction
+    from karat.nuggets.judgements import Contradiction, Dispute
     from karat.nuggets.keys import Nugget
     from karat.nuggets.modern import Shares
     from karat.nuggets.official import RunScore
@@ -52,6 +52,14 @@ _CONTRADICTIONS = (
     Column("other_value", "Other", 1, align="right"),
     Column("other_place", "Place", wrap=True),
 )
+_DISPUTES = (
+    Column("question", "Question"),
+    Column("nugget", "Nugget"),
+    Column("votes", "Votes", wrap=True),
+    Column("value", "Counts", 1, align="right", help="The value of the majority, or of a tie."),
+    Column("tie", "Tie"),
+    Column("places", "Places", wrap=True),
+)
 _MOST = 20  # contradictions that people are shown
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 
@@ -66,9 +74,9 @@ def describe_document(
     notes: list[str] = []
     if nuggets is not None:
         blocks.append(Table("rows", "Contents", _CENSUS, [_census(nuggets)]))
-        if nuggets.runs and nuggets.judgements.rows:
+        if nuggets.runs and nuggets.judgements.deciding:
             blocks += _difficulty(nuggets)
-        blocks += _contradictions(nuggets)
+        blocks += _contradictions(nuggets) + _disputes(nuggets)
         notes = remarks(nuggets)
     else:
         rows: list[Row] = [{"problem": problem} for problem in problems]
@@ -123,6 +131,31 @@ def _contradictions(nuggets: NuggetSet) -> list[Table | Figure]:
             readers="people",
         ),
     ]
+
+
+def _disputes(nuggets: NuggetSet) -> list[Table | Figure]:
+    """Pairs on which judges contradict each other: all for programs, the first for people."""
+    found = nuggets.judgements.disputes
+    if not found:
+        return []
+    title = "Pairs of response and nugget on which judges contradict each other"
+    rows = [_dispute(one) for one in found]
+    more = (f"The first {_MOST} of {len(found):,}.",) if len(found) > _MOST else ()
+    return [
+        Table("disputes", title, _DISPUTES, rows, readers="programs"),
+        Table("first_disputes", title, _DISPUTES, rows[:_MOST], notes=more, readers="people"),
+    ]
+
+
+def _dispute(one: Dispute) -> Row:
+    return {
+        "question": one.rows[0].question,
+        "nugget": one.rows[0].nugget,
+        "votes": ", ".join(f"{row.judge or 'unnamed'} {row.value:g}" for row in one.rows),
+        "value": one.value,
+        "tie": "tie" if one.tie else "",
+        "places": "; ".join(row.place for row in one.rows if row.place),
+    }
 
 
 def _both(pair: Contradiction, places: tuple[str, str]) -> Row:

@@ -1,0 +1,77 @@
+"""Voting: how several judgements of one response and nugget become one value.
+
+A judge is of a kind. Adjudicated judgements decide; where there are none, people do; the label of a
+model never does (`model_labels.py` makes evidence of it). Each judge has one vote. A judge who
+judged the same words several times, in several runs, votes for the most favourable value (the
+paper's corrected judgements); judgements without a name are one judge's.
+
+The majority decides whether the response carries the nugget, and of those who say so the majority
+whether in full or in part. A tie counts as half, unless `ties` says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple, TypeAlias
+
+from karat.errors import InputError
+
+PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
+KINDS = (PERSON, MODEL, ADJUDICATED)
+"""Kinds of judges; an unknown one ("") counts as a person."""
+RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
+"""Judgements of the highest rank decide; those of rank 0 never do."""
+
+HALF, YES, NO = "half", "yes", "no"
+TIES = (HALF, YES, NO)
+"""The value of a tie: 0.5, or the higher or the lower of the two values."""
+
+
+Sides: TypeAlias = tuple[float, float]
+"""The lower and the higher value that have the most votes."""
+
+
+class Votes(NamedTuple):
+    """The judgements that decide about one response and nugget."""
+
+    rank: int
+    by_judge: dict[str, float]
+
+    @property
+    def differ(self) -> bool:
+        """Whether judges contradict each other."""
+        return len(set(self.by_judge.values())) > 1
+
+    @property
+    def sides(self) -> Sides:
+        """What has the most votes; the same value twice unless there is a tie."""
+        return _sides(self.by_judge.values())
+
+    def value(self, ties: str = HALF) -> float:
+        """The value that counts."""
+        low, high = self.sides
+        if low == high:
+            return low
+        return {HALF: 0.5, YES: high, NO: low}[ties]
+
+
+def _sides(values: Collection[float]) -> Sides:
+    yes = [value for value in values if value > 0]
+    full = 2 * sum(value == 1 for value in yes)
+    carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
+    if not yes or 2 * len(yes) < len(values):
+        return 0.0, 0.0
+    return carried if 2 * len(yes) > len(values) else (0.0, carried[1])
+
+
+def check_kinds(kinds: Collection[str]) -> None:
+    """Refuse what is no kind of a judge."""
+    if unknown := sorted(kind for kind in kinds if kind not in RANK):
+        raise InputError(f"kind {unknown[0]!r:.40}: expected one of {', '.join(KINDS)}")
+
+
+def check_ties(ties: str) -> str:
+    """The name of a rule for ties, if it is one."""
+    if ties not in TIES:
+        raise InputError(f"ties {ties!r}: expected one of {', '.join(TIES)}")
+    return ties

@@ -1,0 +1,116 @@
+"""Strict scores have strict guesses: support in part is learned as none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import world
+
+import karat as kt
+from karat.nuggets.agenda import Agenda
+from karat.nuggets.calibrated import PRIOR, PRIOR_STRICT
+from karat.nuggets.decisions import decide_run
+from karat.nuggets.evaluation import judged_pool
+from karat.nuggets.guesses import GuessRule, Nuggeteer
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.modern import mean_shares
+from karat.nuggets.nuggeteer import nuggeteer
+from karat.nuggets.paper import Paper
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.scoring import Scoring
+from karat.nuggets.sets import NuggetSet
+
+STRICT = kt.Official(strict=True)
+KEY, RUNS, JUDGED = world(questions=8, runs=8, seed=8)
+TAGS = MappingProxyType({run.tag: run for run in RUNS})
+PARTLY = tuple(  # what is carried of every second nugget is carried in part
+    row._replace(value=0.5 if row.value and row.nugget == "n1" else row.value)
+    for row in JUDGED.rows
+)
+WHOLE = NuggetSet("world", KEY, TAGS, Judgements(PARTLY))
+OPEN = [*TAGS][1::2]
+HALF = replace(WHOLE, judgements=WHOLE.judgements.without(OPEN))
+TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
+
+
+@cache
+def scored(strict: bool, classifier: str = "calibrated") -> Scoring:
+    rule = GuessRule(classifier, Paper(thresholds="nugget"))
+    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rule)
+
+
+def bias(found: Nuggeteer) -> float:
+    """The mean error of strict F of the runs that nobody judged."""
+    errors = []
+    for one in TRUTH[1::2]:
+        tag = one.run.tag
+        decided = decide_run(one.run, KEY, HALF.judgements, found.guess(tag))
+        errors.append(STRICT.score(one.run, KEY, decided).macro.f - one.official.macro.f)
+    return float(np.mean(errors))
+
+
+@pytest.mark.parametrize("classifier", ["calibrated", "paper"])
+def test_strict_guesses_are_others_and_do_not_flatter(classifier: str) -> None:
+    strict, plain = (scored(flag, classifier).guesses for flag in (True, False))
+    assert strict is not None
+    assert plain is not None
+    assert strict.carried.sum() < plain.carried.sum()
+    assert abs(bias(strict)) < 0.05 < bias(plain) - bias(strict)
+
+
+def test_intervals_of_strict_scores_hold_them() -> None:
+    found = [one for one in scored(True).scored if one.run.tag in OPEN]
+    for one, truth in zip(found, TRUTH[1::2], strict=True):
+        assert one.intervals is not None
+        assert one.intervals.macro is not None
+        assert one.intervals.macro.low <= truth.official.macro.f <= one.intervals.macro.high
+        assert one.intervals.share.low <= mean_shares(truth.shares).A <= one.intervals.share.high
+
+
+def test_agreement_is_with_strict_labels() -> None:
+    strict, plain = (scored(flag).guesses for flag in (True, False))
+    assert strict is not None
+    assert strict.agreement is not None
+    assert plain is not None
+    assert strict.agreement.f > 0.6
+    assert strict.agreement != plain.agreement
+
+
+def test_nothing_changes_without_partial_support() -> None:
+    nuggets = NuggetSet("world", KEY, TAGS, JUDGED.without(["run3"]))
+    both = [nuggeteer(nuggets, measured=False, strict=flag) for flag in (False, True)]
+    np.testing.assert_array_equal(both[0].probabilities, both[1].probabilities)
+
+
+def test_the_built_in_classifier_has_a_strict_form() -> None:
+    bare = replace(WHOLE, judgements=Judgements(()))
+    strict, plain = (nuggeteer(bare, strict=flag).probabilities for flag in (True, False))
+    assert (strict < plain).all()
+    assert PRIOR_STRICT.logistic.intercept < PRIOR.logistic.intercept
+
+
+def test_classifiers_are_tried_on_strict_labels() -> None:
+    labels = [judged_pool(WHOLE, strict=flag)[1] for flag in (True, False)]
+    assert set(labels[0]) == {0, 1}
+    assert set(labels[1]) == {0, 0.5, 1}
+
+
+def even(question: object, responses: Sequence[object]) -> np.ndarray:
+    return np.full((len(responses), 1), 0.5)
+
+
+def test_strictly_a_response_that_carries_a_nugget_in_part_leaves_others_to_ask_about() -> None:
+    key = make_key([Question("q", (Nugget("1", ("a fact",)),))])
+    run = make_run("A", [("q", Response("one")), ("q", Response("two"))])
+    rows = Judgements((Judged("q", "1", "one", 0.5, "A"),))
+    nuggets = NuggetSet("set", key, {"A": run}, rows)
+    plain, strict = (Agenda(nuggets, even, strict=flag).first() for flag in (False, True))
+    assert plain is not None
+    assert strict is not None
+    assert (plain.use, strict.use) == (0, 0.25)  # in part is enough, or nothing

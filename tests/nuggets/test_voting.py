@@ -1,0 +1,262 @@
+"""Which of several judgements counts: kinds of judges, majorities, ties, and what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.errors import InputError
+from karat.nuggets.asking import disputed
+from karat.nuggets.decisions import decide
+from karat.nuggets.judgements import Judged, Judgements
+from karat.nuggets.keys import Nugget, Question, make_key
+from karat.nuggets.known import own_values
+from karat.nuggets.likelihood import overlap
+from karat.nuggets.log import Log
+from karat.nuggets.pool import make_pool
+from karat.nuggets.runs import Response, make_run
+from karat.nuggets.session import Session
+from karat.nuggets.sets import NuggetSet, remarks
+from karat.nuggets.voting import Votes
+
+TEXT = "No refunds at all."
+QUESTION = Question(
+    "q", (Nugget("1", ("refunds within 30 days",)), Nugget("2", ("ask support first",)))
+)
+RUN = make_run("A", [("q", Response(TEXT))])
+
+
+def said(value: float, judge: str = "", kind: str = "", run: str = "A") -> Judged:
+    return Judged("q", "1", TEXT, value, run, judge, kind=kind)
+
+
+def told(*rows: Judged, ties: str = "half") -> NuggetSet:
+    return NuggetSet("set", make_key([QUESTION]), {"A": RUN}, Judgements(rows, ties))
+
+
+def known(*rows: Judged, ties: str = "half") -> float | None:
+    return told(*rows, ties=ties).judgements.known.get(("q", "1", TEXT.casefold()))
+
+
+# --------------------------------------------------------------------------------- precedence
+
+
+def test_a_model_does_not_outvote_a_person() -> None:
+    rows = said(1, "gpt-4o", "model"), said(0, "ann", "person")
+    assert known(*rows) == known(*rows[::-1]) == 0
+    many = [said(1, f"model{k}", "model") for k in range(5)]
+    assert known(*many, said(0, "ann")) == 0
+    (one,) = kt.score_nuggets(told(*rows), guess=False).scored
+    assert (one.official.macro.f, one.shares[0].A) == (0, 0)
+
+
+def test_the_label_of_a_model_alone_is_not_known() -> None:
+    found = told(said(1, "gpt-4o", "model"))
+    assert known(*found.judgements.rows) is None
+    decided = decide(QUESTION, RUN.responses("q"), found.judgements)
+    assert not decided.known.any()
+    assert np.isnan(decided.values).all()
+    assert np.isnan(own_values(make_pool(found.key, [RUN]), found.judgements)).all()
+
+
+def test_what_was_adjudicated_decides() -> None:
+    people = [said(1, name, "person") for name in ("ann", "bob", "cleo")]
+    assert known(*people, said(0, "dora", "adjudicated")) == 0
+    own = told(*people, said(0, "dora", "adjudicated", run="")).judgements
+    assert own.about("q", TEXT.casefold(), own="A") == {"1": 0}  # in every run, as judged too
+
+
+@pytest.mark.parametrize(
+    ("values", "counts", "tie"),
+    [
+        ((1, 1, 0), 1, False),
+        ((1, 0, 0), 0, False),
+        ((1, 0), 0.5, True),
+        ((1, 1, 0.5), 1, False),
+        ((1, 0.5, 0.5), 0.5, False),
+        ((1, 0.5, 0), 0.5, True),
+        ((1, 0.5), 0.5, True),
+        ((0.5, 0), 0.5, True),
+        ((0.5, 0, 0), 0, False),
+        ((1, 1, 0, 0), 0.5, True),
+    ],
+)
+def test_the_majority_of_people_counts(values: tuple[float, ...], counts: float, tie: bool) -> None:
+    names = "ann", "bob", "cleo", "dora"
+    for order in itertools.permutations(values):
+        rows = [said(value, name) for value, name in zip(order, names, strict=False)]
+        found = told(*rows).judgements
+        assert known(*rows) == counts
+        assert [one.tie for one in found.disputes] == [tie]
+
+
+def test_a_tie_may_count_as_the_higher_or_the_lower_value() -> None:
+    rows = said(1, "ann"), said(0, "bob")
+    assert (known(*rows, ties="yes"), known(*rows, ties="no")) == (1, 0)
+    assert Votes(1, {"ann": 0.5, "bob": 1}).value("no") == 0.5
+    with pytest.raises(InputError, match="ties 'maybe': expected one of half, yes, no"):
+        Judgements((), "maybe")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_tie_is_half_in_all_scores(strict: bool) -> None:
+    nuggets = told(said(1, "ann"), said(0, "bob"))
+    (one,) = kt.score_nuggets(nuggets, kt.Official(strict=strict), guess=False).scored
+    assert one.official.macro.recall == 0.25  # of two vital nuggets
+    assert (one.official.questions[0].vital_returned, one.shares[0].A) == (0.5, 0.25)
+    assert one.shares[0].A_strict == 0.25
+    (whole,) = kt.score_nuggets(told(said(0.5, "ann")), kt.Official(strict=strict)).scored
+    assert whole.official.questions[0].vital_returned == (0 if strict else 1)
+
+
+def test_one_judge_votes_once_and_for_the_most_favourable() -> None:
+    """The paper's rule, for identical responses of several runs."""
+    for judge in ("", "ann"):
+        rows = said(0, judge, run="A"), said(1, judge, run="B"), said(0, judge, run="C")
+        assert known(*rows) == 1
+        assert told(*rows).judgements.disputes == ()
+        assert told(*rows).judgements.about("q", TEXT.casefold(), own="A") == {"1": 0}
+    rows = said(1, "ann", run="A"), said(1, "ann", run="B"), said(0, "bob"), said(0, "cleo")
+    assert known(*rows) == 0
+
+
+def test_an_unknown_kind_in_python_is_refused() -> None:
+    with pytest.raises(InputError, match="kind 'robot': expected one of person, model, adj"):
+        Judgements((said(1, "ann", "robot"),))
+
+
+# -------------------------------------------------------------------------------------- notes
+
+
+def test_ties_are_named_with_their_judges() -> None:
+    rows = said(1, "ann", "person"), said(0, "bob", "person")._replace(place="b.jsonl, line 7")
+    assert remarks(told(*rows)) == [
+        "judges contradict each other on 1 pair of response and nugget; the majority counts, and "
+        "1 tie counts as half: question q, nugget 1: ann 1 (run A), bob 0 (b.jsonl, line 7)"
+    ]
+
+
+def test_an_unknown_kind_is_a_person_with_a_note() -> None:
+    (note,) = [one for one in remarks(told(said(1, "ann"))) if "kind" in one]
+    assert note.startswith("of unknown kind, so counted as a person: judge ann; say which are")
+    for rows in ((said(1),), (said(1, "ann", "person"),)):
+        assert not any("kind" in one for one in remarks(told(*rows)))
+
+
+# -------------------------------------------------------------------------------------- files
+
+
+def row(value: float, **more: str) -> str:
+    about = {"question": "q", "nugget": "1", "response": TEXT, "value": value}
+    return json.dumps({**about, **more}) + "\n"
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    kt.save_nuggets(NuggetSet("set", make_key([QUESTION]), {"A": RUN}), tmp_path / "key.jsonl")
+    return tmp_path / "key.jsonl"
+
+
+def read(key: Path, *lines: str, models: tuple[str, ...] = (), ties: str = "half") -> NuggetSet:
+    place = key.parent / "judged.jsonl"
+    place.write_text("".join(lines), encoding="utf-8")
+    return kt.load_nuggets(key, judgements=[place], model_judges=models, ties=ties)
+
+
+def kinds(nuggets: NuggetSet) -> list[tuple[str, str]]:
+    return [(one.judge, one.kind) for one in nuggets.judgements.rows]
+
+
+def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
+    lines = row(1, judge="gpt", kind="model"), row(1, judge="gpt"), row(0, judge="ann")
+    assert kinds(read(key, *lines)) == [("gpt", "model"), ("gpt", "model"), ("ann", "")]
+    assert kinds(read(key, *lines[1:], models=("gpt",))) == [("gpt", "model"), ("ann", "")]
+    dora = row(1, judge="dora", kind="adjudicated"), row(0, judge="dora")
+    assert kinds(read(key, *dora)) == [("dora", "adjudicated"), ("dora", "")]
+    found = read(key, row(1), row(0, judge="ann"), models=("-",), ties="yes")
+    assert (kinds(found), found.judgements.ties) == ([("", "model"), ("ann", "")], "yes")
+
+
+@pytest.mark.parametrize(
+    ("lines", "models", "problem"),
+    [
+        ([row(1, judge="a", kind="robot")], (), "line 1: found the kind 'robot', expected one of"),
+        ([row(1, judge="ann")], ("gpt",), "no judgement is by a judge 'gpt', named as a model"),
+        ([row(1, judge="ann", kind="person")], ("ann",), "judge ann is named as a model, but"),
+        (
+            [row(1, judge="a", kind="person"), row(1, judge="a", kind="model")],
+            (),
+            "line 2: judge a is of the kind model here and person before",
+        ),
+    ],
+)
+def test_kinds_that_cannot_be(
+    key: Path, lines: list[str], models: tuple[str, ...], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        read(key, *lines, models=models)
+
+
+def test_kinds_survive_saving_and_loading(key: Path, tmp_path: Path) -> None:
+    lines = row(1, judge="gpt", kind="model"), row(0, judge="ann", kind="person"), row(1)
+    found = read(key, *lines, row(0, judge="ann", kind="adjudicated"))
+    kt.save_nuggets(found, tmp_path / "all.jsonl")
+    assert kinds(kt.load_nuggets(tmp_path / "all.jsonl")) == kinds(found)
+
+
+@pytest.mark.parametrize("format", ["trec", "rag"])
+def test_other_formats_keep_what_people_said(key: Path, tmp_path: Path, format: str) -> None:
+    found = read(
+        key,
+        row(1, judge="gpt", kind="model", run="A"),
+        row(0, judge="ann", kind="person", run="A"),
+        row(1, judge="gpt", run="A").replace('"nugget": "1"', '"nugget": "2"'),
+    )
+    kt.save_nuggets(found, tmp_path / "saved", format)
+    again = kt.load_nuggets(tmp_path / "saved").judgements.known
+    assert again["q", "1", TEXT.casefold()] == 0
+    assert again.get(("q", "2", TEXT.casefold())) is None
+
+
+def test_labels_of_rag_answers_may_have_a_judge(tmp_path: Path) -> None:
+    answer = {"qid": "q", "query": "?", "run_id": "A", "answer_text": TEXT}
+
+    def line(label: str, **judge: str) -> str:
+        nuggets = [{"text": "refunds", "importance": "vital", "assignment": label}]
+        return json.dumps({**answer, "nuggets": nuggets, **judge}) + "\n"
+
+    place = tmp_path / "rag.jsonl"
+    gpt, ann = line("support", judge="gpt", kind="model"), line("not_support", judge="ann")
+    place.write_text(gpt + ann, encoding="utf-8")
+    found = kt.load_nuggets(place)
+    assert kinds(found) == [("gpt", "model"), ("ann", "")]
+    assert len(found.runs["A"].responses("q")) == 1
+    assert set(found.judgements.known.values()) == {0}
+    place.write_text(gpt + gpt, encoding="utf-8")
+    with pytest.raises(InputError, match="line 2: run A answers question q already"):
+        kt.load_nuggets(place)
+
+
+# ------------------------------------------------------------------------------------- judging
+
+
+def test_a_log_keeps_the_judge_and_the_kind(key: Path, tmp_path: Path) -> None:
+    nuggets = told(said(1, "ann", "person"), said(0, "bob", "person"))
+    asks = disputed(nuggets, overlap)
+    assert [(ask.nugget.id, ask.response.text) for ask in asks] == [("1", TEXT)]
+    for kind in ("person", "adjudicated"):
+        place = tmp_path / f"{kind}.jsonl"
+        with Log(place) as log:
+            Session(asks, log, "dora", kind).answer(0.0)
+        again = kt.load_nuggets(key, judgements=[place])
+        assert kinds(again) == [("dora", kind)]
+    rows = (*nuggets.judgements.rows, *again.judgements.rows)
+    settled = replace(nuggets, judgements=Judgements(rows))
+    assert settled.judgements.known["q", "1", TEXT.casefold()] == 0
+    assert disputed(settled, overlap) == []
