@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.evidence import NAMES
 from karat.nuggets.folds import known_elsewhere
-from karat.nuggets.intervals import Errors
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic
 from karat.nuggets.mixed import fit_mixed
@@ -56,11 +55,6 @@ PRIOR = Calibrated(
 """What to start from without judgements: four columns, rounded weights of a fit to REALSumm and
 TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
 measured by learning on one of them and testing on the other."""
-
-PRIOR_ERRORS = Errors(0.0, 0.0013, 0.036, 25)
-"""The errors of such a model on the other set, the larger of both ways, for intervals without
-judgements; the mean error there is part of a run's own."""
-
 
 LIKENESS_RIDGE = 10.0
 """Of the model with likeness, whose columns hold on any question: it needs less holding back."""
