@@ -225,14 +225,9 @@ class Nuggeteer:
         guessed = GuessedRun(questions, run, decided, how, chances)
         told, shown = of_answers(*guessed)
         found = _from_errors(told, errors, how, general)
-        if self.classifier != PAPER and not self.well_measured(how):
-            found = _narrower(found, self._shifted(guessed, general))
+        if self.classifier != PAPER and any(few_runs(one) for one in errors):
+            found = _narrower(found, self._shifted(guessed, general), errors)
         return found and _holding(shown, found, how)
-
-    def well_measured(self, how: Official) -> bool:
-        """Whether judged runs enough tell the errors of all scores."""
-        errors = self.errors(how)
-        return None not in errors and errors.share is not None and errors.share.runs >= FEWEST_RUNS
 
     def _shifted(self, guessed: GuessedRun, general: bool) -> RunIntervals:
         """Intervals that allow for an unknown base rate.
@@ -289,15 +284,20 @@ def _from_errors(
     return RunIntervals(share, macro, micro)
 
 
-def _narrower(found: RunIntervals | None, other: RunIntervals) -> RunIntervals:
-    """The narrower one of each score; the only one there is."""
+def few_runs(errors: Errors | None) -> bool:
+    """Whether judged runs are too few to tell enough of errors by themselves."""
+    return errors is None or errors.runs < FEWEST_RUNS
+
+
+def _narrower(found: RunIntervals | None, other: RunIntervals, errors: AllErrors) -> RunIntervals:
+    """The narrower one of each score whose errors tell little; the only one there is."""
     if found is None:
         return other
-    macro, micro = (
-        one.narrower(two) if one and two else one or two
-        for one, two in zip(found[1:], other[1:], strict=True)
+    share, macro, micro = (
+        one.narrower(two) if one and two and few_runs(told) else one or two
+        for one, two, told in zip(found, other, errors, strict=True)
     )
-    return RunIntervals(found.share.narrower(other.share), macro, micro)
+    return RunIntervals(share or found.share, macro, micro)
 
 
 def _holding(shown: Answers, found: RunIntervals, how: Official) -> RunIntervals:

@@ -58,7 +58,7 @@ class GuessedRun(NamedTuple):
         for question in self.questions:
             found = self.decided[question.id]
             counts = weights(question, self.how.weights) > 0 if weighted else slice(None)
-            sure = np.where(found.known, found.values > 0, self.chances[question.id])
+            sure = np.where(found.known, found.values, self.chances[question.id])
             p = sure.max(axis=0, initial=0.0)[counts]
             open_ = (1 - found.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
             if len(p):
@@ -74,10 +74,24 @@ class _Score(NamedTuple):
     sample: Callable[[Answers], Floats]
 
 
+class _Moved(NamedTuple):
+    """The answers with guesses shifted down, as learned of the set, and up."""
+
+    low: Answers
+    middle: Answers
+    high: Answers
+
+    def interval(self, score: _Score) -> Interval:
+        """From the one end to the other."""
+        low, middle, high = (score.whole(told) for told in self)
+        return Interval(middle, low, high)
+
+
 def shifted_share(guessed: GuessedRun, known: SetShift, spread: Spread, general: bool) -> Interval:
     """The interval of A."""
     share = _Score(lambda told: float(told.share.mean()), lambda told: told.share)
-    return _interval(guessed, share, (known, spread), general, weighted=False)
+    moved = _moved(guessed, known, spread, general, weighted=False)
+    return _interval(share, *moved)
 
 
 def shifted_f(
@@ -85,7 +99,8 @@ def shifted_f(
 ) -> tuple[Interval | None, Interval | None]:
     """The intervals of F macro and micro; None without questions enough that have one."""
     beta = guessed.how.beta
-    kept = guessed.at(0.0).official.total > 0
+    moved = _moved(guessed, known, spread, general, weighted=True)
+    kept = moved[0].middle.official.total > 0
     if kept.sum() < 1 + general:
         return None, None
     macro = _Score(
@@ -96,40 +111,27 @@ def shifted_f(
         lambda told: float(told.official.summed().f(beta)),
         lambda told: pseudo_values(told.official, beta),
     )
-    first, second = (
-        _interval(guessed, score, (known, spread), general, weighted=True)
-        for score in (macro, micro)
-    )
-    return first, second
+    return _interval(macro, *moved), _interval(micro, *moved)
 
 
-def _interval(
-    guessed: GuessedRun,
-    score: _Score,
-    shift: tuple[SetShift, Spread],
-    general: bool,
-    weighted: bool,
-) -> Interval:
-    """On these questions; or in general, which holds that on these."""
-    here = _shifted(guessed, score, shift, guessed.guessed(weighted))
-    if not general:
-        return here
-    wide = _shifted(guessed, score, shift, (inf, inf))
-    values = score.sample(guessed.at(shift[0].mean))
+def _moved(
+    guessed: GuessedRun, known: SetShift, spread: Spread, general: bool, weighted: bool
+) -> list[_Moved]:
+    """By what shifts may be on these questions; if `general`, and on questions in general."""
+    middle, moved = guessed.at(known.mean), []
+    for amount in (guessed.guessed(weighted), (inf, inf))[: 1 + general]:
+        far = reach(known, spread, *amount)
+        moved.append(_Moved(guessed.at(known.mean - far), middle, guessed.at(known.mean + far)))
+    return moved
+
+
+def _interval(score: _Score, here: _Moved, wide: _Moved | None = None) -> Interval:
+    """On these questions; or in general, where their choice counts, which holds that on these."""
+    found = here.interval(score)
+    if wide is None:
+        return found
+    ends, values = wide.interval(score), score.sample(wide.middle)
     sampling = student_quantile(0.025, len(values) - 1) * (values.var(ddof=1) / len(values)) ** 0.5
-    low = wide.score - hypot(wide.score - wide.low, sampling)
-    high = wide.score + hypot(wide.high - wide.score, sampling)
-    return here.joined(Interval(wide.score, max(0.0, low), min(1.0, high)))
-
-
-def _shifted(
-    guessed: GuessedRun,
-    score: _Score,
-    shift: tuple[SetShift, Spread],
-    amount: tuple[float, float],
-) -> Interval:
-    """The score as learned of the set, and at both ends of what a shift may be."""
-    known, spread = shift
-    far = reach(known, spread, *amount)
-    low, middle, high = (score.whole(guessed.at(known.mean + d)) for d in (-far, 0.0, far))
-    return Interval(middle, low, high)
+    low = ends.score - hypot(ends.score - ends.low, sampling)
+    high = ends.score + hypot(ends.high - ends.score, sampling)
+    return found.joined(Interval(ends.score, max(0.0, low), min(1.0, high)))
