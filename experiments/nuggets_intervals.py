@@ -18,9 +18,8 @@ the other runs. LOSO guesses a run as `karat nuggets score` does (ten groups of 
 by one step of Newton's method); LOTO leaves questions out, with models fitted anew. Nothing is
 drawn at random but the subsamples of topics (numpy's default generator, seed 2006).
 
-Then: how far one step is from models fitted anew; how often identical responses are labelled
-differently; and the errors of models that were learned on the other set, which are those of
-intervals without judgements, rounded up.
+Then: how far one step is from models fitted anew, and how often identical responses are labelled
+differently. Intervals without judgements are in `nuggets_base_rates.py`.
 
 What was looked at: --part was first about scores as shown (none judged: A 93.3%, F macro 91.1%, F
 micro 88.9%), then about a run's own judgements alone; half judged, F micro held 82.2% (another draw
@@ -47,7 +46,7 @@ from numpy.typing import NDArray
 
 import karat as kt
 import karat.nuggets.nuggeteer as module
-from karat.nuggets.calibrated import cross_validate, fit_calibrated
+from karat.nuggets.calibrated import cross_validate
 from karat.nuggets.classifier import forget_texts
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.estimates import returned
@@ -132,13 +131,6 @@ def coverage(pool: Pool, cells: Floats, labels: Floats) -> None:
     for name, both in tables(pool, cells, labels).items():
         shown(name, halves(*both))
     shown("F micro", wholes(*micro(pool, cells, labels)))
-
-
-def errors(pool: Pool, cells: Floats, labels: Floats) -> None:
-    for name, both in tables(pool, cells, labels).items():
-        print(f"| {name} | " + " | ".join(f"{x:.4f}" for x in score_errors(*both)[:3]) + " |")
-    found = whole_errors(*micro(pool, cells, labels))
-    print("| F micro | " + " | ".join(f"{x:.4f}" for x in found[:3]) + " |", flush=True)
 
 
 def speed() -> None:
@@ -328,12 +320,6 @@ def main() -> None:
         doubt = Measured(pool, held.probabilities, held.carried, labels).doubt()
         noise = label_noise(pool, labels)
         print(f"\nIdentical responses are labelled differently: {noise:.3f}; doubt {doubt:.2f}.")
-    for source, target in (("realsumm", "rag24"), ("rag24", "realsumm")):
-        model = fit_calibrated(*pools[source][1:])
-        pool, X, labels = pools[target]
-        print(f"\nLearned on {source}, errors on {target}:\n")
-        print("| score | bias | between | within |\n|---|---|---|---|")
-        errors(pool, model.probabilities(X), labels)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from karat.nuggets.guesses import Nuggeteer
 from karat.nuggets.intervals import Errors, Interval, score_interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.measured import PRIOR_ALL, official_scores
+from karat.nuggets.measured import AllErrors, official_scores
 from karat.nuggets.modern import mean_shares, score_shares
 from karat.nuggets.nuggeteer import nuggeteer
 from karat.nuggets.official import Official
@@ -67,7 +67,7 @@ def official(run: Run, key: Key, judgements: Judgements) -> float:
 
 def test_without_judgements_the_built_in_model_serves() -> None:
     found = nuggeteer(nugget_set(RUNS, ()))
-    assert (found.learned, found.errors(HOW)) == (0, PRIOR_ALL)
+    assert (found.learned, found.errors(HOW)) == (0, AllErrors())
     yes = [row for row in JUDGED.rows if row.value > 0]
     said = {(row.run, row.question, row.nugget) for row in yes}
     hits = [
@@ -107,7 +107,7 @@ def test_one_judged_run_is_enough_to_learn_from() -> None:
     key, runs, judged = world(questions=40, runs=2)
     rows = judged.without(["run0"]).rows
     found = nuggeteer(nugget_set(runs, rows, key))
-    assert (found.learned, found.errors(HOW)) == (160, PRIOR_ALL)
+    assert (found.learned, found.errors(HOW)) == (160, AllErrors())
 
 
 def test_questions_that_nobody_was_judged_on_have_a_model_of_their_own() -> None:

@@ -171,6 +171,7 @@ class _Certificate(NamedTuple):
     bound: float
     largest: float
 
+
 MOST_TOKENS = 100_000
 """The longest candidate, and the longest references taken together, that are explained: a page of
 them takes half a GB."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.evidence import NAMES
 from karat.nuggets.folds import known_elsewhere
-from karat.nuggets.intervals import Errors
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.logistic import RIDGE, Logistic, fit_logistic
 from karat.nuggets.mixed import fit_mixed
@@ -60,11 +59,6 @@ measured by learning on one of them and testing on the other."""
 PRIOR_STRICT = replace(PRIOR, logistic=replace(PRIOR.logistic, intercept=-3.0))
 """The same for full support: the intercept of both sets together falls by 0.07, rounded up. Only
 TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
-
-PRIOR_ERRORS = Errors(0.0, 0.0013, 0.036, 25)
-"""The errors of such a model on the other set, the larger of both ways, for intervals without
-judgements; the mean error there is part of a run's own."""
-
 
 LIKENESS_RIDGE = 10.0
 """Of the model with likeness, whose columns hold on any question: it needs less holding back."""

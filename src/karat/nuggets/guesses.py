@@ -3,6 +3,7 @@
 Which classifier guesses is a `GuessRule`; `nuggeteer.py` makes a `Nuggeteer` by it. A score of
 guesses is an expected one, less the mean error on judged runs; its interval is from errors that
 were measured with as large a part of judged runs hidden as is guessed of the run (`measured.py`).
+Where none could be measured, it allows for a base rate that is unknown (`shifted.py`).
 """
 
 from __future__ import annotations
@@ -19,25 +20,21 @@ from numpy.typing import NDArray
 from karat.errors import InputError
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.decisions import Decided
-from karat.nuggets.estimates import Returned, of_answers
+from karat.nuggets.estimates import Answers, of_answers, pseudo_values
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Errors, Interval, intervals_of_runs, score_interval
 from karat.nuggets.keys import Question
 from karat.nuggets.known import strictly
-from karat.nuggets.measured import (
-    PRIOR_ALL,
-    PRIOR_DOUBT,
-    AllErrors,
-    Measured,
-    official_scores,
-    prior_errors,
-)
+from karat.nuggets.logistic import logit
+from karat.nuggets.measured import AllErrors, Measured, official_scores
 from karat.nuggets.model_labels import Heard
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper, PaperGuesses
 from karat.nuggets.partly import WHOLE, Part, part_of
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import Response, Run, normal
+from karat.nuggets.shifted import GuessedRun, shifted_f, shifted_share
+from karat.nuggets.shifts import PRIOR_SPREAD, SetShift, Spread, learn_shift
 
 CALIBRATED, PAPER, AUTO = "calibrated", "paper", "auto"
 CLASSIFIERS = {
@@ -46,6 +43,9 @@ CLASSIFIERS = {
     AUTO: "whichever agrees better with the judgements at hand",
 }
 """What may guess."""
+
+FEWEST_RUNS = 5
+"""Judged runs whose errors tell enough by themselves."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,16 @@ class Nuggeteer:
     """What models helped with, where any labelled responses."""
     strict: bool = False
     """Whether it guesses full support: support in part is then none."""
+    spread: Spread = PRIOR_SPREAD
+    """How much its guesses may be shifted where errors were not measured."""
     _errors: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
     _with_help: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
-        """How wrong scores are of which a part is its guesses."""
+        """How wrong scores are of which a part is its guesses, as far as that was measured."""
         if (how, part) not in self._errors:
             told = self.measured
-            self._errors[how, part] = told.errors(how, part) if told else prior_errors(part)
+            self._errors[how, part] = told.errors(how, part) if told else AllErrors()
         return self._errors[how, part]
 
     @cached_property
@@ -115,8 +117,23 @@ class Nuggeteer:
 
     @cached_property
     def doubt(self) -> float:
-        """What a pair known from an identical response counts beside a guess."""
-        return self._told.doubt() if self._told else PRIOR_DOUBT
+        """What a pair known from an identical response counts beside a guess, as measured."""
+        return self._told.doubt() if self._told else 1.0
+
+    @cached_property
+    def shift(self) -> SetShift:
+        """What is known of the base rate of this set, from whatever was judged.
+
+        A classifier of several judged runs knows as much itself; what it learned from so few is not
+        as good as the built-in one, and may be as far off.
+        """
+        if self.measured is not None:
+            return SetShift(0.0, self.spread.question)
+        labels = strictly(self.labels) if self.strict else self.labels
+        judged = np.flatnonzero(~np.isnan(labels))
+        question, run = self.pool.cell_question[judged], self.pool.cell_run[judged]
+        logits, yes = logit(self.probabilities[judged]), labels[judged] > 0
+        return learn_shift(logits, yes, question, run, self.spread)
 
     @cached_property
     def agreement(self) -> Agreement | None:
@@ -205,22 +222,38 @@ class Nuggeteer:
         wrong, and, by `doubt`, what is known from another run alone. A question without a response
         scores 0, and nothing is wrong there.
 
+        Scores whose errors judgements do not tell have intervals that allow for an unknown base
+        rate, by what is known of the calibrated classifier; those of the paper's have none. Errors
+        of fewer than `FEWEST_RUNS` judged runs tell little: then the narrower interval counts.
+
         None for a run that answered nothing; if `general`, from one question, which is no sample;
-        and where nothing tells how wrong the paper's classifier is: the errors that serve for lack
-        of measured ones are those of the other.
+        and where nothing tells how wrong the paper's classifier is.
         """
         questions = [q for q in self.pool.questions if q.nuggets]
         if general and len(questions) < 2:
             return None
         answered = sum(len(decided[q.id].values) > 0 for q in questions) / max(len(questions), 1)
-        if not answered or (self.classifier == PAPER and self.errors(how) is PRIOR_ALL):
+        if not answered:
             return None
         errors = self._errors_of(run, decided, answered, how)
         chances = {q.id: self.table(run.tag, q.id, self.probabilities) for q in questions}
-        told, shown = of_answers(questions, run, decided, how, chances)
-        share = _interval(told.share, errors.share, general)
-        ends = _f(told.official, shown.official, errors, how, general)
-        return RunIntervals(share.around(float(shown.share.mean())), *ends)
+        guessed = GuessedRun(questions, run, decided, how, chances)
+        told, shown = of_answers(*guessed)
+        found = _from_errors(told, errors, how, general)
+        if self.classifier != PAPER and any(few_runs(one) for one in errors):
+            found = _narrower(found, self._shifted(guessed, general), errors)
+        return found and _holding(shown, found, how)
+
+    def _shifted(self, guessed: GuessedRun, general: bool) -> RunIntervals:
+        """Intervals that allow for an unknown base rate.
+
+        What was judged in other runs alone is in doubt.
+        """
+        tag, questions = guessed.run.tag, guessed.questions
+        own = {q.id: ~np.isnan(self.table(tag, q.id, self.labels)) for q in questions}
+        doubted = guessed.doubting(own)
+        share = shifted_share(doubted, self.shift, self.spread, general)
+        return RunIntervals(share, *shifted_f(doubted, self.shift, self.spread, general))
 
     def _errors_of(
         self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
@@ -239,7 +272,7 @@ class Nuggeteer:
             errors = self.heard.errors(errors, self._with_help[how, near], helped)
         doubtful = guessed + self.doubt * borrowed
         scale = guessed / near.share, doubtful / near.share, answered
-        return AllErrors(*(one.scaled(*scale) for one in errors))
+        return AllErrors(*(one and one.scaled(*scale) for one in errors))
 
     def _helped(self, run: Run, decided: Mapping[str, Decided]) -> float:
         """The share of a run's guesses that models helped."""
@@ -264,20 +297,47 @@ class Nuggeteer:
         return part_of(np.array(shares)), guessed / max(pairs, 1), borrowed / max(pairs, 1)
 
 
-def _f(
-    told: Returned, shown: Returned, errors: AllErrors, how: Official, general: bool
-) -> tuple[Interval | None, Interval | None]:
-    """The intervals of F macro and micro."""
-    kept = told.total > 0
-    if kept.sum() < 1 + general:
-        return None, None
-    f, plain = (one.f(how.beta)[kept] for one in (told, shown))
-    macro = _interval(f, errors.macro, general).around(float(plain.mean()))
-    whole, decided = (one.summed().f(how.beta) for one in (told, shown))
-    micro = score_interval(np.array([whole]), errors.micro, 1)
+def _from_errors(
+    told: Answers, errors: AllErrors, how: Official, general: bool
+) -> RunIntervals | None:
+    """Intervals from measured errors; None where there are none of A, those of F may be missing."""
+    if errors.share is None:
+        return None
+    share = _interval(told.share, errors.share, general)
+    official = told.official
+    kept = official.total > 0
+    if errors.macro is None or errors.micro is None or kept.sum() < 1 + general:
+        return RunIntervals(share, None, None)
+    macro = _interval(official.f(how.beta)[kept], errors.macro, general)
+    micro = score_interval(np.array([official.summed().f(how.beta)]), errors.micro, 1)
     if general:
-        micro = micro.joined(score_interval(_pseudo_values(told, how.beta), errors.micro))
-    return macro, micro.around(float(decided))
+        micro = micro.joined(score_interval(pseudo_values(official, how.beta), errors.micro))
+    return RunIntervals(share, macro, micro)
+
+
+def few_runs(errors: Errors | None) -> bool:
+    """Whether judged runs are too few to tell enough of errors by themselves."""
+    return errors is None or errors.runs < FEWEST_RUNS
+
+
+def _narrower(found: RunIntervals | None, other: RunIntervals, errors: AllErrors) -> RunIntervals:
+    """The narrower one of each score whose errors tell little; the only one there is."""
+    if found is None:
+        return other
+    share, macro, micro = (
+        one.narrower(two) if one and two and few_runs(told) else one or two
+        for one, two, told in zip(found, other, errors, strict=True)
+    )
+    return RunIntervals(share or found.share, macro, micro)
+
+
+def _holding(shown: Answers, found: RunIntervals, how: Official) -> RunIntervals:
+    """The same, made to hold the scores that decisions give."""
+    f, kept = shown.official.f(how.beta), shown.official.total > 0
+    share = found.share.around(float(shown.share.mean()))
+    macro = found.macro and found.macro.around(float(f[kept].mean()))
+    micro = found.micro and found.micro.around(float(shown.official.summed().f(how.beta)))
+    return RunIntervals(share, macro, micro)
 
 
 def _interval(scores: Floats, errors: Errors, general: bool) -> Interval:
@@ -285,16 +345,6 @@ def _interval(scores: Floats, errors: Errors, general: bool) -> Interval:
     here = score_interval(scores, errors, len(scores))
     # A few scores may by chance be more alike than their errors are large.
     return here.joined(score_interval(scores, errors)) if general else here
-
-
-def _pseudo_values(told: Returned, beta: float) -> Floats:
-    """The jackknife's, of F micro: n F - (n - 1) F without k, for each of n questions k.
-
-    The variance of their mean is the jackknife's of F; their mean is F, less the jackknife's bias.
-    """
-    kept = np.flatnonzero(told.total > 0)
-    without = [told.kept(np.arange(len(told.total)) != k).summed().f(beta) for k in kept]
-    return np.asarray(len(kept) * told.summed().f(beta) - (len(kept) - 1) * np.array(without))
 
 
 @dataclass(frozen=True, eq=False)

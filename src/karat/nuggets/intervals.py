@@ -20,6 +20,7 @@ is Student's, its degrees of freedom those of both terms together (Welch and Sat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import inf, sqrt
 from typing import NamedTuple
@@ -83,6 +84,10 @@ class Interval(NamedTuple):
         """The same, made to hold a score that was found in another way."""
         return Interval(self.score, min(self.low, shown), max(self.high, shown))
 
+    def narrower(self, other: Interval) -> Interval:
+        """Return the narrower of both; of equals the first."""
+        return other if other.width < self.width else self
+
     def joined(self, other: Interval) -> Interval:
         """The same, made to hold another one."""
         return Interval(self.score, min(self.low, other.low), max(self.high, other.high))
@@ -133,7 +138,7 @@ def score_interval(
     guessing = (errors.between + errors.within / population) * (1 + 1 / errors.runs)
     sampling = (1 - n / population) * float(a.var(ddof=1)) / n if population > n else 0.0
     variance = guessing + sampling
-    freedom = _freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
+    freedom = welch_freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
     reach = student_quantile((1 - level) / 2, freedom) * sqrt(variance)
     score = float(a.mean()) - errors.bias
     low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
@@ -158,8 +163,8 @@ def intervals_of_runs(guessed: Floats, official: Floats) -> list[Interval | None
     return found
 
 
-def _freedom(parts: list[tuple[float, int]]) -> float:
-    """(sum of v)^2 / sum of v^2 / df."""
+def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
+    """Return the degrees of freedom of a sum of variances: (sum of v)^2 / sum of v^2 / df."""
     some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
     if len(some) < 2:
         return float(some[0][1]) if some else 1.0

@@ -2,8 +2,8 @@
 
 Scores are expected values: the share A of nuggets, F macro, and F micro; each has errors of its
 own (`intervals.Errors`). Of scores of which only a part is guessed they are measured with such a
-part of the judged runs hidden (`partly.py`). Where judgements cannot tell, the errors are those of
-a model that was learned on another set (`PRIOR_…`; `experiments/nuggets_intervals.py`).
+part of the judged runs hidden (`partly.py`). Where judgements cannot tell, there are none, and
+intervals come from `shifted.py`.
 
 Assessors do not agree with themselves: identical responses are not always labelled alike. What is
 known of a response from an identical one of another run is in doubt, too:
@@ -25,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.nuggets.calibrated import PRIOR_ERRORS
 from karat.nuggets.estimates import Returned, returned
 from karat.nuggets.intervals import Errors, score_errors, whole_errors
 from karat.nuggets.judgements import SUPPORT
@@ -33,30 +32,17 @@ from karat.nuggets.official import Official
 from karat.nuggets.partly import WHOLE, Part, masks
 from karat.nuggets.pool import Floats, Pool
 
-PRIOR_MACRO = Errors(0.0, 0.0015, 0.037, 25)
-"""Of F macro without judgements; the mean error on the other set is part of a run's own."""
-PRIOR_MICRO = Errors(0.0, 0.0011, 0.0011, 25)
-"""Of F micro without judgements."""
-_NOISE, _PAIRS = 0.1, 50.0  # identical responses labelled differently, and what that weighs
-_WRONG = 0.2  # wrong guesses where nothing is measured
+NOISE = 0.1
+"""Identical responses that are labelled differently, where that is not measured."""
+_PAIRS = 50.0  # what that weighs beside measured ones
 
 
 class AllErrors(NamedTuple):
-    """The errors of A, of F macro and of F micro."""
+    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
 
-    share: Errors
-    macro: Errors
-    micro: Errors
-
-
-PRIOR_ALL = AllErrors(PRIOR_ERRORS, PRIOR_MACRO, PRIOR_MICRO)
-
-
-def prior_errors(part: Part) -> AllErrors:
-    """The prior's, of scores of which a part is guessed: by rule, as nothing is measured."""
-    if part == WHOLE:
-        return PRIOR_ALL
-    return AllErrors(*(one.scaled(part.share, part.share, 1.0) for one in PRIOR_ALL))
+    share: Errors | None = None
+    macro: Errors | None = None
+    micro: Errors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +58,10 @@ class Measured:
     def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
         """The errors of all scores of which a part is guessed.
 
-        The prior's, shrunk, if too few answers were judged whole.
+        None if fewer than two runs were judged whole on two questions, which F must have for its.
         """
         if len(self._judged) < 2:
-            return prior_errors(part)
+            return AllErrors()
         hidden = list(masks(self.pool, part))
         told = np.nan_to_num(self.labels)
         guessed = [
@@ -83,8 +69,7 @@ class Measured:
         ]
         official = self._official[self._judged]
         share = score_errors(np.stack(guessed)[:, self._judged], official)
-        macro, micro = self._f_errors(how, hidden) or prior_errors(part)[1:]
-        return AllErrors(share, macro, micro)
+        return AllErrors(share, *(self._f_errors(how, hidden) or ()))
 
     @cached_property
     def _official(self) -> Floats:
@@ -130,10 +115,6 @@ class Measured:
         return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
 
 
-PRIOR_DOUBT = _NOISE / _WRONG
-"""Where no runs were judged that could tell."""
-
-
 def label_noise(pool: Pool, labels: Floats) -> float:
     """How often identical responses of two runs are labelled differently, shrunk to a tenth."""
     judged = np.flatnonzero(~np.isnan(labels))
@@ -144,7 +125,7 @@ def label_noise(pool: Pool, labels: Floats) -> float:
     sizes, at = np.diff(bounds), bounds[:-1]
     yes = np.add.reduceat((labels[judged[order]] > 0).astype(np.int64), at) if len(at) else sizes
     differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
-    return (differ + _NOISE * _PAIRS) / (pairs + _PAIRS)
+    return (differ + NOISE * _PAIRS) / (pairs + _PAIRS)
 
 
 def official_scores(pool: Pool, labels: Floats) -> Floats:

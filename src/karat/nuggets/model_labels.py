@@ -100,7 +100,9 @@ class Heard(NamedTuple):
         return AllErrors(*(_between(a, b, w) for a, b in zip(plain, with_help, strict=True)))
 
 
-def _between(plain: Errors, with_help: Errors, w: float) -> Errors:
+def _between(plain: Errors | None, with_help: Errors | None, w: float) -> Errors | None:
+    if plain is None or with_help is None:
+        return plain
     bias, between, within = (
         (1 - w) * a + w * b for a, b in zip(plain[:3], with_help[:3], strict=True)
     )

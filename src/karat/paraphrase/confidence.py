@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.arithmetic import power
 from karat.lm.model import LanguageModel
 from karat.paraphrase.f1 import pooled_f1
 from karat.paraphrase.features import FORMS
@@ -51,7 +52,9 @@ def confidences(
     own, *means = (float(each.mean()) for each in logs)
     twice = repeats(original, range(len(original)))
     return [
-        p * 10 ** -abs(mean - own) if _seen(one, found) and not _doubled(one, twice) else 0.0
+        p * float(power(10.0, -abs(mean - own)))
+        if _seen(one, found) and not _doubled(one, twice)
+        else 0.0
         for one, p, mean, found in zip(wordings, probabilities, means, lengths[1:], strict=True)
     ]
 

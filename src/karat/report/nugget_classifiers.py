@@ -12,6 +12,7 @@ from karat.report.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.guesses import GuessRule, Nuggeteer
+    from karat.nuggets.intervals import Errors
     from karat.nuggets.model_labels import ModelJudge
     from karat.nuggets.scoring import Scored, Scoring
 
@@ -118,13 +119,36 @@ def _model(judge: ModelJudge) -> str:
 
 def _intervals(found: Nuggeteer, scoring: Scoring) -> str:
     """What the ends of intervals are, if there are any."""
+    from karat.nuggets.guesses import few_runs
+
     if found.classifier == "paper" and not any(one.intervals for one in scoring.scored):
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
     which = "questions like these" if scoring.general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {which}"
-    if found.classifier == "paper" or found.learned:
-        return f"{ends}, from its errors on judged runs it had not seen."
-    return f"{ends}."
+    errors = found.errors(scoring.how).share
+    if found.classifier == "calibrated" and few_runs(errors):
+        return f"{ends}. {_base_rate(found, errors)}"
+    return f"{ends}, from its errors on judged runs it had not seen."
+
+
+def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
+    """What intervals allow for that do not come from measured errors alone."""
+    judged = int((found.labels >= 0).sum())
+    if not judged:
+        return (
+            "They come without judgements, so they allow for an unknown base rate of carried "
+            "nuggets: this set may differ from those that the classifier learned from as much as "
+            "one question from another. Judgements on a few questions make them narrower."
+        )
+    if errors is None:
+        return (
+            "There are too few judgements to measure its errors, so they allow for an uncertain "
+            f"base rate of carried nuggets, which is learned from the {judged:,} judged pairs."
+        )
+    return (
+        f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, the "
+        "interval is one that allows for an unknown base rate of carried nuggets."
+    )
 
 
 def _calibrated(found: Nuggeteer) -> str:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import power
+
 Floats = NDArray[np.float64]
 HONEST_KAPPA = 0.8
 LEAST_CHANCE = 0.001
@@ -44,7 +46,7 @@ def _chance(values: Floats) -> float:
     """The probability that two honest judges give these values to all of these units."""
     counts = np.unique(values, return_counts=True)[1]
     equal = sum(int(count) ** 2 for count in counts) / max(len(values), 1) ** 2
-    return float((equal + HONEST_KAPPA * (1 - equal)) ** len(values))
+    return float(power(equal + HONEST_KAPPA * (1 - equal), len(values)))
 
 
 def groups(values: Floats) -> list[int]:

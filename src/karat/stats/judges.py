@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from karat.arithmetic import log1p
+from karat.arithmetic import log1p, power
 from karat.errors import InputError
 from karat.stats.correlation import pearson, why_undefined
 from karat.stats.identical_judges import groups
@@ -246,7 +246,7 @@ def _stuck(mine: Floats, others: Floats) -> bool:
         return False
     given = others[~np.isnan(others)]
     share = np.unique(given, return_counts=True)[1].max() / len(given)
-    return bool(share ** len(mine) < LEAST_CHANCE)
+    return bool(power(share, len(mine)) < LEAST_CHANCE)
 
 
 def _judged(one: Standing, everyone: Floats) -> Standing:

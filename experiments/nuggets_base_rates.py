@@ -1,0 +1,353 @@
+"""Intervals of nugget scores without judgements: do they hold where the base rate is another one?
+
+    KARAT_DATA=… python experiments/nuggets_base_rates.py [--sets | --groups | --few]
+
+Prints Markdown. The classifier has the four columns of the built-in one. It and the variances of
+`karat.nuggets.shifts` are learned on one set alone (each twentieth of its topics guessed by a model
+of the others), and tried on all runs of the other set, none of whose judgements are used; both
+ways. "before" is the interval of the errors that were shipped before, which had seen both sets.
+Then the variances of both sets together, which are shipped, rounded.
+
+--sets: sets with another base rate, made of the two without a look at judgements: RAG24 with
+partial support as none, its vital and its okay nuggets alone (okay ones have no F); of each
+document of REALSumm the first five units, and the others. --groups: groups of 5, 10 and 20 topics,
+drawn at random (30 of each size, numpy's default generator, seed 2006), and thirds of the topics by
+the share of carried nuggets, which judgements tell: chosen to be hard. --few: RAG24 as `karat
+nuggets score` sees it, with the judgements of a few topics of some runs. Without an option all of
+them.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from nugget_sets import SETS, pooled, strict
+from numpy.typing import NDArray
+
+import karat as kt
+from karat.nuggets.calibrated import PRIOR, Calibrated, fit_calibrated
+from karat.nuggets.decisions import Decided, decide_run
+from karat.nuggets.estimates import Answers, of_answers
+from karat.nuggets.evidence import evidence
+from karat.nuggets.guesses import Nuggeteer, RunIntervals
+from karat.nuggets.intervals import Errors, score_interval
+from karat.nuggets.judgements import Judgements
+from karat.nuggets.keys import Nugget, make_key
+from karat.nuggets.logistic import sigmoid
+from karat.nuggets.nuggeteer import nuggeteer
+from karat.nuggets.official import Official
+from karat.nuggets.pool import Floats, Ints, Pool
+from karat.nuggets.runs import Run
+from karat.nuggets.shifts import Spread
+
+SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
+HOW = Official()
+BEFORE = (Errors(0, 0.0013, 0.036, 25), Errors(0, 0.0015, 0.037, 25), Errors(0, 0.0011, 0.0011, 25))
+COLUMNS = np.flatnonzero(PRIOR.logistic.weights)
+WAYS = (("realsumm", "rag24"), ("rag24", "realsumm"))
+
+
+class Judged(NamedTuple):
+    """A set that was judged whole, with its evidence."""
+
+    runs: dict[str, Run]
+    pool: Pool
+    X: Floats
+    labels: Floats
+
+    def take(self, questions: Sequence[int]) -> Judged:
+        """Some of its topics."""
+        rows = np.flatnonzero(np.isin(self.pool.question, questions))
+        cells = self.pool.cells(rows)
+        return Judged(self.runs, self.pool.take(rows), self.X[cells], self.labels[cells])
+
+
+def load(name: str, kept=lambda number, nugget: True) -> Judged:
+    """A set, with those nuggets of each topic that are to be kept."""
+    key, runs, judged = SETS[name]()
+    some = make_key(
+        replace(q, nuggets=tuple(n for k, n in enumerate(q.nuggets) if kept(k, n)))
+        for q in key.questions.values()
+    )
+    some = make_key(q for q in some.questions.values() if q.nuggets)
+    names = {(q.id, n.id) for q in some.questions.values() for n in q.nuggets}
+    rows = tuple(row for row in judged.rows if (row.question, row.nugget) in names)
+    runs = [replace(run, answers={q: run.responses(q) for q in some.questions}) for run in runs]
+    pool, labels = pooled(some, runs, Judgements(rows))
+    return Judged({run.tag: run for run in runs}, pool, evidence(pool)[:, COLUMNS], labels)
+
+
+def shift_of(logits: Floats, yes: NDArray[np.bool_]) -> float:
+    """The shift with which as many are expected as there are; NaN if none are, or all."""
+    if yes.all() or not yes.any():
+        return np.nan
+    low, high = -20.0, 20.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        short = sigmoid(logits + middle).sum() < yes.sum()
+        low, high = (middle, high) if short else (low, middle)
+    return (low + high) / 2
+
+
+def shifts_of(logits: Floats, yes: NDArray[np.bool_], group: Ints) -> Floats:
+    found = [shift_of(logits[group == k], yes[group == k]) for k in range(group.max() + 1)]
+    return np.array(found)
+
+
+def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> Spread:
+    """The variances of shifts of questions, and of runs beside those, without that of chance."""
+    question, run = pool.cell_question, pool.cell_run
+    of_question = shifts_of(logits, yes, question)
+    known = ~np.isnan(of_question)[question]
+    logits = logits[known] + of_question[question[known]]
+    yes, question, run = yes[known], question[known], run[known]
+    of_run = shifts_of(logits, yes, run)
+    p = sigmoid(logits + of_run[run])
+    told = p * (1 - p)
+    answer = question * len(pool.runs) + run
+    dispersion = (np.bincount(answer, yes - p) ** 2).sum() / told.sum()
+    variances = []
+    for shifts, group in ((of_question, question), (of_run, run)):
+        some = shifts[~np.isnan(shifts)]
+        chance = dispersion / np.bincount(group, told)[~np.isnan(shifts)]
+        variances.append((max(0.0, float(some.var(ddof=1) - chance.mean())), len(some) - 1))
+    (Q, questions), (R, runs) = variances
+    return Spread(Q, R, float(dispersion), questions, runs)
+
+
+def left_out(one: Judged) -> Floats:
+    """The logits of every twentieth of the topics by a model of the others."""
+    fold = one.pool.cell_question % 20
+    found = np.zeros(len(fold))
+    for k in np.unique(fold):
+        model = fit_calibrated(one.X[fold != k], one.labels[fold != k])
+        found[fold == k] = model.logistic.logits(one.X[fold == k])
+    return found
+
+
+def together(spreads: Sequence[Spread]) -> Spread:
+    """The means of the variances of sets; degrees of freedom by Satterthwaite."""
+    means = np.mean(spreads, axis=0)
+    freedom = [
+        sum(one[k] for one in spreads) ** 2 / sum(one[k] ** 2 / one[3 + k] for one in spreads)
+        for k in (0, 1)
+    ]
+    return Spread(*means[:3].tolist(), *freedom)
+
+
+class Outcome(NamedTuple):
+    """One score of one run."""
+
+    held: bool
+    width: float
+    held_before: bool
+    width_before: float
+
+
+def outcomes(model: Calibrated, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
+    """A, F macro and F micro of every run, as they are shown without judgements."""
+    pool, p = target.pool, model.probabilities(target.X)
+    nothing = np.full(len(p), np.nan)
+    found = Nuggeteer(pool, p, p > model.threshold, nothing, 0, spread=spread)
+    key = make_key(pool.questions)
+    for tag in pool.runs:
+        run = target.runs[tag]
+        decided = decide_run(run, key, Judgements(()), found.guess(tag))
+        ends = found.intervals(run, decided, HOW)
+        if ends is None:
+            continue
+        chances = {q.id: found.table(tag, q.id, p) for q in pool.questions}
+        told, shown = of_answers(pool.questions, run, decided, HOW, chances)
+        truth = _scores(_truth(found, target, run, chances))
+        yield list(_compared(ends, before(told, shown, decided), truth))
+
+
+def _truth(found: Nuggeteer, target: Judged, run: Run, chances: dict[str, Floats]) -> Answers:
+    """What assessors say of the run itself."""
+    tables = {q.id: found.table(run.tag, q.id, target.labels) for q in target.pool.questions}
+    decided = {id: Decided(table, np.ones(table.shape, bool)) for id, table in tables.items()}
+    return of_answers(target.pool.questions, run, decided, HOW, chances)[1]
+
+
+def _scores(told: Answers) -> list[float | None]:
+    kept = told.official.total > 0
+    if not kept.any():
+        return [float(told.share.mean()), None, None]
+    f = told.official.f(3.0)[kept]
+    return [float(told.share.mean()), float(f.mean()), float(told.official.summed().f(3.0))]
+
+
+def before(told: Answers, shown: Answers, decided: dict[str, Decided]) -> RunIntervals:
+    """The intervals as they were."""
+    answered = np.mean([len(one.values) > 0 for one in decided.values()])
+    share, macro, micro = (one.scaled(1.0, 1.0, answered) for one in BEFORE)
+    kept = told.official.total > 0
+    own = _scores(shown)
+    first = score_interval(told.share, share, len(told.share)).around(own[0])
+    if not kept.any():
+        return RunIntervals(first, None, None)
+    f = told.official.f(3.0)[kept]
+    whole = np.array([told.official.summed().f(3.0)])
+    return RunIntervals(
+        first,
+        score_interval(f, macro, len(f)).around(own[1]),
+        score_interval(whole, micro, 1).around(own[2]),
+    )
+
+
+def _compared(
+    now: RunIntervals, then: RunIntervals, truth: list[float | None]
+) -> Iterator[Outcome | None]:
+    for one, old, value in zip(now, then, truth, strict=True):
+        if one is None or old is None or value is None:
+            yield None
+        else:
+            yield Outcome(
+                one.low <= value <= one.high, one.width, old.low <= value <= old.high, old.width
+            )
+
+
+HEAD = "| learned on, tried on | runs | A held | before | width | before | F macro held | before "
+HEAD += "| width | before | F micro held | before | width | before |"
+
+
+def head() -> None:
+    print(f"\n{HEAD}\n|{'---|' * HEAD.count(' |')}")
+
+
+def row(title: str, found: Sequence[list[Outcome | None]]) -> None:
+    cells = [title, str(len(found))]
+    for k in range(3):
+        some = [one[k] for one in found if one[k] is not None]
+        if not some:
+            cells += [""] * 4
+            continue
+        held, width, held_before, width_before = np.mean(some, axis=0)
+        cells += [f"{held:.1%}", f"{held_before:.1%}", f"{width:.3f}", f"{width_before:.3f}"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+class Learned(NamedTuple):
+    """What one set taught."""
+
+    model: Calibrated
+    spread: Spread
+
+
+def learn(one: Judged) -> Learned:
+    spread = learn_spread(one.pool, left_out(one), one.labels > 0)
+    return Learned(fit_calibrated(one.X, one.labels), spread)
+
+
+def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
+    print("| set | Q | R | D | degrees of freedom | shift on the other set | carried |")
+    print("|---|---|---|---|---|---|---|")
+    for source, target in WAYS:
+        to = sets[target]
+        away = shift_of(learned[source].model.logistic.logits(to.X), to.labels > 0)
+        show_spread(source, learned[source].spread, f"{away:.3f}", sets[source].labels)
+    both = together([one.spread for one in learned.values()])
+    show_spread("both", both, "", np.concatenate([one.labels for one in sets.values()]))
+
+
+def show_spread(name: str, one: Spread, away: str, labels: Floats) -> None:
+    numbers = " | ".join(f"{x:.3f}" for x in one[:3])
+    freedom = f"{one.questions:.0f}, {one.runs:.0f}"
+    print(f"| {name} | {numbers} | {freedom} | {away} | {(labels > 0).mean():.3f} |")
+
+
+def other_sets(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
+    """Sets with another base rate."""
+    rag = sets["rag24"]
+
+    def vital(k: int, nugget: Nugget) -> bool:
+        return nugget.vital
+
+    def okay(k: int, nugget: Nugget) -> bool:
+        return not nugget.vital
+
+    made = {
+        "RAG24, partial support is none": ("realsumm", rag._replace(labels=strict(rag.labels))),
+        "RAG24, vital nuggets": ("realsumm", load("rag24", vital)),
+        "RAG24, okay nuggets": ("realsumm", load("rag24", okay)),
+        "REALSumm, first five units": ("rag24", load("realsumm", lambda k, nugget: k < 5)),
+        "REALSumm, other units": ("rag24", load("realsumm", lambda k, nugget: k >= 5)),
+    }
+    head()
+    for title, (source, target) in made.items():
+        rate = (target.labels > 0).mean()
+        row(f"{title} ({rate:.0%} carried)", list(outcomes(*learned[source], target)))
+
+
+def groups(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
+    """Groups of topics, drawn, and by the share of carried nuggets."""
+    head()
+    for source, target in WAYS:
+        rng, to = np.random.default_rng(SEED), sets[target]
+        n = len(to.pool.questions)
+        for size in SIZES:
+            drawn = [to.take(rng.permutation(n)[:size]) for _ in range(GROUPS)]
+            found = [one for some in drawn for one in outcomes(*learned[source], some)]
+            row(f"{source}, {target}, {size} topics", found)
+        rates = [(to.labels[to.pool.cell_question == q] > 0).mean() for q in range(n)]
+        thirds = np.array_split(np.argsort(rates, kind="stable"), 3)
+        for name, some in zip(("low", "middle", "high"), thirds, strict=True):
+            third = to.take(some)
+            rate = (third.labels > 0).mean()
+            found = list(outcomes(*learned[source], third))
+            row(f"{source}, {target}, {name} third ({rate:.0%})", found)
+
+
+def few() -> None:
+    """RAG24 with judgements of a few topics: the runs that none of them are about."""
+    whole = kt.load_nuggets("rag24")
+    tags, topics = list(whole.runs), list(whole.key.questions)
+    print("\n| judged runs | topics | pairs | measured", end=" | ")
+    print("A | width | F macro | width | F micro | width |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for runs, some in ((0, 0), (1, 1), (1, 3), (1, 5), (1, 21), (2, 5), (3, 5), (5, 5), (22, 2)):
+        told, about = set(tags[1 : 2 * runs : 2]), set(topics[:some])
+        kept = [r for r in whole.judgements.rows if r.run in told and r.question in about]
+        found = nuggeteer(replace(whole, judgements=Judgements(tuple(kept))))
+        cells = [str(runs), str(some), str(len(kept)), str(found.errors(HOW).share is not None)]
+        ends = []
+        for tag in tags[::2]:
+            run = whole.runs[tag]
+            decided = decide_run(run, whole.key, Judgements(tuple(kept)), found.guess(tag))
+            mine = Judgements(tuple(r for r in whole.judgements.rows if r.run == tag))
+            score = decide_run(run, whole.key, mine)
+            chances = {q: found.table(tag, q, found.probabilities) for q in topics}
+            truth = of_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
+            ends.append((found.intervals(run, decided, HOW), _scores(truth)))
+        for k in range(3):
+            inside = [one[k].low <= truth[k] <= one[k].high for one, truth in ends]
+            cells += [f"{np.mean(inside):.1%}", f"{np.mean([one[k].width for one, _ in ends]):.3f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> None:
+    sets = {name: load(name) for name in SETS}
+    learned = {name: learn(one) for name, one in sets.items()}
+    variances(sets, learned)
+    head()
+    for source, target in WAYS:
+        row(f"{source}, {target}", list(outcomes(*learned[source], sets[target])))
+    every = len(sys.argv) == 1
+    if every or "--sets" in sys.argv:
+        other_sets(sets, learned)
+    if every or "--groups" in sys.argv:
+        groups(sets, learned)
+    if every or "--few" in sys.argv:
+        few()
+
+
+if __name__ == "__main__":
+    main()
