@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace karat {
@@ -51,6 +52,16 @@ inline const char* previous(const char* end) {
     do --end;
     while ((static_cast<unsigned char>(*end) & 0xC0) == 0x80);
     return end;
+}
+
+// A field of a file for a message: cut, with its length, if it is long.
+inline std::string shortened(std::string_view text) {
+    constexpr size_t longest = 80;
+    if (text.size() <= longest) return std::string(text);
+    const char* end = text.data() + longest;
+    while (end > text.data() && (static_cast<unsigned char>(*end) & 0xC0) == 0x80) --end;
+    const std::string kept(text.data(), end);
+    return kept + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
 // Writes one code point and moves past it; at most four bytes.

@@ -41,12 +41,14 @@ class WordTable {
         return {bytes_ + offsets_[id], static_cast<size_t>(offsets_[id + 1] - offsets_[id])};
     }
 
-    // The id of a word, or -1.
+    // The id of a word, or -1. The search ends too where a file lost its empty places meanwhile.
     int32_t find(std::string_view w) const {
-        for (size_t at = Vocab::key(w.data(), w.size()).hash & mask_;; at = (at + 1) & mask_) {
+        size_t at = Vocab::key(w.data(), w.size()).hash & mask_;
+        for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t id = slots_[at];
             if (id < 0 || word(id) == w) return id;
         }
+        return -1;
     }
 
     // The table of distinct words: at least twice as many places as words.

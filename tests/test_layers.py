@@ -12,8 +12,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "karat"
 
 LAYERS = (
     ("_kernel",),
-    ("errors", "progress"),
-    ("output",),
+    ("visible",),
+    ("errors", "mapping", "progress"),
+    ("output", "temporary", "unpacking"),
     ("store",),
     ("text",),
     ("evalset",),
@@ -35,8 +36,12 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "matplotlib"}
 WITHOUT_NUMPY = {
+    "visible",
     "errors",
+    "mapping",
     "progress",
+    "temporary",
+    "unpacking",
     "output",
     "text",
     "evalset",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
 from karat.metrics.settings import nearest
@@ -115,7 +115,7 @@ def compare(
     named = as_systems(given)
     base = _baseline(baseline, list(named))
     if test not in TESTS:
-        raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")
+        raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
     trials = DEFAULT_TRIALS[test] if trials is None else trials
     resamples = _resamples(test, trials, resamples)
     check_count("trials", trials, 1)
@@ -161,7 +161,8 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
         return names[0]
     if name not in names:
         raise InputError(
-            f"baseline {name!r} is none of the systems: {', '.join(names)}{nearest(name, names)}"
+            f"baseline {quoted(name)} is none of the systems: {short(', '.join(names))}"
+            f"{nearest(name, names)}"
         )
     return name
 

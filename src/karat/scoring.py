@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, sum_of_rows
 from karat.metrics.names import metric
@@ -55,7 +55,7 @@ class Results(Generic[RowT]):
         for row in self.rows:
             if (row.system, row.metric) == wanted:
                 return row
-        raise KeyError(f"no row for system {wanted[0]!r} and metric {wanted[1]}")
+        raise KeyError(f"no row for system {quoted(wanted[0])} and metric {wanted[1]}")
 
     def segment_scores(self, system: str, by: str | Metric) -> NDArray[np.float64]:
         """The score of every segment of a system."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from karat.errors import quoted
+
 Listed = Mapping[str, tuple[str, str]]
 """Name -> module (with a `command`) and the line that the group's help shows."""
 
@@ -35,7 +37,7 @@ class Commands(click.Group):
             from karat.metrics.settings import nearest
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
-            raise click.UsageError(f"no command {args[0]!r}{hint}")
+            raise click.UsageError(f"no command {quoted(args[0])}{hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
@@ -56,7 +56,7 @@ def open_inputs(
     for name, path in named:
         if name in systems:
             raise InputError(
-                f"two systems are called {name!r} ({paths[name]} and {path}): "
+                f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress), path

@@ -94,7 +94,7 @@ def _sentence(error: BaseException) -> tuple[str, int]:
 
 
 def _fail(message: str, code: int) -> int:
-    from karat.report.visible import visible
+    from karat.visible import visible
 
     with suppress(OSError):
         print(f"karat: {visible(message)}", file=sys.stderr, flush=True)

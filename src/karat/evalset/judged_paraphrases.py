@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from karat.errors import short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, tab_rows
@@ -29,7 +30,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
         known = outputs[system][number[source]]
         if known is not None and known != text:
             reading.problem(
-                place, f"another paraphrase by {system} of the same source stood before"
+                place, f"another paraphrase by {short(system)} of the same source stood before"
             )
         outputs[system][number[source]] = text
     draft = Draft(

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from karat.errors import quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, as_names, read_lines, tab_rows
@@ -102,6 +103,7 @@ class _Rows:
         dimensions: Mapping[str, str],
     ) -> None:
         self.reading, self.weights, self.dimensions = reading, weights, dimensions
+        self.deepest = max((name.count("/") for name in weights), default=0)
         self.sources: dict[str, str] = {}
         self.documents: dict[str, str] = {}
         self.outputs: dict[_Item, str] = {}
@@ -120,7 +122,7 @@ class _Rows:
         self.places.setdefault((system, segment), place)
         weight = self._weight(severity, category)
         if weight is None:
-            self.reading.problem(place, f"no weight for severity {severity!r}: give one")
+            self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
             return
         sums = self.penalties.setdefault(
             (system, segment, rater), dict.fromkeys(self.dimensions, 0.0)
@@ -135,7 +137,7 @@ class _Rows:
 
     def _weight(self, severity: str, category: str) -> float | None:
         """That of the most specific name there is."""
-        parts = [severity, *category.split("/")]
+        parts = [severity, *category.split("/", self.deepest)][: self.deepest + 1]
         for length in range(len(parts), 0, -1):
             weight = self.weights.get("/".join(parts[:length]).lower())
             if weight is not None:

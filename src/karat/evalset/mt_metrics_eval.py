@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, as_names, read_lines
@@ -89,7 +89,7 @@ def _documents(path: Path, reading: Reading) -> list[str] | None:
     for place, line in reading.numbered(read_lines(path), path):
         fields = line.split()
         if len(fields) != 2:
-            reading.problem(place, f"found {line!r:.60}, expected domain and document")
+            reading.problem(place, f"found {quoted(line)}, expected domain and document")
         documents.append(fields[-1] if fields else "-")
     return documents
 
@@ -101,17 +101,17 @@ def _read_scores(path: Path, dimension: str, references: set[str], draft: Draft)
         if not fields:
             continue
         if len(fields) != 2:
-            draft.reading.problem(place, f"found {line!r:.60}, expected system and score")
+            draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
             continue
         system, score = fields
         at = seen[system] = seen.get(system, 0) + 1
         if at > len(draft.segments):
-            draft.reading.problem(place, f"system {system} has more scores than segments")
+            draft.reading.problem(place, f"system {short(system)} has more scores than segments")
         elif system not in references and score != "None":
             draft.judge(system, str(at), JUDGE, dimension, score, place)
     for system, count in seen.items():
         if count < len(draft.segments):
             expected = f"{len(draft.segments):,}, one a segment"
             draft.reading.problem(
-                path, f"system {system}: found {count:,} scores, expected {expected}"
+                path, f"system {short(system)}: found {count:,} scores, expected {expected}"
             )

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, json_rows, member
@@ -43,7 +43,7 @@ def read_rag24(
 ) -> EvalSet:
     """The set in a file."""
     if references not in ("joined", "listed"):
-        raise InputError(f"references={references!r}: expected joined or listed")
+        raise InputError(f"references={quoted(references)}: expected joined or listed")
     answers = [found for found in map(_answer(reading), json_rows(path, reading)) if found]
     reading.check()
     topics = {answer["qid"]: answer for answer in answers}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from karat.errors import quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, json_rows, member
@@ -52,7 +53,9 @@ def _document(place: Place, found: dict[str, Any], reading: Reading) -> dict[str
     systems = document["systems"] or {}
     for name, each in systems.items():
         if not isinstance(each, dict):
-            reading.problem(place, f"found {each!r:.40} for system {name}, expected an object")
+            reading.problem(
+                place, f"found {quoted(each)} for system {short(name)}, expected an object"
+            )
             continue
         member(each, "summary", str, place, reading)
         member(each, "scores", dict, place, reading)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from karat.errors import quoted
 from karat.store import damaged, read_store, write_store
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def read_binary(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
     store = read_store(path, KIND, VERSION)
     order = store.about.get("order")
     if not isinstance(order, int) or not 1 <= order <= len(store.arrays):
-        raise damaged(store.name, f"an order of {order!r}")
+        raise damaged(store.name, f"an order of {quoted(order)}")
     kinds = {"p": "float32", "backoff": "float32"}
     kinds |= {f"table_{n}": "uint64" for n in range(2, order + 1)}
     kinds |= {"words_bytes": "uint8", "words_offsets": "int64", "words_slots": "int32"}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.meta.exchanging import measures
 from karat.meta.levels import Agreement, level
 from karat.progress import Progress, silent
@@ -87,7 +87,9 @@ def ranking(
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
     if correction not in CORRECTIONS:
-        raise InputError(f"correction {correction!r}: expected one of {', '.join(CORRECTIONS)}")
+        raise InputError(
+            f"correction {quoted(correction)}: expected one of {', '.join(CORRECTIONS)}"
+        )
     found = {name: level(at)(human, m, by) for name, m in metrics.items()}
     defined = [name for name in found if not np.isnan(found[name].value)]
     order = sorted(defined, key=lambda name: -statistic(by).sign * found[name].value)

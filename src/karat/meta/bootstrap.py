@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
@@ -45,7 +45,7 @@ def bootstrap(
 ) -> Floats:
     """Metrics x resamples: agreement with humans on each draw; NaN where it is undefined."""
     if over not in OVER:
-        raise InputError(f"bootstrap over {over!r}: expected one of {', '.join(OVER)}")
+        raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
     if resamples < 1:
         raise InputError(f"resamples={resamples}: expected at least 1")
     pairs = [shared(human, m) for m in metrics]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
 from karat.meta.scored import Scored, score_evalset
@@ -292,7 +292,7 @@ def fit_plane(
 
 def _check(human: Floats, dimension: str, over: str) -> None:
     if over not in OVER:
-        raise InputError(f"over={over!r}: expected one of {', '.join(OVER)}")
+        raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
     if known < FEWEST_SYSTEMS:
         raise InputError(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
@@ -106,8 +106,8 @@ def _check_references(evalset: EvalSet) -> None:
     if bare:
         number = f"{len(bare):,} of {len(evalset):,} segments have"
         raise InputError(
-            f"{evalset.name}: {number} no reference, the first is {bare[0]!r}: metrics need at "
-            "least one for each; add them or select other segments"
+            f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
+            "at least one for each; add them or select other segments"
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from karat.errors import MetricError
+from karat.errors import MetricError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.settings import from_text, nearest, to_text
 
@@ -92,7 +92,7 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]]:
         return "rouge1", {"n": int(order[1])}
     names = [*CLASSES, *ALIASES]
     raise MetricError(
-        f"unknown metric {head!r}{nearest(head, names)} (karat metrics lists them all)"
+        f"unknown metric {quoted(head)}{nearest(head, names)} (karat metrics lists them all)"
     )
 
 
@@ -103,13 +103,13 @@ def _folded(name: str) -> str:
 def _split(head: str, item: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in item.partition("="))
     if not (key and equals and value):
-        raise MetricError(f"{head}: {item!r} is no setting; expected setting=value")
+        raise MetricError(f"{head}: {quoted(item)} is no setting; expected setting=value")
     return key, value
 
 
 def _preset(head: str, name: str, presets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if name not in presets:
-        raise MetricError(f"{head}: no preset {name!r}; there is {', '.join(presets)}")
+        raise MetricError(f"{head}: no preset {quoted(name)}; there is {', '.join(presets)}")
     return presets[name]
 
 
@@ -118,7 +118,7 @@ def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
         raise MetricError(
-            f"{head} has no setting {key!r}{nearest(key, names)} (it has {', '.join(names)})"
+            f"{head} has no setting {quoted(key)}{nearest(key, names)} (it has {', '.join(names)})"
         )
     if key in cls.digests and "@" in text:
         text = _same_content(cls, head, key, text)

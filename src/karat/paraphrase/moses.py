@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.output import write_atomically
 from karat.paraphrase.phrase_table import Pairs, PhraseTable
 from karat.progress import Progress, silent
@@ -103,7 +103,7 @@ def _number(place: str, text: str, expected: str, most: float) -> float:
     except ValueError:
         value = math.nan
     if not (0 < value <= most and math.isfinite(value)):
-        raise InputError(f"{place}: found {text!r}, expected {expected}")
+        raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
 
 
@@ -128,8 +128,8 @@ class _Draft:
         count, before = self._counts.setdefault(phrase, (line.seen, number))
         if count != line.seen:
             raise InputError(
-                f"{self._name}, line {number:,}: the phrase {phrase!r} has {_seen(line.seen)} "
-                f"here and {_seen(count)} on line {before:,}: they must be equal"
+                f"{self._name}, line {number:,}: the phrase {quoted(phrase)} has "
+                f"{_seen(line.seen)} here and {_seen(count)} on line {before:,}: they must be equal"
             )
         self._probabilities.append(line.probability)
 
@@ -196,7 +196,7 @@ def _texts_of(table: PhraseTable, name: str) -> list[str]:
     flat = words.words(ids)
     bad = next((word for word in flat if _BAR in word), None)
     if bad is not None:
-        raise InputError(f"{table.name}: the word {bad!r} cannot stand in a Moses file")
+        raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")
     return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.paraphrase.extract import PhraseCounts
 from karat.store import BROKEN, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
@@ -145,7 +145,7 @@ class PhraseTable:
         """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
         for part, kind in {**_TYPES, **_WORDS}.items():
             if arrays[part].dtype != np.dtype(kind) or arrays[part].ndim != 1:
-                raise ValueError(f"expected an array {part!r} of {kind}")
+                raise ValueError(f"expected an array {quoted(part)} of {kind}")
         for side in ("source", "pivot"):
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from karat import __version__
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
@@ -155,9 +155,9 @@ def train_realizer(
     both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
     """
     if model not in MODELS:
-        raise InputError(f"model={model!r}: expected one of {', '.join(MODELS)}")
+        raise InputError(f"model={quoted(model)}: expected one of {', '.join(MODELS)}")
     if inputs not in TRAINED_INPUTS:
-        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(TRAINED_INPUTS)}")
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(TRAINED_INPUTS)}")
     fergus, ordering = None, {}
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import __version__, _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
@@ -215,4 +215,4 @@ def _power_of_two(weights: NDArray[Any]) -> NDArray[Any]:
 def check_inputs(inputs: str) -> None:
     """What may be known of a node."""
     if inputs not in INPUTS:
-        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(INPUTS)}")
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(INPUTS)}")
