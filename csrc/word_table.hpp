@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "utf8.hpp"
 #include "vocab.hpp"
 
 namespace karat {
@@ -24,6 +25,11 @@ class WordTable {
         for (int32_t i = 0; i < size_; ++i)
             if (offsets[i] > offsets[i + 1])
                 throw std::invalid_argument("the offsets of the words are not in order");
+        for (int32_t i = 0; i < size_; ++i) {
+            const char* const end = bytes_ + offsets[i + 1];
+            if (find_invalid(bytes_ + offsets[i], end, true) != end)
+                throw std::invalid_argument("a word is not UTF-8");
+        }
         if (n_slots < 2 || (n_slots & mask_) || n_slots < static_cast<size_t>(size_) + 1)
             throw std::invalid_argument("the table of the words has a wrong size");
         int32_t used = 0;

@@ -15,7 +15,7 @@ LAYERS = (
     ("visible",),
     ("errors", "mapping", "progress"),
     ("output", "temporary", "unpacking"),
-    ("store",),
+    ("schema", "store"),
     ("text",),
     ("evalset",),
     ("metrics",),

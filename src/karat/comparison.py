@@ -23,7 +23,6 @@ from karat.scoring import (
     as_metrics,
     as_systems,
     as_texts,
-    check_count,
     collect,
     columns,
     drawn,
@@ -33,6 +32,7 @@ from karat.scoring import (
 )
 from karat.stats.resampling import SEED, exchange_sums, interval
 from karat.stats.significance import approximate_randomization, paired_bootstrap
+from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts
 
@@ -118,8 +118,8 @@ def compare(
         raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
     trials = DEFAULT_TRIALS[test] if trials is None else trials
     resamples = _resamples(test, trials, resamples)
-    check_count("trials", trials, 1)
-    check_count("resamples", resamples, 1)
+    check_trials("trials", trials, 1)
+    check_trials("resamples", resamples, 1)
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)

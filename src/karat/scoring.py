@@ -15,6 +15,7 @@ from karat.metrics.names import metric
 from karat.metrics.run import run
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, References, as_references, check_aligned
 from karat.text.segments import Segments, Texts, as_segments
 
@@ -89,7 +90,7 @@ def score(
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
-    check_count("bootstrap", bootstrap, 0)
+    check_trials("bootstrap", bootstrap, 0)
     want = Wanted(rows=bootstrap > 0, values=segments)
     found = collect(chosen, named, refs, want, threads, progress)
     draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
@@ -232,9 +233,3 @@ def as_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     if not given:
         raise InputError("no metric was given: at least one is needed")
     return list(dict.fromkeys(metric(m) for m in given))
-
-
-def check_count(name: str, value: int, least: int) -> None:
-    """Refuse a number of resamples that is too small."""
-    if value < least:
-        raise InputError(f"{name}={value}: expected at least {least}")

@@ -95,7 +95,12 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def damaged(name: str, why: str) -> InputError:
-    """What to raise where a file of the right kind does not hold together."""
+    """What to raise where a file of the right kind does not hold together.
+
+    A part of a model may have said so already; it is said once.
+    """
+    if why.startswith(f"{name}: damaged ("):
+        return InputError(why)
     return InputError(f"{name}: damaged ({why}): make it anew")
 
 

@@ -12,6 +12,7 @@ from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.regions import Region
@@ -55,7 +56,7 @@ def command(context: click.Context) -> None:
 @options.resamples
 @click.option(
     "--halves",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TRIALS),
     default=200,
     show_default=True,
     help="Splits into halves that try a pick on the other half.",

@@ -22,6 +22,7 @@ from karat.stats.permutation import (
     perm_both_system_pearson,
 )
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 FAST = {
@@ -43,8 +44,7 @@ def better(
     """PERM-BOTH of "the first metric agrees better with humans than the second"."""
     chosen = statistic(by)
     level(at)  # refuses what is none
-    if trials < 1:
-        raise InputError(f"trials={trials}: expected at least 1")
+    check_trials("trials", trials, 1)
     if not chosen.tested:
         raise InputError(
             f"{chosen.name} has no such test, which exchanges standardised scores: "

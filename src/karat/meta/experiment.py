@@ -28,6 +28,7 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
 from karat.stats.multiple import CORRECTIONS, clusters
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
@@ -65,9 +66,10 @@ class Experiment:
         _check_names("over", (self.over,), OVER)
         _check_names("normalise", (self.normalise,), ("none", "z"))
         _check_names("correction", (self.correction,), CORRECTIONS)
-        for name in ("resamples", "trials", "seed"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}={getattr(self, name)}: expected 0 or more")
+        for name in ("resamples", "trials"):
+            check_trials(name, getattr(self, name))
+        if self.seed < 0:
+            raise InputError(f"seed={self.seed}: expected 0 or more")
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
         if any(number < 1 for number in self.references):

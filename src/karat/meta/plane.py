@@ -24,6 +24,7 @@ from karat.meta.scored import Scored, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
@@ -262,6 +263,8 @@ def fit_plane(
     `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
     `judged` by them before is taken as it is.
     """
+    check_trials("resamples", resamples)
+    check_trials("permutations", permutations)
     if isinstance(given, EvalSet):
         family = AEv() if metric is None else metric
         check_family(family)

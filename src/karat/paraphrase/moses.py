@@ -194,7 +194,7 @@ def _texts_of(table: PhraseTable, name: str) -> list[str]:
     words = table.source if name == "phrase" else table.pivot
     ids: NDArray[np.int32] = table.arrays[f"{name}_ids"]
     flat = words.words(ids)
-    bad = next((word for word in flat if _BAR in word), None)
+    bad = next((word for word in flat if _BAR in word or word.split() != [word]), None)
     if bad is not None:
         raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")
     return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]

@@ -8,7 +8,7 @@ The prediction for a row x of standardised features is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
+from karat.schema import Column, check_arrays
 from karat.stats.correlation import pearson
 
 Floats = NDArray[np.float64]
@@ -25,6 +26,17 @@ Ints = NDArray[np.int64]
 _ROWS = 4096  # predicted at a time, so that memory stays bounded
 SEED = 12345
 SEARCHED = 2000  # rows from which settings are chosen
+
+
+_LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
+_COLUMNS = {
+    "svr_mean": Column("float64", "features", -_LARGEST, _LARGEST),
+    "svr_scale": Column("float64", "features", 1 / _LARGEST, _LARGEST),
+    "svr_vectors": Column("float64", "vectors x features", -_LARGEST, _LARGEST),
+    "svr_weights": Column("float64", "vectors", -_LARGEST, _LARGEST),
+    "svr_numbers": Column("float64", "numbers", -_LARGEST, _LARGEST),
+}
+"""The arrays of a regression."""
 
 
 @dataclass(frozen=True)
@@ -78,15 +90,11 @@ class SVR:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
         """What was stored; a ValueError or KeyError if it does not hold together."""
-        intercept, gamma, *setting = arrays["svr_numbers"].tolist()
-        parts = [arrays[f"svr_{name}"] for name in ("mean", "scale", "vectors", "weights")]
-        mean, scale, vectors, weights = parts
-        if vectors.shape != (len(weights), len(mean)) or scale.shape != mean.shape:
-            raise ValueError("the shapes of the regression's arrays do not fit")
-        if not all(np.isfinite(part).all() for part in (*parts, arrays["svr_numbers"])):
-            raise ValueError("the regression holds what is no number")
-        if not (scale > 0).all():
-            raise ValueError("the regression has a scale of 0 or less")
+        check_arrays(arrays, _COLUMNS)
+        mean, scale, vectors, weights, numbers = (arrays[name] for name in _COLUMNS)
+        if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
+            raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
+        intercept, gamma, *setting = numbers.tolist()
         return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.progress import Progress, silent
+from karat.stats.trials import check_trials
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
@@ -26,6 +27,7 @@ def bootstrap_sums(
     stats: Floats, resamples: int, seed: int = SEED, progress: Progress = silent
 ) -> Floats:
     """Summed statistics of each bootstrap resample of the rows: resamples x columns."""
+    check_trials("resamples", resamples, 1)
     n = len(stats)
     rng = np.random.default_rng(seed)
 
@@ -39,6 +41,7 @@ def exchange_sums(
     differences: Floats, trials: int, seed: int = SEED, progress: Progress = silent
 ) -> Floats:
     """Sums over random choices of rows, each in or out with equal chance: trials x columns."""
+    check_trials("trials", trials, 1)
     n = len(differences)
     rng = np.random.default_rng(seed)
 
