@@ -19,7 +19,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
@@ -88,6 +88,7 @@ def _draft(
     if named and len(names) > len(named):
         reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
     _check_ids(segments, reading)
+    check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     return Draft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(found["id"]) for _, found in segments],

@@ -17,7 +17,7 @@ from pathlib import Path
 from karat.errors import quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, as_names, read_lines, tab_rows
+from karat.evalset.reading import Place, Reading, as_names, check_filled, read_lines, tab_rows
 from karat.evalset.sets import EvalSet, check_known
 
 WEIGHTS: Mapping[str, float] = {
@@ -57,6 +57,7 @@ def read_mqm(
     check_known("system", (*refs, *as_names(leave_out)), names, str(path))
     aside = {*refs, *as_names(leave_out)}
     systems = [system for system in names if system not in aside]
+    check_filled(path, len(rows.outputs), len(names), len(rows.sources))
     draft = Draft(
         name or path.name.removesuffix(".tsv"),
         list(rows.sources),

@@ -23,6 +23,8 @@ from karat.unpacking import read_bytes
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
+_EMPTIEST = 100
+_FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
@@ -162,7 +164,7 @@ def _columns(
     place, header = next(rows, (Place(str(path), 1), []))
     times = Counter(header)
     if any(times[name] != 1 for name in columns) or (only and len(header) > len(columns)):
-        found, wanted = ", ".join(header) or "nothing", ", ".join(columns)
+        found, wanted = ", ".join(header) or "nothing", ", ".join(map(short, columns))
         raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}")
     places = {name: i for i, name in enumerate(header)}
     at = [places[name] for name in columns]
@@ -198,6 +200,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name, count in times.items() if count > 1)
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
     return found
+
+
+def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
+    """Refuse a large set in which hardly any system has an output for a segment.
+
+    A set has a place for each system and segment; without this, a small file of names that occur
+    once would take any amount of memory.
+    """
+    if systems * segments > max(_FEW_CELLS, _EMPTIEST * outputs):
+        raise InputError(
+            f"{path}: {outputs:,} outputs of {systems:,} systems for {segments:,} segments, "
+            f"expected at least one in {_EMPTIEST}; are the names of systems and segments right?"
+        )
 
 
 def number(given: object) -> float | None:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted
+from karat.evalset.reading import number as as_number
 from karat.output import write_atomically
 from karat.paraphrase.phrase_table import Pairs, PhraseTable
 from karat.progress import Progress, silent
@@ -89,6 +90,8 @@ def _parsed(place: str, text: str, score: int) -> _Line:
             f"{place}: {len(scores)} scores, expected at least {score}: say with score=… which "
             f"of them is Pr(translation|phrase)"
         )
+    for other in scores:
+        _number(place, other, "a score of at least 0", math.inf, above=False)
     probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
@@ -97,12 +100,9 @@ def _parsed(place: str, text: str, score: int) -> _Line:
     return _Line(source, pivot, probability, seen)
 
 
-def _number(place: str, text: str, expected: str, most: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (0 < value <= most and math.isfinite(value)):
+def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
+    value = as_number(text)
+    if value is None or not 0 <= value <= most or (above and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
 
