@@ -14,13 +14,14 @@ from typing import IO
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.visible import visible
 
 
 class _Mapping:
     """A mapped file in use."""
 
     def __init__(self, mapped: mmap.mmap, name: str) -> None:
-        self.name, self.watched = name, _kernel.Watched(mapped, name)
+        self.name, self.watched = name, _kernel.Watched(mapped, visible(name))
         self.mapped = weakref.ref(mapped)
 
     def is_short(self) -> bool:
