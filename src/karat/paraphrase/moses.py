@@ -90,9 +90,9 @@ def _parsed(place: str, text: str, score: int) -> _Line:
             f"{place}: {len(scores)} scores, expected at least {score}: say with score=… which "
             f"of them is Pr(translation|phrase)"
         )
+    probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
     for other in scores:
         _number(place, other, "a score of at least 0", math.inf, above=False)
-    probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected those of translation, phrase and both")
