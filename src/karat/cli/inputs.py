@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
@@ -144,9 +144,9 @@ def _open(path: str, progress: Progress) -> Lines:
     _check_metric(path)
     lines = Lines(path, progress)
     if lines.nul_line:
-        click.echo(
+        told = (
             f"karat: warning: {lines.name}, line {lines.nul_line}: a NUL byte; it is scored as an "
-            f"ordinary character (is the file text?)",
-            err=True,
+            f"ordinary character (is the file text?)"
         )
+        click.echo(sentence(told), err=True)
     return lines
