@@ -120,7 +120,7 @@ class ArpaReader {
         const std::string expected = last ? "\\end\\" : "\\" + std::to_string(n) + "-grams:";
         if (declared_.empty() || text != expected)
             return fail("expected " + (declared_.empty() ? "ngram 1=COUNT" : expected) +
-                        ", found " + std::string(text));
+                        ", found " + shortened(text));
         if (last) {
             place_ = Place::end;
             return;
@@ -141,8 +141,8 @@ class ArpaReader {
         if (!number(fields[0], p) ||
             (many > section_ + 1 && !number(fields[section_ + 1], backoff)))
             return fail("expected a number, found " +
-                        std::string(number(fields[0], p) ? fields[section_ + 1] : fields[0]));
-        if (p > 0) return fail("a probability above 1: its logarithm is " + std::string(fields[0]));
+                        shortened(number(fields[0], p) ? fields[section_ + 1] : fields[0]));
+        if (p > 0) return fail("a probability above 1: its logarithm is " + shortened(fields[0]));
         ++found_;
         const int64_t at = section_ == 1 ? word(fields[1]) : ngram(fields + 1);
         if (at < 0) return;
@@ -197,7 +197,7 @@ class ArpaReader {
             ids[i] = vocab_.find(text.data(), text.size());
             if (ids[i] < 0 ||
                 (std::isnan(logs_[0].p[static_cast<size_t>(ids[i])]) && ids[i] != UNK)) {
-                fail("the word " + std::string(text) + " is not among the 1-grams");
+                fail("the word " + shortened(text) + " is not among the 1-grams");
                 return -1;
             }
         }

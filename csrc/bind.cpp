@@ -946,6 +946,7 @@ NB_MODULE(_kernel, m) {
     bind_counts(m);
     bind_statistics(m);
     bind_arithmetic(m);
+    bind_mapped(m);
     bind_nuggets(m);
     bind_words(m);
     bind_treebank(m);

@@ -88,6 +88,7 @@ class Buffer {
 // One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics and
 // statistics.
 void bind_arithmetic(nb::module_& m);
+void bind_mapped(nb::module_& m);
 void bind_nuggets(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_treebank(nb::module_& m);

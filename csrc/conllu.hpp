@@ -107,10 +107,10 @@ class ConlluReader {
         if (is_range_or_empty(id)) return;
         if (number(id) != expected)
             return fail("found word id " + quoted(id) + ", expected " + std::to_string(expected));
-        if (cells[1].empty()) return fail("word " + std::string(id) + " has no form");
+        if (cells[1].empty()) return fail("word " + shortened(id) + " has no form");
         const int64_t head = number(cells[6]);
         if (head < 0)
-            return fail("word " + std::string(id) + " has head " + quoted(cells[6]) +
+            return fail("word " + shortened(id) + " has head " + quoted(cells[6]) +
                         ", expected a number");
         bank_.words.push_back(cells[1]);
         bank_.lemmas.push_back(cells[2]);
@@ -153,7 +153,7 @@ class ConlluReader {
         return value;
     }
 
-    static std::string quoted(std::string_view s) { return "\"" + std::string(s) + "\""; }
+    static std::string quoted(std::string_view s) { return "\"" + shortened(s) + "\""; }
 
     int64_t count() const {
         return static_cast<int64_t>(bank_.words.size()) - bank_.offsets.back();

@@ -82,12 +82,15 @@ class PhraseTable {
     int32_t pivot(int64_t edge) const { return edges_.pivots[edge]; }
     double probability(int64_t edge) const { return edges_.probability[edge]; }
 
-    // The number of a phrase of so many words, or -1; `hash` is that of its words.
+    // The number of a phrase of so many words, or -1; `hash` is that of its words. The search ends
+    // too where a file lost its empty places meanwhile.
     int32_t find(const int32_t* words, int64_t length, const PhraseHash& hash) const {
-        for (size_t at = hash.place(mask_);; at = (at + 1) & mask_) {
+        size_t at = hash.place(mask_);
+        for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t phrase = slots_[at];
             if (phrase < 0 || same(phrase, words, length)) return phrase;
         }
+        return -1;
     }
     int32_t find(const int32_t* words, int64_t length) const {
         PhraseHash hash;

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace karat {
@@ -51,6 +52,16 @@ inline const char* previous(const char* end) {
     do --end;
     while ((static_cast<unsigned char>(*end) & 0xC0) == 0x80);
     return end;
+}
+
+// A field of a file for a message: cut, with its length, if it is long.
+inline std::string shortened(std::string_view text) {
+    constexpr size_t longest = 80;
+    if (text.size() <= longest) return std::string(text);
+    const char* end = text.data() + longest;
+    while (end > text.data() && (static_cast<unsigned char>(*end) & 0xC0) == 0x80) --end;
+    const std::string kept(text.data(), end);
+    return kept + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
 // Writes one code point and moves past it; at most four bytes.
@@ -104,8 +115,9 @@ inline std::string_view lstrip(std::string_view s) {
     return {p, static_cast<size_t>(end - p)};
 }
 
-// The first byte that is not part of well-formed UTF-8 (RFC 3629), or `end`.
-inline const char* find_invalid(const char* p, const char* end) {
+// The first byte that is not part of well-formed UTF-8 (RFC 3629), or `end`. Words that came from
+// Python strings may have surrogates.
+inline const char* find_invalid(const char* p, const char* end, bool surrogates = false) {
     const auto continues = [](const char* q) {
         return (static_cast<unsigned char>(*q) & 0xC0) == 0x80;
     };
@@ -129,7 +141,7 @@ inline const char* find_invalid(const char* p, const char* end) {
         for (int i = 1; i < length; ++i)
             if (!continues(p + i)) return p;
         const auto second = static_cast<unsigned char>(p[1]);
-        if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+        if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F && !surrogates) ||
             (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
             return p;
         p += length;

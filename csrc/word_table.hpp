@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "utf8.hpp"
 #include "vocab.hpp"
 
 namespace karat {
@@ -24,6 +25,11 @@ class WordTable {
         for (int32_t i = 0; i < size_; ++i)
             if (offsets[i] > offsets[i + 1])
                 throw std::invalid_argument("the offsets of the words are not in order");
+        for (int32_t i = 0; i < size_; ++i) {
+            const char* const end = bytes_ + offsets[i + 1];
+            if (find_invalid(bytes_ + offsets[i], end, true) != end)
+                throw std::invalid_argument("a word is not UTF-8");
+        }
         if (n_slots < 2 || (n_slots & mask_) || n_slots < static_cast<size_t>(size_) + 1)
             throw std::invalid_argument("the table of the words has a wrong size");
         int32_t used = 0;
@@ -41,12 +47,14 @@ class WordTable {
         return {bytes_ + offsets_[id], static_cast<size_t>(offsets_[id + 1] - offsets_[id])};
     }
 
-    // The id of a word, or -1.
+    // The id of a word, or -1. The search ends too where a file lost its empty places meanwhile.
     int32_t find(std::string_view w) const {
-        for (size_t at = Vocab::key(w.data(), w.size()).hash & mask_;; at = (at + 1) & mask_) {
+        size_t at = Vocab::key(w.data(), w.size()).hash & mask_;
+        for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t id = slots_[at];
             if (id < 0 || word(id) == w) return id;
         }
+        return -1;
     }
 
     // The table of distinct words: at least twice as many places as words.

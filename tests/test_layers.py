@@ -14,10 +14,11 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
-    ("errors", "progress"),
+    ("visible",),
+    ("errors", "mapping", "progress"),
     ("arithmetic",),
-    ("output",),
-    ("store",),
+    ("output", "temporary", "unpacking"),
+    ("schema", "store"),
     ("text",),
     ("evalset",),
     ("metrics",),
@@ -38,8 +39,12 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "matplotlib"}
 WITHOUT_NUMPY = {
+    "visible",
     "errors",
+    "mapping",
     "progress",
+    "temporary",
+    "unpacking",
     "output",
     "text",
     "evalset",
@@ -193,12 +198,20 @@ AS_NAMED = {"np": "numpy", "numpy": "numpy", "math": "math"}
 LIBRARY_CALL = re.compile(r"std::(exp2?|expm1|log(2|10|1p)?|pow|tanh|atanh|l?t?gamma|erfc?|cbrt)\(")
 
 
+def is_whole(node: ast.AST) -> bool:
+    """Whether this is a whole number that stands in the code: squares and powers of ten."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
 def of_the_processor(code: ast.AST) -> set[str]:
     """Uses of routines whose last bits depend on the processor."""
     found = set()
     for node in ast.walk(code):
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
             found.add("@")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            if not any(is_whole(side) for side in (node.left, node.right)):
+                found.add("**")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             library = AS_NAMED.get(node.value.id, "")
             if node.attr in OF_THE_PROCESSOR.get(library, set()):
@@ -230,6 +243,7 @@ def test_the_kernel_does_not_ask_the_c_library(path: Path) -> None:
         "a @ b",
         "a @= b",
         "np.exp(x)",
+        "x**0.5",
         "np.linalg.solve(a, b)",
         "math.log(x)",
         "from math import exp",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karat.arithmetic import ExactRows, rounded
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.settings import nearest
@@ -24,7 +24,6 @@ from karat.scoring import (
     as_metrics,
     as_systems,
     as_texts,
-    check_count,
     collect,
     drawn,
     resample,
@@ -33,6 +32,7 @@ from karat.scoring import (
 )
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap
+from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts
 
@@ -117,12 +117,12 @@ def compare(
     named = as_systems(given)
     base = _baseline(baseline, list(named))
     if test not in TESTS:
-        raise InputError(f"test {test!r}: expected one of {', '.join(TESTS)}")
+        raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
     trials = DEFAULT_TRIALS[test] if trials is None else trials
     resamples = _resamples(test, trials, resamples)
     check_form(signature)
-    check_count("trials", trials, 1)
-    check_count("resamples", resamples, 1)
+    check_trials("trials", trials, 1)
+    check_trials("resamples", resamples, 1)
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
@@ -164,7 +164,8 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
         return names[0]
     if name not in names:
         raise InputError(
-            f"baseline {name!r} is none of the systems: {', '.join(names)}{nearest(name, names)}"
+            f"baseline {quoted(name)} is none of the systems: {short(', '.join(names))}"
+            f"{nearest(name, names)}"
         )
     return name
 

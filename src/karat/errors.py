@@ -6,13 +6,56 @@ KaratError                the root; its text is one clear sentence, fit to be sh
 │   └── MissingExtra      an optional package is needed and not installed
 ├── OutputError           the result cannot be written where it was asked for
 └── Interrupted           the work was stopped on request; nothing was written
+
+Messages are bounded. What they quote goes through `quoted` or `short`, which cut it and say how
+long it is; `sentence` escapes hidden characters, and is the last bound, for every error there is.
 """
 
 from __future__ import annotations
 
+from karat.visible import visible
+
+LONGEST_FIELD = 80
+"""Characters of a field that a message shows."""
+LONGEST_SENTENCE = 1500
+"""Characters of a whole message; what is longer loses its middle."""
+
+
+def short(text: object) -> str:
+    """Return a name or text for a message as it is, or cut, with its length."""
+    return _cut(str(text), "")
+
+
+def quoted(value: object) -> str:
+    """Return a value for a message as Python spells it, or cut, with its length."""
+    if isinstance(value, str | bytes | bytearray):
+        kept = repr(value[:LONGEST_FIELD])
+        many = f"… ({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
+        return visible(kept + many * (len(value) > LONGEST_FIELD))
+    try:
+        return _cut(repr(value), "as text, ")
+    except (ValueError, RecursionError):  # Python spells no number of more than 4,300 digits
+        return "a value too long or too deep to be shown"
+
+
+def _cut(text: str, how: str) -> str:
+    many = f"… ({how}{len(text):,} characters)" * (len(text) > LONGEST_FIELD)
+    return visible(text[:LONGEST_FIELD]) + many
+
+
+def sentence(text: str) -> str:
+    """Return a message with hidden characters escaped, and never longer than a short paragraph."""
+    if len(text) <= LONGEST_SENTENCE:
+        return visible(text)
+    head, tail = text[: 2 * LONGEST_SENTENCE // 3], text[-LONGEST_SENTENCE // 3 :]
+    return visible(f"{head} […, {len(text):,} characters in all, …] {tail}")
+
 
 class KaratError(Exception):
     """The root of all errors that Karat raises on purpose."""
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(sentence(part) if isinstance(part, str) else part for part in parts))
 
 
 class InputError(KaratError, ValueError):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from karat.errors import OutputError
+from karat.mapping import check_mapped
 
 Path = str | os.PathLike[str]
 
@@ -34,6 +35,7 @@ def write_atomically(path: Path, text: str | bytes | Iterable[str | bytes]) -> N
     pieces = [text] if isinstance(text, str | bytes) else text
     data = (_encoded(target, piece) for piece in pieces)
     try:
+        check_mapped()
         if _is_special(target):
             _write_through(target, data)
         else:
@@ -80,6 +82,7 @@ def _replace(target: str, data: Iterable[bytes]) -> None:
     temporary = os.path.join(os.path.dirname(target), name)
     try:
         _write_new(temporary, data)
+        check_mapped()  # what was written may have been read on the way
         if os.path.exists(target):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(temporary, target)

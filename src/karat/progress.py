@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from karat.errors import InputError, Interrupted
+from karat.mapping import check_mapped
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -57,7 +58,8 @@ def in_order(
     """`work` of every job on threads, in the order of the jobs; two a worker are under way.
 
     What the kernel does releases the GIL. Whoever stops listening stops the workers: before their
-    next job or, if they look at `stop`, within one.
+    next job or, if they look at `stop`, within one. A result is given only if all mapped files are
+    still as long as they were.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -73,10 +75,17 @@ def in_order(
             for job in jobs:
                 waiting.append(pool.submit(checked, job))
                 if len(waiting) >= 2 * workers:
-                    yield waiting.popleft().result()
+                    yield _checked(waiting.popleft())
             while waiting:
-                yield waiting.popleft().result()
+                yield _checked(waiting.popleft())
         except BaseException:
             stopped.request()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _checked(future: Future[Done]) -> Done:
+    try:
+        return future.result()
+    finally:
+        check_mapped()  # an error too may come of a file that was cut short

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from karat.arithmetic import ExactRows, joined_sums, partial_sums
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.names import metric
 from karat.metrics.run import run
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_tables, interval
+from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, References, as_references, check_aligned
 from karat.text.segments import Segments, Texts, as_segments
 
@@ -57,7 +58,7 @@ class Results(Generic[RowT]):
         for row in self.rows:
             if (row.system, row.metric) == wanted:
                 return row
-        raise KeyError(f"no row for system {wanted[0]!r} and metric {wanted[1]}")
+        raise KeyError(f"no row for system {quoted(wanted[0])} and metric {wanted[1]}")
 
     def segment_scores(self, system: str, by: str | Metric) -> NDArray[np.float64]:
         """The score of every segment of a system."""
@@ -93,7 +94,7 @@ def score(
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
-    check_count("bootstrap", bootstrap, 0)
+    check_trials("bootstrap", bootstrap, 0)
     check_form(signature)
     how = drawn(bootstrap, seed)
     want = Wanted(rows=bootstrap > 0, values=segments)
@@ -253,9 +254,3 @@ def as_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     for m in map(metric, given):
         chosen[m] = chosen.get(m, m).claiming(m.claims)
     return list(chosen.values())
-
-
-def check_count(name: str, value: int, least: int) -> None:
-    """Refuse a number of resamples that is too small."""
-    if value < least:
-        raise InputError(f"{name}={value}: expected at least {least}")

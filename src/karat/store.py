@@ -27,14 +27,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
+from karat.mapping import map_whole
 from karat.output import write_atomically
+from karat.unpacking import check_unpacked
 
 ALIGNMENT = 64
 VERIFIED = 1 << 28
 """Bytes of a file all of whose checksums are looked at: a tenth of a second's work."""
 SMALL = 1 << 20
 """Bytes of an array that is verified in any file."""
+LONGEST_ABOUT = 1 << 25
+"""Bytes of the text that says what a store is."""
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
 
@@ -64,7 +68,7 @@ class Store:
         """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
         found = self.arrays.get(name)
         if found is None or found.dtype != np.dtype(kind) or found.ndim != 1:
-            raise damaged(self.name, f"expected an array {name!r} of {kind}")
+            raise damaged(self.name, f"expected an array {quoted(name)} of {kind}")
         return found
 
 
@@ -91,7 +95,12 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def damaged(name: str, why: str) -> InputError:
-    """What to raise where a file of the right kind does not hold together."""
+    """What to raise where a file of the right kind does not hold together.
+
+    A part of a model may have said so already; it is said once.
+    """
+    if why.startswith(f"{name}: damaged ("):
+        return InputError(why)
     return InputError(f"{name}: damaged ({why}): make it anew")
 
 
@@ -140,14 +149,17 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        with zipfile.ZipFile(path) as archive:
-            about = json.loads(archive.read(_ABOUT))
-            entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
+            mapped = map_whole(file, name)
+            with zipfile.ZipFile(file) as archive:
+                _check_sizes(archive, name, len(mapped))
+                about = _read_about(archive)
+                entries = [entry for entry in archive.infolist() if entry.filename != _ABOUT]
     except IsADirectoryError as error:
         raise InputError(f"{name}: expected a {kind} of Karat, found a directory") from error
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
+    except InputError:
+        raise  # it says what is wrong
     except BROKEN as error:
         found = (
             "a damaged one, or one cut short: make it anew" if is_store(path) else "something else"
@@ -159,25 +171,47 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
     return Store(name, about, arrays)
 
 
+def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
+    """Refuse an archive that would unpack to too much, or whose parts lie over each other."""
+    entries = archive.infolist()
+    packed = [e for e in entries if e.compress_type != zipfile.ZIP_STORED]
+    check_unpacked(name, sum(e.compress_size for e in packed), sum(e.file_size for e in packed))
+    if sum(e.compress_size for e in entries) > size:
+        raise damaged(name, "its parts are larger than the file")
+    about = archive.getinfo(_ABOUT).file_size
+    if about > LONGEST_ABOUT:
+        raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {LONGEST_ABOUT:,}")
+
+
+def _read_about(archive: zipfile.ZipFile) -> Any:
+    """What the file says of itself."""
+    return json.loads(archive.read(_ABOUT))
+
+
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
     """What a file holds, such as a phrase table; None where it is nothing of Karat's."""
     try:
         with zipfile.ZipFile(path) as archive:
-            about = json.loads(archive.read(_ABOUT))
+            _check_sizes(archive, os.fspath(path), os.path.getsize(path))
+            about = _read_about(archive)
     except (OSError, *BROKEN):
         return None
     found = about.get("kind") if isinstance(about, dict) else None
     return found if isinstance(found, str) else None
 
 
+def _said(found: object) -> str:
+    return short(found) if found and isinstance(found, str) else "something else"
+
+
 def _check_kind(name: str, about: object, kind: str, version: int) -> None:
     found = about.get("kind") if isinstance(about, dict) else None
     if not isinstance(about, dict) or found != kind:
-        raise InputError(f"{name}: expected a {kind} of Karat, found {found or 'something else'}")
+        raise InputError(f"{name}: expected a {kind} of Karat, found {_said(found)}")
     if about.get("version") != version:
         raise InputError(
-            f"{name}: a {kind} of version {about.get('version')!r}, and this Karat reads version "
-            f"{version}: make it anew"
+            f"{name}: a {kind} of version {quoted(about.get('version'))}, and this Karat reads "
+            f"version {version}: make it anew"
         )
 
 
@@ -201,7 +235,7 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
         _verify(held, entry)
         return _array(held, 0, entry.file_size)
     except (*BROKEN, SyntaxError, TokenError, TypeError, OverflowError) as error:
-        raise damaged(name, f"{entry.filename}: {error}") from error
+        raise damaged(name, f"{short(entry.filename)}: {error}") from error
 
 
 def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:

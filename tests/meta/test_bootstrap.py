@@ -91,7 +91,7 @@ def test_bad_input() -> None:
     human, metric = scores(6, (3, 4))
     with pytest.raises(InputError, match="bootstrap over 'words': expected one of segments"):
         bootstrap(human, [metric], over="words")
-    with pytest.raises(InputError, match="resamples=0: expected at least 1"):
+    with pytest.raises(InputError, match="resamples=0: expected 1 to 1,000,000"):
         bootstrap(human, [metric], resamples=0)
 
 

@@ -42,7 +42,7 @@ def test_a_stored_regression_predicts_the_same() -> None:
 def test_a_damaged_regression_is_refused(name: str) -> None:
     arrays = fit_svr(X, Y, Setting()).arrays()
     arrays[name] = arrays[name][:-1]
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match=r"has \d+ values, expected"):
         SVR.from_arrays(arrays)
 
 

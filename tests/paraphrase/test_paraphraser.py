@@ -196,9 +196,10 @@ def test_a_language_model_without_numbers_is_found(tmp_path: Path) -> None:
     generator = model().generator
     assert generator is not None
     words = generator.language
-    odd = words.arrays["p"].copy()
-    odd[3] = np.nan
-    broken = LanguageModel(words.about, {**words.arrays, "p": odd})
+    odd = words.arrays["table_2"].copy()
+    cell = int(np.flatnonzero(odd[::2] != 2**64 - 1)[0])  # a key (all bits set: empty), p, back-off
+    odd.view(np.float32)[4 * cell + 2] = np.nan
+    broken = LanguageModel(words.about, {**words.arrays, "table_2": odd})
     replace(model(), generator=replace(generator, language=broken)).save(tmp_path / "bad.npz")
     with pytest.raises(InputError, match=r"bad\.npz: damaged \(its language model has"):
         PEM.open(tmp_path / "bad.npz")

@@ -200,7 +200,7 @@ def test_a_model_whose_language_model_has_no_numbers_is_damaged(
     odd = store.arrays["lm_p"].copy()
     odd[3] = np.nan
     write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, {**store.arrays, "lm_p": odd})
-    with pytest.raises(InputError, match=r"bad\.npz: damaged \(its language model has"):
+    with pytest.raises(InputError, match=r"bad\.npz: damaged \(p has a value that is no number\)"):
         OrderingModel.open(tmp_path / "bad.npz")
 
 

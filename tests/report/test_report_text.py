@@ -14,7 +14,7 @@ from karat.report.fit import panels, share, total
 from karat.report.plain_text import render_text
 from karat.report.table import Column, Document, Row, Table
 from karat.report.terminal import display_width, truncate, wrap
-from karat.report.visible import visible
+from karat.visible import visible
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # surrogates and controls included
 CELLS = st.one_of(

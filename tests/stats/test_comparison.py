@@ -145,8 +145,8 @@ def test_comparisons_that_make_no_sense_are_refused() -> None:
         "one system was given: a comparison needs at least two": {"systems": {"a": GOOD}},
         r"baseline 'goood' is none of the systems: .*did you mean good\?": {"baseline": "goood"},
         "test 't': expected one of bootstrap, randomization": {"test": "t"},
-        "trials=0: expected at least 1": {"trials": 0},
-        "resamples=0: expected at least 1": {"test": "randomization", "resamples": 0},
+        "trials=0: expected 1 to 1,000,000": {"trials": 0},
+        "resamples=0: expected 1 to 1,000,000": {"test": "randomization", "resamples": 0},
         "no metric was given": {"metrics": []},
         "no system was given": {"systems": {}},
         "system good has 20 segments and system short has 1 segment:": {
@@ -203,7 +203,7 @@ def test_scores_of_files(tmp_path: Path) -> None:
 
 
 def test_scores_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(InputError, match="bootstrap=-1: expected at least 0"):
+    with pytest.raises(InputError, match="bootstrap=-1: expected 0 to 1,000,000"):
         kt.score(SYSTEMS, REFERENCES, bootstrap=-1)
     with pytest.raises(MetricError, match="unknown metric"):
         kt.score(SYSTEMS, REFERENCES, "blew")

@@ -228,7 +228,7 @@ def test_progress_and_bad_input() -> None:
         better(*made, by="rmse")
     with pytest.raises(InputError, match="level 'word': expected one of system"):
         better(*made, at="word")
-    with pytest.raises(InputError, match="trials=0: expected at least 1"):
+    with pytest.raises(InputError, match="trials=0: expected 1 to 1,000,000"):
         better(*made, trials=0)
 
 

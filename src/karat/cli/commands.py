@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from karat.cli.usage import refuse_numbers_after_flags
+from karat.errors import quoted
 
 TYPED = "karat.typed"
 """Where a context keeps the words that were typed after the command, in their order."""
@@ -47,7 +48,7 @@ class Commands(click.Group):
             from karat.metrics.settings import nearest
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
-            raise click.UsageError(f"no command {args[0]!r}{hint}")
+            raise click.UsageError(f"no command {quoted(args[0])}{hint}")
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not isinstance(command, click.Group):
             ctx.meta[TYPED] = tuple(rest)

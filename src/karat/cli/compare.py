@@ -8,6 +8,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import Given, given_set
 from karat.cli.show import show
+from karat.stats.trials import MOST_TRIALS
 
 
 @click.command(name="compare")
@@ -28,12 +29,12 @@ from karat.cli.show import show
 )
 @click.option(
     "--trials",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_TRIALS),
     help="Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
 )
 @click.option(
     "--resamples",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_TRIALS),
     help="Bootstrap resamples for the intervals of --test randomization (default: 1000).",
 )
 @click.option(

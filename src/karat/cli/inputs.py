@@ -10,7 +10,7 @@ import click
 
 from karat.cli.show import check_beside, check_output
 from karat.cli.stray_references import refuse_by_content, refuse_by_name
-from karat.errors import InputError
+from karat.errors import InputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.text.references import References, check_lengths
 from karat.text.segments import Lines, Segments
@@ -63,7 +63,7 @@ def open_inputs(
     for name, path in named:
         if name in systems:
             raise InputError(
-                f"two systems are called {name!r} ({paths[name]} and {path}): "
+                f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
                 f"name them apart, as in NAME={path}"
             )
         systems[name], paths[name] = _open(path, progress, as_text), path
@@ -203,9 +203,9 @@ def _open(path: str, progress: Progress, as_text: bool) -> Lines:
     _check_metric(path)
     lines = Lines(path, progress, as_text=as_text)
     if lines.nul_line:
-        click.echo(
+        told = (
             f"karat: warning: {lines.name}, line {lines.nul_line}: a NUL byte; it is scored as an "
-            f"ordinary character (is the file text?)",
-            err=True,
+            f"ordinary character (is the file text?)"
         )
+        click.echo(sentence(told), err=True)
     return lines

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from karat.cli.keyboard import Keyboard
 from karat.cli.show import say, takes_color
+from karat.errors import quoted
 from karat.report.paper import Paper
-from karat.report.visible import visible
+from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.nuggets.asking import Ask
@@ -112,7 +113,7 @@ class Talk:
         elif pressed == "?":
             tell(*(f"{key}  {words}" for key, words in KEYS.items()))
         elif pressed.strip() and pressed != "q":
-            tell(f"{visible(pressed)!r} is no key here; ? lists them")
+            tell(f"{quoted(visible(pressed))} is no key here; ? lists them")
         return pressed != "q"
 
     def _more(self) -> None:
@@ -135,7 +136,7 @@ class Talk:
         found = _SPAN.fullmatch(given)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
         if not 1 <= first <= last <= count:
-            tell(f"found {given!r}, expected numbers from 1 to {count}, such as 3-7")
+            tell(f"found {quoted(given)}, expected numbers from 1 to {count}, such as 3-7")
             return
         start, end = self._words[first - 1].start, self._words[last - 1].end
         new = self._session.describe(" ".join(ask.response.text[start:end].split()))

@@ -95,7 +95,7 @@ def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
 
 
 def _fail(message: str, code: int) -> int:
-    from karat.report.visible import visible
+    from karat.visible import visible
 
     with suppress(OSError):
         print(f"karat: {visible(message)}", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.experiment import Experiment, MetaEvaluation
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 @options.resamples
 @click.option(
     "--trials",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TRIALS),
     default=1000,
     show_default=True,
     help="Trials of the permutation test between metrics; 0 for none.",

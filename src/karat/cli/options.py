@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from karat.errors import OutputError
+from karat.stats.trials import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -262,7 +263,7 @@ def resamples(function: F) -> F:
     """`--resamples`: of the bootstrap."""
     return click.option(
         "--resamples",
-        type=click.IntRange(min=0),
+        type=click.IntRange(0, MOST_TRIALS),
         default=1000,
         show_default=True,
         help="Bootstrap resamples; 0 for no intervals.",

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from karat.paraphrase.judged import Judged
@@ -135,7 +135,7 @@ def command(
 def _named(given: str, expected: str) -> tuple[str, str]:
     name, equals, rest = given.partition("=")
     if not (name and equals and rest):
-        raise InputError(f"{given!r}: expected {expected}")
+        raise InputError(f"{quoted(given)}: expected {expected}")
     return name, rest
 
 
@@ -144,7 +144,7 @@ def _open(paths: str, progress: Progress, as_text: bool) -> Parallel:
 
     files = paths.split(",")
     if len(files) > 2:
-        raise InputError(f"{paths!r}: {len(files)} files: expected one or two")
+        raise InputError(f"{quoted(paths)}: {len(files)} files: expected one or two")
     second = files[1] if len(files) > 1 else None
     return read_parallel(files[0], second, progress, as_text=as_text)
 

@@ -13,6 +13,7 @@ from karat.cli.charts import check_charts, write_charts
 from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.regions import Region
@@ -57,7 +58,7 @@ def command(context: click.Context) -> None:
 @options.resamples
 @click.option(
     "--halves",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TRIALS),
     default=200,
     show_default=True,
     help="Splits into halves that try a pick on the other half.",

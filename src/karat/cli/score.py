@@ -11,6 +11,7 @@ from karat.cli.bar import Bar
 from karat.cli.inputs import Given, given_set
 from karat.cli.show import say, show
 from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
     "--bootstrap",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TRIALS),
     default=0,
     metavar="N",
     help="Add 95% intervals from N bootstrap resamples.",

@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from karat.errors import OutputError
+from karat.mapping import check_mapped
 from karat.output import check_writable, write_atomically
 from karat.report.render import pieces
 from karat.report.table import Document
@@ -67,4 +68,6 @@ def say(text: Iterable[str], path: str | None) -> None:
         return
     if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale: reports are UTF-8
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    sys.stdout.writelines(text)
+    for piece in text:
+        check_mapped()
+        sys.stdout.write(piece)

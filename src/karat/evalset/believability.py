@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, as_names, csv_header, csv_rows, read_lines
@@ -45,9 +45,9 @@ def read_believability(
     chosen = have if pairs is None else as_names(pairs)
     for pair in chosen:
         if pair not in have:
-            raise InputError(f"{path} has no pair {pair!r}: it has {', '.join(have)}")
+            raise InputError(f"{path} has no pair {quoted(pair)}: it has {', '.join(have)}")
     if reference not in ("tok", "raw"):
-        raise InputError(f"reference={reference!r}: expected tok or raw")
+        raise InputError(f"reference={quoted(reference)}: expected tok or raw")
     outputs = {pair: read_lines(_only(path / "text" / "mt_output", f"{pair}.*")) for pair in chosen}
     references = read_lines(path / "text" / "test" / f"ted_test1.{reference}.en")
     draft = Draft(
@@ -89,7 +89,9 @@ def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: Dr
     columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
     for place, (segment, of, kind, *scores) in csv_rows(path, columns, draft.reading):
         if (of, kind) != (pair, question):
-            draft.reading.problem(place, f"found {of} {kind}, expected {pair} {question}")
+            draft.reading.problem(
+                place, f"found {short(of)} {short(kind)}, expected {pair} {question}"
+            )
             continue
         for judge, score in zip(judges, scores, strict=True):
             if score != "nan":

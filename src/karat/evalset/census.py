@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import NamedTuple
 
+from karat.errors import short
 from karat.evalset.judgements import Dimension, Judgements
 from karat.evalset.sets import EvalSet
 
@@ -79,10 +80,10 @@ def remarks(evalset: EvalSet) -> list[str]:
     for count in count_dimensions(evalset):
         name = count.dimension.name
         if count.off_scale:
-            found.append(f"{name}: {count.off_scale:,} judgements are off the stated scale")
+            found.append(f"{short(name)}: {count.off_scale:,} judgements are off the stated scale")
         if not count.judgements:
-            found.append(f"{name}: no judgements")
-        found += [f"{name}: {text}" for text in _flat_judges(evalset.judgements, name)]
+            found.append(f"{short(name)}: no judgements")
+        found += [f"{short(name)}: {text}" for text in _flat_judges(evalset.judgements, name)]
     if without := sum(1 for group in evalset.references if not group):
         found.append(f"{without:,} segments have no reference: they cannot be scored")
     for system in count_systems(evalset):
@@ -106,4 +107,4 @@ def _flat_judges(rows: Judgements, dimension: str) -> list[str]:
     if not flat:
         return []
     names = ", ".join(flat[:5]) + (", …" if len(flat) > 5 else "")
-    return [f"{len(flat):,} judges always gave one value and have no z-scores: {names}"]
+    return [f"{len(flat):,} judges always gave one value and have no z-scores: {short(names)}"]

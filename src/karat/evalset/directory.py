@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.draft import Draft
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
 from karat.evalset.sets import EvalSet
@@ -159,7 +159,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     lines: dict[str, int] = {}
     for place, row in tab_rows(path, columns, reading, only=True):
         if lines.setdefault(row[0], place.line) != place.line:
-            reading.problem(place, f"the id {row[0]!r} again (first in line {lines[row[0]]})")
+            reading.problem(place, f"the id {quoted(row[0])} again (first in line {lines[row[0]]})")
         rows.append(row)
     files.compare(path, len(rows), header=1)
     return [row[0] for row in rows], [row[1] for row in rows] if len(columns) > 1 else None

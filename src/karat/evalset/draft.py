@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgement, Judgements
 from karat.evalset.reading import Place, Reading, number
 from karat.evalset.sets import EvalSet
@@ -62,7 +62,7 @@ class Draft:
     def _add_dimension(self, given: Dimension | str) -> None:
         dimension = Dimension(given) if isinstance(given, str) else given
         if dimension.name in self.dimensions:
-            self._problem(f"dimension {dimension.name!r} is given twice")
+            self._problem(f"dimension {quoted(dimension.name)} is given twice")
         self._check_name("dimension", dimension.name)
         self.dimensions[dimension.name] = dimension
 
@@ -74,7 +74,7 @@ class Draft:
         self._check_ids()
         for system, outputs in self.systems.items():
             self._check_name("system", system)
-            self._check_column(f"system {system}", outputs, missing=True)
+            self._check_column(f"system {short(system)}", outputs, missing=True)
         for what, column in (("groups", self.groups), ("sources", self.sources)):
             if column is not None:
                 self._check_column(what, column)
@@ -87,14 +87,16 @@ class Draft:
         for i, segment in enumerate(self.segments, 1):
             self._check_name("segment", segment)
             if first.setdefault(segment, i) != i:
-                self._problem(f"segments {first[segment]} and {i} have the same id {segment!r}")
+                self._problem(
+                    f"segments {first[segment]} and {i} have the same id {quoted(segment)}"
+                )
 
     def _check_name(self, kind: str, name: object) -> None:
         """Names stand in tables and one a line."""
         if not isinstance(name, str) or not name or any(c in name for c in "\t\n\r"):
             self._problem(
-                f"{kind} {name!r}: expected a name of at least one character, without tabs and "
-                "line ends"
+                f"{kind} {quoted(name)}: expected a name of at least one character, without tabs "
+                "and line ends"
             )
 
     def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
@@ -134,7 +136,7 @@ class Draft:
         found = number(value)
         problem = self._wrong(system, segment, judge, dimension, at)
         if found is None and problem is None:
-            problem = f"found the value {value!r}, expected a finite number"
+            problem = f"found the value {quoted(value)}, expected a finite number"
         if problem is not None or None in at or found is None:
             self.reading.problem(place, problem or "")
             return
@@ -153,17 +155,21 @@ class Draft:
         at: tuple[int | None, int | None, int | None],
     ) -> str | None:
         if at[0] is None:
-            return f"a judgement of system {system!r}, which is not in the set"
+            return f"a judgement of system {quoted(system)}, which is not in the set"
         if at[1] is None:
-            return f"a judgement of segment {segment!r}, which is not in the set"
+            return f"a judgement of segment {quoted(segment)}, which is not in the set"
         if at[2] is None:
             known = ", ".join(self.dimensions) or "none"
-            return f"a judgement of dimension {dimension!r}, which is not declared ({known})"
+            told = f"which is not declared ({short(known)})"
+            return f"a judgement of dimension {quoted(dimension)}, {told}"
         outputs = self.systems[system]
         if at[1] < len(outputs) and outputs[at[1]] is None:
-            return f"a judgement of system {system!r} on segment {segment!r}, which has no output"
+            return (
+                f"a judgement of system {quoted(system)} on segment {quoted(segment)}, which has "
+                "no output"
+            )
         if not isinstance(judge, str) or not judge or any(c in judge for c in "\t\n\r"):
-            return f"found the judge {judge!r}, expected a name without tabs and line ends"
+            return f"found the judge {quoted(judge)}, expected a name without tabs and line ends"
         return None
 
     def finish(self) -> EvalSet:
@@ -216,8 +222,9 @@ class Draft:
             row = rows[again]
             self.reading.problem(
                 self._places[again],
-                f"judge {row.judge!r} has judged {row.dimension} of system {row.system!r} on "
-                f"segment {row.segment!r} already ({self._places[first]})",
+                f"judge {quoted(row.judge)} has judged {short(row.dimension)} of system "
+                f"{quoted(row.system)} on segment {quoted(row.segment)} already "
+                f"({self._places[first]})",
             )
 
 
@@ -261,7 +268,7 @@ def make_evalset(
     for i, row in enumerate(judgements):
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):
             expected = ", ".join(Judgement._fields)
-            raise InputError(f"{name}, judgements[{i}]: found {row!r}, expected ({expected})")
+            raise InputError(f"{name}, judgements[{i}]: found {quoted(row)}, expected ({expected})")
         draft.judge(*row, where=f"{name}, judgements[{i}]")
     return draft.finish()
 
@@ -269,7 +276,9 @@ def make_evalset(
 def _outputs(system: str, given: Sequence[str | None]) -> tuple[str | None, ...]:
     if isinstance(given, str | bytes):
         kind = type(given).__name__
-        raise InputError(f"system {system} is one {kind}: give a list with a string a segment")
+        raise InputError(
+            f"system {short(system)} is one {kind}: give a list with a string a segment"
+        )
     return tuple(given)
 
 

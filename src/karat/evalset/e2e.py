@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from karat.errors import quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, csv_rows, number, read_lines
@@ -66,7 +67,9 @@ def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
         if len(fields) != 2:
             reading.problem(place, f"found {len(fields)} fields, expected MR and output")
         elif fields[0] != expected:
-            reading.problem(place, f"found the input {fields[0]!r:.60}, expected {expected!r:.60}")
+            reading.problem(
+                place, f"found the input {quoted(fields[0])}, expected {quoted(expected)}"
+            )
         outputs.append(fields[-1])
     if len(rows) - 1 != len(inputs):
         reading.problem(path, f"found {len(rows) - 1:,} outputs, expected {len(inputs):,}")

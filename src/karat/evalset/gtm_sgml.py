@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
+from karat.evalset.reading import read_text
 
 
 class Segment(NamedTuple):
@@ -65,21 +66,16 @@ class Aligned:
 
 
 _TAG = re.compile(r"<(/?)\s*(doc|seg)\b([^<>]*)>", re.IGNORECASE)
-_OTHER = re.compile(r"<[^<>]*>|<!--.*?-->", re.DOTALL)
-_ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+_NO_SPACE = re.compile(r"\S")
+_OTHER = re.compile(r"<[^<>]*>")
+_COMMENT = "<!--", "-->"
+_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 
 
 def read_gtm_sgml(path: str | os.PathLike[str]) -> SgmlFile:
     """The documents of a file; whatever is wrong with it is an error that names the line."""
     name = str(path)
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from error
-    documents = tuple(_Reader(name, text).documents())
+    documents = tuple(_Reader(name, read_text(Path(path))).documents())
     if not documents:
         raise InputError(f'{name}: no document; expected <doc docid="…"> with <seg id=…> in it')
     return SgmlFile(name, documents)
@@ -113,7 +109,7 @@ class _Reader:
         seen: dict[str, int] = {}
         while tag := self._next():
             if tag.kind != "doc" or tag.closing:
-                self._fail(tag.start, f"found {tag.text}, expected <doc docid=…>")
+                self._fail(tag.start, f"found {short(tag.text)}, expected <doc docid=…>")
             document = self._document(tag)
             if document.docid in seen:
                 first = seen[document.docid]
@@ -128,16 +124,16 @@ class _Reader:
         while True:
             tag = self._next()
             if not tag:
-                self._fail(opening.start, f"document {docid} has no </doc>")
+                self._fail(opening.start, f"document {short(docid)} has no </doc>")
             if tag.kind == "doc" and tag.closing:
                 line = self._line(opening.start)
                 return Document(docid, sysid, tuple(segments.values()), line)
             if tag.kind != "seg" or tag.closing:
-                self._fail(tag.start, f"found {tag.text}, expected <seg id=…> or </doc>")
+                self._fail(tag.start, f"found {short(tag.text)}, expected <seg id=…> or </doc>")
             segment = self._segment(tag)
             if segment.id in segments:
                 first = segments[segment.id].line
-                self._fail(tag.start, f"segment {segment.id} again (first in line {first})")
+                self._fail(tag.start, f"segment {short(segment.id)} again (first in line {first})")
             segments[segment.id] = segment
 
     def _segment(self, opening: _Tag) -> Segment:
@@ -145,26 +141,43 @@ class _Reader:
         start = self.at
         closing = _TAG.search(self.text, start)
         if not closing or closing[1] != "/" or closing[2].lower() != "seg":
-            self._fail(opening.start, f"segment {number} has no </seg>")
+            self._fail(opening.start, f"segment {short(number)} has no </seg>")
         self.at = closing.end()
         text = " ".join(self.text[start : closing.start()].split())
         return Segment(number, text, self._line(opening.start))
 
     def _next(self) -> _Tag | None:
-        """The next tag; between tags nothing but white space and other tags may stand."""
-        found = _TAG.search(self.text, self.at)
-        end = found.start() if found else len(self.text)
-        between = _OTHER.sub(lambda other: " " * len(other[0]), self.text[self.at : end])
-        if stray := between.strip():
-            start = self.at + len(between) - len(between.lstrip())
-            self._fail(start, f"text outside a segment: {stray[:40]!r}")
-        self.at = found.end() if found else end
-        return _tag(found) if found else None
+        """The next tag; between tags only white space, other tags and comments may stand."""
+        while (start := self._skip_space()) < len(self.text):
+            if self.text.startswith(_COMMENT[0], start):
+                self._skip_comment(start)
+                continue
+            found = _TAG.match(self.text, start)
+            other = found or _OTHER.match(self.text, start)
+            if not other:
+                end = self.text.find("<", start + 1)
+                stray = self.text[start : end if end > 0 else None].strip()
+                self._fail(start, f"text outside a segment: {quoted(stray)}")
+            self.at = other.end()
+            if found:
+                return _tag(found)
+        return None
+
+    def _skip_space(self) -> int:
+        """Where the next character stands that is no white space."""
+        found = _NO_SPACE.search(self.text, self.at)
+        return found.start() if found else len(self.text)
+
+    def _skip_comment(self, start: int) -> None:
+        end = self.text.find(_COMMENT[1], start + len(_COMMENT[0]))
+        if end < 0:
+            self._fail(start, "a comment <!-- has no end, expected -->")
+        self.at = end + len(_COMMENT[1])
 
     def _attribute(self, tag: _Tag, key: str) -> str:
         found = tag.attributes.get(key, "")
         if not found:
-            self._fail(tag.start, f"found {tag.text}, which has no {key}")
+            self._fail(tag.start, f"found {short(tag.text)}, which has no {key}")
         return found
 
     def _line(self, at: int) -> int:
@@ -210,6 +223,6 @@ def _check_covered(reference: SgmlFile, table: _Table, system: SgmlFile) -> None
         for (docid, number), segment in has.items():
             if (docid, number) not in lacks:
                 raise InputError(
-                    f"{name}, line {segment.line}: segment {number} of document {docid} is not in "
-                    f"{other}"
+                    f"{name}, line {segment.line}: segment {short(number)} of document "
+                    f"{short(docid)} is not in {other}"
                 )

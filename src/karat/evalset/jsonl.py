@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
@@ -54,7 +54,7 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
 
 def _checked(found: _Found, keys: tuple[str, ...], place: Place, reading: Reading) -> _Found:
     if unknown := [key for key in found if key not in keys]:
-        reading.problem(place, f"found the name {unknown[0]!r}, expected {', '.join(keys)}")
+        reading.problem(place, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}")
     return found
 
 
@@ -65,13 +65,15 @@ def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]
 def _judge(draft: Draft, found: _Found, place: Place, reading: Reading) -> None:
     if set(found) != set(JUDGEMENT):
         names = ", ".join(found) or "nothing"
-        reading.problem(place, f"found an object with {names}, expected {', '.join(JUDGEMENT)}")
+        reading.problem(
+            place, f"found an object with {short(names)}, expected {', '.join(JUDGEMENT)}"
+        )
         return
     system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
     if not all(isinstance(name, str) for name in (system, segment, judge, dimension)):
         reading.problem(place, "system, segment, judge and dimension must be strings")
     elif isinstance(value, str):
-        reading.problem(place, f"found the value {value!r}, expected a number")
+        reading.problem(place, f"found the value {quoted(value)}, expected a number")
     else:
         draft.judge(system, segment, judge, dimension, value, place)
 
@@ -84,8 +86,9 @@ def _draft(
     named = [str(name) for name in _array(header, "systems", place, reading)]
     names = list(dict.fromkeys([*named, *(name for each in outputs for name in each)]))
     if named and len(names) > len(named):
-        reading.problem(place, f"system {names[len(named)]!r} has outputs and is not listed")
+        reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
     _check_ids(segments, reading)
+    check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     return Draft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(found["id"]) for _, found in segments],
@@ -106,7 +109,7 @@ def _check_ids(segments: list[tuple[Place, _Found]], reading: Reading) -> None:
     for place, found in segments:
         name = str(found["id"])
         if lines.setdefault(name, place.line) != place.line:
-            reading.problem(place, f"the id {name!r} again (first in line {lines[name]})")
+            reading.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
 
 
 def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
@@ -120,12 +123,12 @@ def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dime
     for item in _array(header, "dimensions", place, reading):
         given = {"name": item} if isinstance(item, str) else item
         if not isinstance(given, dict) or not isinstance(given.get("name"), str):
-            reading.problem(place, f"found the dimension {item!r:.40}, expected one with a name")
+            reading.problem(place, f"found the dimension {quoted(item)}, expected one with a name")
             continue
         try:
             yield Dimension(**_checked(given, DIMENSION, place, reading))
         except (InputError, TypeError) as error:
-            reading.problem(place, f"the dimension {item!r}: {error}")
+            reading.problem(place, f"the dimension {quoted(item)}: {error}")
 
 
 def jsonl_lines(evalset: EvalSet) -> Iterator[str]:

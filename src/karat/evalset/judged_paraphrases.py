@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from karat.errors import short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Reading, tab_rows
+from karat.evalset.reading import Reading, check_filled, tab_rows
 from karat.evalset.sets import EvalSet
 
 COLUMNS = ("source", "system", "paraphrase", "judge")
@@ -24,12 +25,13 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     sources = list(dict.fromkeys(row[0] for _, row in rows))
     systems = list(dict.fromkeys(row[1] for _, row in rows))
     number = {source: i for i, source in enumerate(sources)}
+    check_filled(path, len(rows), len(systems), len(sources))
     outputs: dict[str, list[str | None]] = {system: [None] * len(sources) for system in systems}
     for place, (source, system, text, *_rest) in rows:
         known = outputs[system][number[source]]
         if known is not None and known != text:
             reading.problem(
-                place, f"another paraphrase by {system} of the same source stood before"
+                place, f"another paraphrase by {short(system)} of the same source stood before"
             )
         outputs[system][number[source]] = text
     draft = Draft(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,17 +43,19 @@ class Dimension:
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
             raise InputError(
-                f"dimension {self.name}: better={self.better!r}: expected 'higher' or 'lower'"
+                f"dimension {short(self.name)}: better={quoted(self.better)}: expected 'higher' "
+                "or 'lower'"
             )
         for end in (self.low, self.high):
             if end is not None and not _is_finite(end):
                 raise InputError(
-                    f"dimension {self.name}: its scale ends at {end!r}: expected a number"
+                    f"dimension {short(self.name)}: its scale ends at {quoted(end)}: expected "
+                    "a number"
                 )
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise InputError(
-                f"dimension {self.name}: its scale goes from {self.low} to {self.high}: expected "
-                "a lower and a higher end"
+                f"dimension {short(self.name)}: its scale goes from {self.low} to {self.high}: "
+                "expected a lower and a higher end"
             )
 
     @property

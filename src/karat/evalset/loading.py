@@ -10,7 +10,7 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet, check_known
 from karat.progress import Progress, silent
@@ -193,7 +193,7 @@ def read_evalset(
             names = ", ".join(KNOWN)
             raise InputError(f"{given}: no such folder or file, nor a known set ({names})")
     if format is not None and format not in FORMATS:
-        raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(FORMATS)}")
     try:
         format, path = detect(path) if format is None else (format, path)
         reader = FORMATS[format].reader()

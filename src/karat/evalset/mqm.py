@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from karat.errors import quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, as_names, read_lines, tab_rows
+from karat.evalset.reading import Place, Reading, as_names, check_filled, read_lines, tab_rows
 from karat.evalset.sets import EvalSet, check_known
 
 WEIGHTS: Mapping[str, float] = {
@@ -56,6 +57,7 @@ def read_mqm(
     check_known("system", (*refs, *as_names(leave_out)), names, str(path))
     aside = {*refs, *as_names(leave_out)}
     systems = [system for system in names if system not in aside]
+    check_filled(path, len(rows.outputs), len(names), len(rows.sources))
     draft = Draft(
         name or path.name.removesuffix(".tsv"),
         list(rows.sources),
@@ -120,7 +122,7 @@ class _Rows:
         self.places.setdefault((system, segment), place)
         weight = weight_of(severity, category, self.weights)
         if weight is None:
-            self.reading.problem(place, f"no weight for severity {severity!r}: give one")
+            self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
             return
         sums = self.penalties.setdefault(
             (system, segment, rater), dict.fromkeys(self.dimensions, 0.0)
@@ -136,7 +138,8 @@ class _Rows:
 
 def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
     """Return the weight of the most specific name there is; names are in lower case."""
-    parts = [severity, *category.split("/")]
+    deepest = max((name.count("/") for name in weights), default=0)
+    parts = [severity, *category.split("/", deepest)][: deepest + 1]
     for length in range(len(parts), 0, -1):
         weight = weights.get("/".join(parts[:length]).lower())
         if weight is not None:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.mqm import WEIGHTS, weight_of
@@ -167,7 +167,7 @@ def _documents(path: Path, reading: Reading) -> list[str] | None:
     for place, line in reading.numbered(read_lines(path), path):
         fields = line.split()
         if len(fields) != 2:
-            reading.problem(place, f"found {line!r:.60}, expected domain and document")
+            reading.problem(place, f"found {quoted(line)}, expected domain and document")
         documents.append(fields[-1] if fields else "-")
     return documents
 
@@ -253,12 +253,12 @@ def _read_scores(scores: _Scores, draft: Draft, is_reference: Callable[[str], bo
         if not any(fields):
             continue
         if not fewest <= len(fields) <= most:
-            draft.reading.problem(place, f"found {line!r:.60}, expected system and score")
+            draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
             continue
         system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge
         at = seen[system] = seen.get(system, 0) + 1
         if at > len(draft.segments):
-            draft.reading.problem(place, f"system {system} has more scores than segments")
+            draft.reading.problem(place, f"system {short(system)} has more scores than segments")
         elif system in draft.systems or not is_reference(system):
             value = scores.value(fields[1], place, draft.reading)
             if value is not None:
@@ -267,5 +267,5 @@ def _read_scores(scores: _Scores, draft: Draft, is_reference: Callable[[str], bo
         if count < len(draft.segments):
             expected = f"{len(draft.segments):,}, one a segment"
             draft.reading.problem(
-                scores.file, f"system {system}: found {count:,} scores, expected {expected}"
+                scores.file, f"system {short(system)}: found {count:,} scores, expected {expected}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from karat.errors import InputError, MissingExtra
+from karat.errors import InputError, MissingExtra, quoted
 from karat.text.trees import Tree, Trees
 
 
@@ -32,8 +32,8 @@ def _load(pipeline: str) -> Any:
         return spacy.load(pipeline)
     except OSError as error:
         raise MissingExtra(
-            f"spaCy has no pipeline {pipeline!r} here: python -m spacy download {pipeline}, name "
-            "another one, or give the trees as CoNLL-U"
+            f"spaCy has no pipeline {quoted(pipeline)} here: python -m spacy download {pipeline}, "
+            "name another one, or give the trees as CoNLL-U"
         ) from error
 
 

@@ -19,10 +19,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
 
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -43,13 +43,14 @@ def read_rag24(
 ) -> EvalSet:
     """The set in a file."""
     if references not in ("joined", "listed"):
-        raise InputError(f"references={references!r}: expected joined or listed")
+        raise InputError(f"references={quoted(references)}: expected joined or listed")
     answers = [found for found in map(_answer(reading), json_rows(path, reading)) if found]
     reading.check()
     topics = {answer["qid"]: answer for answer in answers}
     outputs = {(a["run_id"], a["qid"]): a["answer_text"] for a in answers}
     runs = dict.fromkeys(answer["run_id"] for answer in answers)
     dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
+    check_filled(path, len(outputs), len(runs), len(topics))
     draft = Draft(
         name or path.stem,
         list(topics),

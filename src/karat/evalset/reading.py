@@ -7,21 +7,25 @@ makes further reading pointless is raised at once.
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import math
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
+from karat.errors import sentence as bounded
 from karat.progress import Progress, silent
+from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
+from karat.unpacking import read_bytes
 
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
+_EMPTIEST = 100
+_FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
@@ -49,7 +53,7 @@ class Reading:
     def problem(self, where: Place | Path | str, sentence: str) -> None:
         """Note something that makes the set unusable."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(f"{where}: {sentence}")
+            self.problems.append(bounded(f"{where}: {sentence}"))
         else:
             self.more += 1
 
@@ -66,7 +70,7 @@ class Reading:
 
     def is_told(self, sentence: str) -> bool:
         """Whether an error that was raised only says what is among the problems."""
-        return bool(self.problems) and sentence == self._first()
+        return bool(self.problems) and sentence == bounded(self._first())
 
     def all(self) -> list[str]:
         """All problems, and how many were not kept."""
@@ -83,7 +87,7 @@ class Reading:
 def read_text(path: Path) -> str:
     """All of a UTF-8 file (`.gz` too), without a byte-order mark."""
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        data = read_bytes(path)
         refuse_binary(data, str(path), "UTF-8 text")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -92,18 +96,23 @@ def read_text(path: Path) -> str:
             f"{path}, line {line}: not valid UTF-8; convert the file to UTF-8 (for example with "
             "iconv)"
         ) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a complete gzip file ({error})") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a file; LF or CRLF ends one, and the last may lack it."""
-    lines = read_text(path).split("\n")
+    lines = _line_text(path).split("\n")
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+def _line_text(path: Path) -> str:
+    """The text of a file of lines or rows."""
+    text = read_text(path)
+    check_line_ends(text, str(path))
+    return text
 
 
 def tab_rows(
@@ -129,8 +138,13 @@ def csv_header(path: Path) -> list[str]:
 
 
 def _csv(path: Path, reading: Reading) -> Iterator[tuple[Place, list[str]]]:
-    """Records with the lines on which they start: a quoted field may run over several."""
-    lines = read_text(path).splitlines(keepends=True)
+    """Records with the lines on which they start: a quoted field may run over several.
+
+    Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
+    """
+    lines = _line_text(path).split("\n")
+    last = lines.pop()
+    lines = [f"{line}\n" for line in lines] + ([last] if last else [])
     reader = csv.reader(lines, strict=True)
     start = 1
     try:
@@ -151,12 +165,12 @@ def _columns(
     only: bool,
 ) -> Iterator[tuple[Place, list[str]]]:
     place, header = next(rows, (Place(str(path), 1), []))
-    wanted = ", ".join(columns)
-    lacking = [name for name in columns if header.count(name) != 1]
-    if lacking or (only and len(header) > len(columns)):
-        found = ", ".join(header) or "nothing"
-        raise InputError(f"{place}: found the columns {found[:200]}, expected {wanted}")
-    at = [header.index(name) for name in columns]
+    times = Counter(header)
+    if any(times[name] != 1 for name in columns) or (only and len(header) > len(columns)):
+        found, wanted = ", ".join(header) or "nothing", ", ".join(map(short, columns))
+        raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}")
+    places = {name: i for i, name in enumerate(header)}
+    at = [places[name] for name in columns]
     for place, row in rows:
         if not any(row):
             continue  # a blank line
@@ -179,16 +193,29 @@ def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, A
         if isinstance(found, dict):
             yield place, found
         else:
-            reading.problem(place, f"found {line[:40]!r}, expected a JSON object")
+            reading.problem(place, f"found {quoted(line)}, expected a JSON object")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} stands twice in one object")
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in times.items() if count > 1)
+        raise ValueError(f"the name {quoted(twice)} stands twice in one object")
     return found
+
+
+def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
+    """Refuse a large set in which hardly any system has an output for a segment.
+
+    A set has a place for each system and segment; without this, a small file of names that occur
+    once would take any amount of memory.
+    """
+    if systems * segments > max(_FEW_CELLS, _EMPTIEST * outputs):
+        raise InputError(
+            f"{path}: {outputs:,} outputs of {systems:,} systems for {segments:,} segments, "
+            f"expected at least one in {_EMPTIEST}; are the names of systems and segments right?"
+        )
 
 
 def number(given: object) -> float | None:
@@ -210,8 +237,8 @@ def member(found: Mapping[str, Any], key: str, kind: type, place: Place, reading
     if isinstance(value, kind):
         return value
     names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
-    given = "nothing" if key not in found else repr(value)[:40]
-    reading.problem(place, f"found {given} for {key!r}, expected {names[kind]}")
+    given = "nothing" if key not in found else quoted(value)
+    reading.problem(place, f"found {given} for {quoted(key)}, expected {names[kind]}")
     return None
 
 

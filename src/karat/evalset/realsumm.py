@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, read_lines
@@ -66,6 +66,6 @@ def _read_labels(path: Path, system: str, counts: list[int], draft: Draft) -> No
     for (place, line), segment, count in rows:
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
-            draft.reading.problem(place, f"found {line!r:.40}, expected {count} labels 0 or 1")
+            draft.reading.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
         else:
             draft.judge(system, segment, JUDGE, "coverage", labels.count("1") / count, place)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from karat.errors import InputError, OutputError
+from karat.errors import InputError, OutputError, quoted
 from karat.evalset.directory import JUDGEMENT_COLUMNS, escaped, file_name
 from karat.evalset.jsonl import jsonl_lines
 from karat.evalset.sets import EvalSet
@@ -25,7 +25,7 @@ def save_evalset(evalset: EvalSet, path: str | os.PathLike[str], format: str = "
     """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
     target = Path(path)
     if format not in FORMATS:
-        raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(FORMATS)}")
     if format == "jsonl":
         write_file(target, jsonl_lines(evalset))
     else:
@@ -86,7 +86,7 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
                 file.write(piece.encode("utf-8"))
             except UnicodeEncodeError as error:
                 raise OutputError(
-                    f"cannot write {path.name}: {piece[:40]!r} has a lone surrogate, which UTF-8 "
+                    f"cannot write {path.name}: {quoted(piece)} has a lone surrogate, which UTF-8 "
                     "cannot hold"
                 ) from error
 

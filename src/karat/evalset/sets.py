@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgements
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class EvalSet:
         import numpy as np
 
         if normalise not in ("none", "z"):
-            raise InputError(f"normalise={normalise!r}: expected 'none' or 'z'")
+            raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         rows = self.judgements.where(self._asked(dimension, judges))
         value = rows.value if normalise == "none" else _z_by_judge(rows)
         good = np.isfinite(value)
@@ -86,7 +86,9 @@ class EvalSet:
         """Refuse a dimension that the set does not have."""
         if dimension not in self.dimensions:
             known = ", ".join(self.dimensions) or "none"
-            raise InputError(f"{self.name} has no dimension {dimension!r} (it has {known})")
+            raise InputError(
+                f"{self.name} has no dimension {quoted(dimension)} (it has {short(known)})"
+            )
 
     def _asked(self, dimension: str, judges: Iterable[str] | None) -> NDArray[np.bool_]:
         import numpy as np
@@ -142,7 +144,7 @@ class EvalSet:
         """Systems and references as `score` and `compare` take them: every output must be there."""
         for i, group in enumerate(self.references):
             if not group:
-                raise InputError(f"{self.name}: segment {self.segments[i]} has no reference")
+                raise InputError(f"{self.name}: segment {short(self.segments[i])} has no reference")
         return (
             {name: self._complete(name) for name in self.systems},
             [list(group) for group in self.references],
@@ -153,9 +155,10 @@ class EvalSet:
         missing = [i for i, text in enumerate(outputs) if text is None]
         if missing:
             raise InputError(
-                f"{self.name}: system {system} has no output for {len(missing):,} of {len(self):,} "
-                f"segments (the first is {self.segments[missing[0]]}): a score over all segments "
-                "needs every output; leave the system out, or select segments"
+                f"{self.name}: system {short(system)} has no output for {len(missing):,} of "
+                f"{len(self):,} segments (the first is {short(self.segments[missing[0]])}): a "
+                "score over all segments needs every output; leave the system out, or select "
+                "segments"
             )
         return [text for text in outputs if text is not None]
 
@@ -196,7 +199,7 @@ def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: st
         if name not in have:
             close = get_close_matches(str(name), have, n=1)
             hint = f"; did you mean {close[0]}?" if close else _all_of(have)
-            raise InputError(f"{where} has no {kind} {name!r}{hint}")
+            raise InputError(f"{where} has no {kind} {quoted(name)}{hint}")
         if name in seen:
-            raise InputError(f"{where}: {kind} {name!r} is named twice")
+            raise InputError(f"{where}: {kind} {quoted(name)} is named twice")
         seen.add(name)

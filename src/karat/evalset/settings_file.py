@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from karat.errors import InputError, MissingExtra
+from karat.errors import InputError, MissingExtra, quoted
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, number, read_text
 
@@ -56,7 +56,7 @@ def read_settings(path: Path, reading: Reading) -> Settings:
     systems = found.get("systems")
     for name in systems or []:
         if not isinstance(name, str):
-            reading.problem(path, f"found {name!r} among the systems, expected a string")
+            reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
     return Settings(
         name=found.get("name", path.resolve().parent.name),
@@ -98,16 +98,18 @@ def _check(
 ) -> None:
     for key, value in found.items():
         if key not in kinds:
-            reading.problem(where, f"found the key {key!r}, expected {', '.join(kinds)}")
+            reading.problem(where, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
         good = number(value) is not None if kinds[key] is float else isinstance(value, kinds[key])
         if not good or (kinds[key] is float and isinstance(value, str)):
-            reading.problem(where, f"found {key} = {value!r}, expected {_WORDS[kinds[key]]}")
+            reading.problem(where, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}")
 
 
 def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        reading.problem(path, f"found the dimension {item!r}, expected [[dimension]] with a name")
+        reading.problem(
+            path, f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+        )
         return None
     before = len(reading.problems)
     _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)

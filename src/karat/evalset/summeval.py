@@ -10,9 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from karat.errors import quoted, short
 from karat.evalset.draft import Draft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -24,6 +25,8 @@ def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> E
     documents = [_document(place, found, reading) for place, found in json_rows(path, reading)]
     reading.check()
     names = dict.fromkeys(system for document in documents for system in document["systems"])
+    given = sum(len(document["systems"]) for document in documents)
+    check_filled(path, given, len(names), len(documents))
     draft = Draft(
         name or path.name.removesuffix(".jsonl"),
         [document["id"] for document in documents],
@@ -52,7 +55,9 @@ def _document(place: Place, found: dict[str, Any], reading: Reading) -> dict[str
     systems = document["systems"] or {}
     for name, each in systems.items():
         if not isinstance(each, dict):
-            reading.problem(place, f"found {each!r:.40} for system {name}, expected an object")
+            reading.problem(
+                place, f"found {quoted(each)} for system {short(name)}, expected an object"
+            )
             continue
         member(each, "summary", str, place, reading)
         member(each, "scores", dict, place, reading)

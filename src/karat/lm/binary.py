@@ -6,13 +6,36 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from karat.store import damaged, read_store, write_store
+from karat import _kernel
+from karat.schema import Column, listed, perhaps, record, text, whole, word_columns
+from karat.store import read_store, write_store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KIND = "language model"
 VERSION = 1
+
+
+RECIPE = record({"tok": text, "case": text, "stem": text})
+"""How a model says what its words are."""
+ABOUT = record(
+    {"order": whole(1, _kernel.MAX_ORDER), "recipe": RECIPE},
+    smoothing=text,
+    vocabulary=perhaps(whole(1)),
+    min_count=whole(0),
+    min_counts=perhaps(listed(whole(0))),
+    notes=listed(text),
+)
+"""What a model says of itself."""
+
+
+def columns(order: int) -> dict[str, Column]:
+    """The arrays of a model; the kernel never reads beyond them, whatever is in the tables."""
+    longer = {f"table_{n}": Column("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
+    # Probabilities are logarithms, which rounding may take a little above 0.
+    words = {"p": Column("float32", "words", high=1e-3), "backoff": Column("float32", "words")}
+    return words | longer | word_columns("words")
 
 
 def write_binary(
@@ -23,12 +46,6 @@ def write_binary(
 
 
 def read_binary(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What the file says of itself, and its arrays, mapped and checked for their types."""
+    """What the file says of itself, and its arrays, mapped; `LanguageModel` checks them."""
     store = read_store(path, KIND, VERSION)
-    order = store.about.get("order")
-    if not isinstance(order, int) or not 1 <= order <= len(store.arrays):
-        raise damaged(store.name, f"an order of {order!r}")
-    kinds = {"p": "float32", "backoff": "float32"}
-    kinds |= {f"table_{n}": "uint64" for n in range(2, order + 1)}
-    kinds |= {"words_bytes": "uint8", "words_offsets": "int64", "words_slots": "int32"}
-    return store.about, {name: store.array(name, kind) for name, kind in kinds.items()}
+    return store.about, store.arrays

@@ -12,12 +12,13 @@ from karat import __version__, _kernel
 from karat.arithmetic import power
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.binary import read_binary, write_binary
+from karat.lm.binary import ABOUT, columns, read_binary, write_binary
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
 from karat.lm.token_runs import as_sources, check_recipe, token_runs
 from karat.progress import Progress, silent
+from karat.schema import check_arrays, check_fields
 from karat.store import damaged, is_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
@@ -98,20 +99,27 @@ class LanguageModel:
     def __init__(
         self, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str = "model"
     ) -> None:
-        self.about = dict(about)
-        """What is known of the model: order, smoothing, recipe, counts of n-grams, notes."""
-        self.arrays = dict(arrays)
+        self.name = name
+        """What messages call it."""
         try:
+            check_fields(about, ABOUT)
+            self.about = dict(about)
+            """What is known of the model: order, smoothing, recipe, counts of n-grams, notes."""
+            stored = columns(about["order"])
+            check_arrays(arrays, stored)
+            self.arrays = {part: arrays[part] for part in stored}
             self.table = word_table(arrays, "words")
-            longer = [arrays[f"table_{n}"] for n in range(2, int(about["order"]) + 1)]
+            longer = [arrays[f"table_{n}"] for n in range(2, about["order"] + 1)]
             self.kernel = _kernel.LanguageModel(arrays["p"], arrays["backoff"], longer)
-            self.recipe = Recipe(**about["recipe"])
+            self.recipe = Recipe(*(about["recipe"][part] for part in ("tok", "case", "stem")))
+            check_recipe(self.recipe)
+            if len(self.table) < len(SPECIAL):
+                raise ValueError("it has too few words")
             first = tuple(self.table.words(np.arange(len(SPECIAL), dtype=np.int32)))
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise damaged(name, str(error)) from error
-        if first != SPECIAL or len(self.table) != len(arrays["p"]):
+        if first != SPECIAL:
             raise damaged(name, "its words are not those of its probabilities")
-        check_recipe(self.recipe)
 
     def check_finite(self, name: str = "model") -> LanguageModel:
         """The model itself, or an error where a probability is no number: no search can bear it."""
@@ -179,6 +187,8 @@ class LanguageModel:
 
         ARPA does not say how text becomes words: `recipe` does (default: white space only).
         """
+        if recipe is not None:
+            check_recipe(recipe)
         if is_store(path):
             about, arrays = read_binary(path)
             model = cls(about, arrays, os.fspath(path))
@@ -203,7 +213,7 @@ class LanguageModel:
         try:
             write_arpa(path, self.arrays, self.order, progress)
         except IndexError as error:
-            raise damaged("model", str(error)) from error
+            raise damaged(self.name, str(error)) from error
 
     # ------------------------------------------------------------------------------ what it is
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.meta.exchanging import measures
 from karat.meta.levels import Agreement, level
 from karat.progress import Progress, silent
@@ -22,6 +22,7 @@ from karat.stats.permutation import (
     perm_both_system_pearson,
 )
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 FAST = {
@@ -43,8 +44,7 @@ def better(
     """PERM-BOTH of "the first metric agrees better with humans than the second"."""
     chosen = statistic(by)
     level(at)  # refuses what is none
-    if trials < 1:
-        raise InputError(f"trials={trials}: expected at least 1")
+    check_trials("trials", trials, 1)
     if not chosen.tested:
         raise InputError(
             f"{chosen.name} has no such test, which exchanges standardised scores: "
@@ -87,7 +87,9 @@ def ranking(
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
     if correction not in CORRECTIONS:
-        raise InputError(f"correction {correction!r}: expected one of {', '.join(CORRECTIONS)}")
+        raise InputError(
+            f"correction {quoted(correction)}: expected one of {', '.join(CORRECTIONS)}"
+        )
     found = {name: level(at)(human, m, by) for name, m in metrics.items()}
     defined = [name for name in found if not np.isnan(found[name].value)]
     order = sorted(defined, key=lambda name: -statistic(by).sign * found[name].value)

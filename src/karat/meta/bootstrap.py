@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.arithmetic import exact_product
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 Draws = NDArray[np.int64]
@@ -46,9 +47,8 @@ def bootstrap(
 ) -> Floats:
     """Metrics x resamples: agreement with humans on each draw; NaN where it is undefined."""
     if over not in OVER:
-        raise InputError(f"bootstrap over {over!r}: expected one of {', '.join(OVER)}")
-    if resamples < 1:
-        raise InputError(f"resamples={resamples}: expected at least 1")
+        raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
+    check_trials("resamples", resamples, 1)
     pairs = [shared(human, m) for m in metrics]
     found = np.empty((len(metrics), resamples))
     done = 0

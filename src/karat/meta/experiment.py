@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.evalset.settings_file import toml_parser, toml_string
@@ -28,6 +28,7 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
 from karat.stats.multiple import CORRECTIONS, clusters
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
@@ -69,9 +70,10 @@ class Experiment:
         _check_names("over", (self.over,), OVER)
         _check_names("normalise", (self.normalise,), ("none", "z"))
         _check_names("correction", (self.correction,), CORRECTIONS)
-        for name in ("resamples", "trials", "seed"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}={getattr(self, name)}: expected 0 or more")
+        for name in ("resamples", "trials"):
+            check_trials(name, getattr(self, name))
+        if self.seed < 0:
+            raise InputError(f"seed={self.seed}: expected 0 or more")
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
         if any(number < 1 for number in self.references):
@@ -102,13 +104,13 @@ def _toml(value: str | float) -> str:
 def _check_names(what: str, names: tuple[str, ...], known: Any) -> None:
     for name in names:
         if name not in known:
-            raise InputError(f"{what} {name!r}: expected one of {', '.join(known)}")
+            raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(known)}")
 
 
 def _check_once(what: str, names: tuple[Any, ...]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"{what}: {name!r} is named twice")
+            raise InputError(f"{what}: {quoted(name)} is named twice")
 
 
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
@@ -120,7 +122,7 @@ def read_experiment(text: str, name: str = "experiment") -> Experiment:
     known = {field.name: field for field in fields(Experiment)}
     for key, value in found.items():
         if key not in known:
-            raise InputError(f"{name}: found the key {key!r}, expected {', '.join(known)}")
+            raise InputError(f"{name}: found the key {quoted(key)}, expected {', '.join(known)}")
         found[key] = _typed(name, key, value, str(known[key].type))
     missing = [key for key in ("evalset", "metrics") if key not in found]
     if missing:
@@ -146,7 +148,7 @@ def _typed(name: str, key: str, value: Any, kind: str) -> Any:
     good = all(isinstance(x, inner) and not isinstance(x, bool) for x in items)
     if not good or (many and not isinstance(value, list)):
         expected = f"an array, each of its items {words}" if many else words
-        raise InputError(f"{name}: found {key} = {value!r}, expected {expected}")
+        raise InputError(f"{name}: found {key} = {quoted(value)}, expected {expected}")
     return tuple(value) if many else value
 
 

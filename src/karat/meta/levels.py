@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import exact_sum
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ LEVELS: dict[str, Level] = {
 def level(name: str) -> Level:
     """A level by its name."""
     if name not in LEVELS:
-        raise InputError(f"level {name!r}: expected one of {', '.join(LEVELS)}")
+        raise InputError(f"level {quoted(name)}: expected one of {', '.join(LEVELS)}")
     return LEVELS[name]
 
 

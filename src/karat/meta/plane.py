@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.arithmetic import exact_product, product
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
 from karat.meta.scored import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
@@ -263,6 +264,8 @@ def fit_plane(
     `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
     `judged` by them before is taken as it is.
     """
+    check_trials("resamples", resamples)
+    check_trials("permutations", permutations)
     if isinstance(given, EvalSet):
         family = AEv() if metric is None else metric
         check_family(family)
@@ -293,7 +296,7 @@ def fit_plane(
 
 def _check(human: Floats, dimension: str, over: str) -> None:
     if over not in OVER:
-        raise InputError(f"over={over!r}: expected one of {', '.join(OVER)}")
+        raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
     if known < FEWEST_SYSTEMS:
         raise InputError(

@@ -28,6 +28,7 @@ from karat.meta.scored import score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 FEWEST_FOR_HALVES = 4
 
@@ -58,6 +59,7 @@ def split_halves(
     Halves without a pick, or without two different systems to try it on, do not count; there may
     be none that does.
     """
+    check_trials("splits", splits)
     rng = np.random.default_rng(seed)
     found: list[tuple[float, float]] = []
     for done in range(1, splits + 1 if len(judged.systems) >= FEWEST_FOR_HALVES else 1):

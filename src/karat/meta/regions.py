@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 
 
 class Region(NamedTuple):
@@ -129,7 +129,7 @@ def predicted(task: str, guideline: str) -> Region:
     """The region that the paper predicts for a task and a guideline."""
     for name, value, known in (("task", task, TASKS), ("guideline", guideline, GUIDELINES)):
         if value not in known:
-            raise InputError(f"{name} {value!r}: expected one of {', '.join(known)}")
+            raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(known)}")
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import exact_product, exact_sum
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
@@ -114,8 +114,8 @@ def _check_references(evalset: EvalSet) -> None:
     if bare:
         number = f"{len(bare):,} of {len(evalset):,} segments have"
         raise InputError(
-            f"{evalset.name}: {number} no reference, the first is {bare[0]!r}: metrics need at "
-            "least one for each; add them or select other segments"
+            f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
+            "at least one for each; add them or select other segments"
         )
 
 

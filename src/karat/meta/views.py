@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
 from karat.meta.levels import Agreement, document_means, level
@@ -115,7 +115,7 @@ def check_behind(by: Statistic, levels: Iterable[str]) -> None:
 def check_level(name: str, evalset: EvalSet) -> None:
     """Refuse a level that there is not, or not in this set."""
     if name not in VIEWS:
-        raise InputError(f"level {name!r}: expected one of {', '.join(VIEWS)}")
+        raise InputError(f"level {quoted(name)}: expected one of {', '.join(VIEWS)}")
     if name == "document" and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 

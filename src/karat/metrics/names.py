@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from karat.errors import MetricError
+from karat.errors import MetricError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.settings import from_text, nearest, to_text
 
@@ -107,14 +107,15 @@ def _unknown(head: str) -> str:
     several = re.split(r"[\s,;]+", head)
     if len(several) > 1 and all(_is_name(name) for name in several):
         options = " ".join(f"-m {name}" for name in several)
-        return f"{head!r} is several metrics: give them one by one, {options} (in Python, a list)"
+        told = f"give them one by one, {options} (in Python, a list)"
+        return f"{quoted(head)} is several metrics: {told}"
     if re.search(r"\+numrefs\.\d|\+version\.1\.", head):
         return (
-            f"{head!r} is a signature of sacreBLEU 1: write it in the form of sacreBLEU 2, as in "
-            f"BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+            f"{quoted(head)} is a signature of sacreBLEU 1: write it in the form of sacreBLEU 2, "
+            f"as in BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
         )
     hint = nearest(head, [*CLASSES, *ALIASES])
-    return f"unknown metric {head!r}{hint} (karat metrics lists them all)"
+    return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all)"
 
 
 def _is_name(text: str) -> bool:
@@ -132,13 +133,13 @@ def _split(head: str, item: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in item.partition("="))
     if not (key and equals and value):
         hint = f" (another metric is another option: -m {item.strip()})" if _is_name(key) else ""
-        raise MetricError(f"{head}: {item!r} is no setting; expected setting=value{hint}")
+        raise MetricError(f"{head}: {quoted(item)} is no setting; expected setting=value{hint}")
     return key, value
 
 
 def _preset(head: str, name: str, presets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if name not in presets:
-        raise MetricError(f"{head}: no preset {name!r}; there is {', '.join(presets)}")
+        raise MetricError(f"{head}: no preset {quoted(name)}; there is {', '.join(presets)}")
     return presets[name]
 
 
@@ -147,7 +148,7 @@ def _value(cls: type[Metric], head: str, key: str, text: str) -> Any:
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
         raise MetricError(
-            f"{head} has no setting {key!r}{nearest(key, names)} (it has {', '.join(names)})"
+            f"{head} has no setting {quoted(key)}{nearest(key, names)} (it has {', '.join(names)})"
         )
     if key in cls.digests and "@" in text:
         text = _same_content(cls, head, key, text)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.arithmetic import log
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Question
 from karat.nuggets.pool import Floats, Ints, Pool
@@ -237,7 +237,9 @@ class Index:
         """
         ids = [one.id for one in self.questions]
         if question not in ids:
-            raise InputError(f"question {question!r}: expected one of the {len(ids)} of the key")
+            raise InputError(
+                f"question {quoted(question)}: expected one of the {len(ids)} of the key"
+            )
         q = ids.index(question)
         first, last = self.starts[q], self.starts[q + 1]
         bounds = self.nuggets[first : last + 1]

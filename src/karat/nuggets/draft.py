@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.judgements import NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
@@ -57,7 +58,9 @@ class Draft:
         if "key" not in self.take or not self._is_name("question", id, place):
             return
         if id in self.questions:
-            self.reading.problem(place, f"question {id} again (first {self.questions[id].place})")
+            self.reading.problem(
+                place, f"question {short(id)} again (first {self.questions[id].place})"
+            )
         else:
             self.questions[id] = _Question(text, place, {})
 
@@ -78,10 +81,12 @@ class Draft:
         if nugget.id in known:
             first = known[nugget.id].place
             self.reading.problem(
-                place, f"question {question} has nugget {nugget.id} already ({first})"
+                place, f"question {short(question)} has nugget {short(nugget.id)} already ({first})"
             )
         elif not all(text.strip() for text in nugget.descriptions):
-            self.reading.problem(place, f"nugget {nugget.id} has no description, expected words")
+            self.reading.problem(
+                place, f"nugget {short(nugget.id)} has no description, expected words"
+            )
         else:
             known[nugget.id] = Drafted(nugget, place)
 
@@ -89,7 +94,7 @@ class Draft:
         known = self.questions[question].nuggets if question in self.questions else {}
         if id not in known:
             self.reading.problem(
-                place, f"a further description of nugget {id}, which no line above has"
+                place, f"a further description of nugget {short(id)}, which no line above has"
             )
             return
         old, first = known[id]
@@ -149,7 +154,7 @@ class Draft:
                 continue
             known = self.questions[question].nuggets
             if not words.strip():
-                self.reading.problem(place, f"no words for nugget {id}, expected some")
+                self.reading.problem(place, f"no words for nugget {short(id)}, expected some")
             elif id not in known:
                 self._unknown_nugget("words for", question, id, place)
             elif words not in known[id].nugget.descriptions:
@@ -187,7 +192,7 @@ class Draft:
             self.reading.problem(self.name, "no questions: expected a key with at least one")
         for id, found in self.questions.items():
             if not found.nuggets:
-                self.reading.problem(found.place, f"question {id} has no nuggets")
+                self.reading.problem(found.place, f"question {short(id)} has no nuggets")
 
     def _known(self, rows: list[tuple[Place, str, Response]]) -> list[tuple[str, Response]]:
         found = []
@@ -198,7 +203,7 @@ class Draft:
                 self._skipped[question] = self._skipped.get(question, 0) + 1
             else:
                 self.reading.problem(
-                    place, f"a response to question {question!r}, which is not in the key"
+                    place, f"a response to question {quoted(question)}, which is not in the key"
                 )
         return found
 
@@ -217,14 +222,16 @@ class Draft:
         if self.skip_unknown:
             self._skipped.setdefault(question, 0)
         else:
-            self.reading.problem(place, f"{what} of question {question!r}, which is not in the key")
+            self.reading.problem(
+                place, f"{what} of question {quoted(question)}, which is not in the key"
+            )
         return False
 
     def _unknown_nugget(self, what: str, question: str, id: str, place: Place) -> None:
         known = self.questions[question].nuggets
         self.reading.problem(
             place,
-            f"{what} nugget {id!r}, which question {question} does not have "
+            f"{what} nugget {quoted(id)}, which question {short(question)} does not have "
             f"({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
         )
 
@@ -243,7 +250,7 @@ class Draft:
             return True
         self.reading.problem(
             place,
-            f"{kind} {name!r}: expected a name of at least one character, without tabs and line "
-            "ends",
+            f"{kind} {quoted(name)}: expected a name of at least one character, without tabs and "
+            "line ends",
         )
         return False

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.nuggets.pool import Floats, Ints, Pool
 from karat.nuggets.sets import NuggetSet
 
@@ -33,7 +33,9 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
     try:
         tells = re.compile(HOUSE if pattern is None else pattern)
     except re.error as error:
-        raise InputError(f"institution {pattern!r}: no regular expression ({error})") from error
+        raise InputError(
+            f"institution {quoted(pattern)}: no regular expression ({error})"
+        ) from error
     runs = {
         tag: replace(run, institution=run.institution or _house(tag, tells))
         for tag, run in nuggets.runs.items()
@@ -49,7 +51,7 @@ def _house(tag: str, tells: re.Pattern[str]) -> str:
 def folds(pool: Pool, by: str) -> Ints:
     """The fold of every cell."""
     if by not in WAYS:
-        raise InputError(f"leave out {by!r}: expected one of {', '.join(WAYS)}")
+        raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
     found = _units(pool, by)
     if len(np.unique(found)) < 2:
         raise InputError(

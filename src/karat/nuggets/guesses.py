@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.nuggets.agreement import Agreement, agreement
 from karat.nuggets.decisions import Decided
 from karat.nuggets.estimates import Answers, of_answers, pseudo_values
@@ -59,7 +59,7 @@ class GuessRule:
     def __post_init__(self) -> None:
         if self.classifier not in CLASSIFIERS:
             names = ", ".join(CLASSIFIERS)
-            raise InputError(f"classifier {self.classifier!r}: expected one of {names}")
+            raise InputError(f"classifier {quoted(self.classifier)}: expected one of {names}")
 
 
 class RunIntervals(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import log
-from karat.errors import InputError, MissingExtra
+from karat.errors import InputError, MissingExtra, quoted
 from karat.nuggets.runs import Run
 from karat.nuggets.words import CASE, TOKENIZER, stems_of
 from karat.progress import Progress, silent
@@ -106,7 +106,7 @@ def wordfreq_idf(language: str = "en") -> Wordfreq:
         ) from error
     if language not in wordfreq.available_languages():
         known = ", ".join(sorted(wordfreq.available_languages()))
-        raise InputError(f"wordfreq has no language {language!r}; there are {known}")
+        raise InputError(f"wordfreq has no language {quoted(language)}; there are {known}")
 
     return Wordfreq(language)
 

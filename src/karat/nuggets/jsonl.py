@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from karat.errors import quoted
 from karat.evalset.reading import Place, Reading, json_rows, member, number
 from karat.nuggets.draft import Draft
 from karat.nuggets.judgements import Judged
@@ -66,7 +67,9 @@ def _texts(
     """The members that are strings, those that may be left out as ""; None if anything is wrong."""
     before = len(reading.problems) + reading.more
     if unknown := [key for key in found if key not in allowed]:
-        reading.problem(place, f"found the name {unknown[0]!r}, expected {', '.join(allowed)}")
+        reading.problem(
+            place, f"found the name {quoted(unknown[0])}, expected {', '.join(allowed)}"
+        )
     kept = {key: member(found, key, str, place, reading) for key in needed}
     for key in allowed:
         if key in found and key not in (*needed, "nuggets", "value"):
@@ -102,7 +105,7 @@ def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
     )
     if not good:
         expected = "id, importance (vital or okay), descriptions and perhaps votes"
-        reading.problem(place, f"found the nugget {given!r:.60}, expected {expected}")
+        reading.problem(place, f"found the nugget {quoted(given)}, expected {expected}")
         return None
     return Nugget(
         found["id"],
@@ -148,7 +151,7 @@ def _judgement(found: _Found, place: Place, draft: Draft) -> None:
     given = found.get("value")
     value = None if isinstance(given, str) else number(given)
     if value is None:
-        draft.reading.problem(place, f"found the value {given!r:.40}, expected 0, 0.5 or 1")
+        draft.reading.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
     elif texts is not None:
         draft.judge(Judged(**{**texts, "value": value}), place)  # type: ignore[arg-type]
 

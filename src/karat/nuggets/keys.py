@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, short
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Nugget:
 
     def __post_init__(self) -> None:
         if not self.descriptions:
-            raise InputError(f"nugget {self.id} has no description")
+            raise InputError(f"nugget {short(self.id)} has no description")
         if self.votes is not None and self.votes < 0:
-            raise InputError(f"nugget {self.id}: {self.votes} votes, expected 0 or more")
+            raise InputError(f"nugget {short(self.id)}: {self.votes} votes, expected 0 or more")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class Question:
         seen = set[str]()
         for nugget in self.nuggets:
             if nugget.id in seen:
-                raise InputError(f"question {self.id} has two nuggets called {nugget.id}")
+                raise InputError(
+                    f"question {short(self.id)} has two nuggets called {short(nugget.id)}"
+                )
             seen.add(nugget.id)
 
     @property
@@ -81,6 +83,6 @@ def make_key(questions: Iterable[Question]) -> Key:
     found: dict[str, Question] = {}
     for question in questions:
         if question.id in found:
-            raise InputError(f"two questions are called {question.id}")
+            raise InputError(f"two questions are called {short(question.id)}")
         found[question.id] = question
     return Key(MappingProxyType(found))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.loading import data_place
 from karat.evalset.reading import Reading
 from karat.nuggets.draft import Draft
@@ -19,6 +17,7 @@ from karat.nuggets.sets import NuggetSet
 from karat.nuggets.trec import JUDGED, KEY, is_importance
 from karat.nuggets.voting import HALF
 from karat.progress import Progress, silent
+from karat.unpacking import unpacked
 
 LISTER = "karat nuggets describe"
 
@@ -116,7 +115,7 @@ def read_nuggets(
 ) -> NuggetSet:
     """The same, leaving what was found wrong in `reading`."""
     if format is not None and format not in FORMATS:
-        raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(FORMATS)}")
     draft = Draft(set_name(key), reading, skip_unknown)
     draft.models, draft.ties = tuple(model_judges), ties
     others = (("runs", runs), ("judgements", judgements))
@@ -173,7 +172,7 @@ def detect(path: Path, part: str = "key") -> str:
     fields = first.split(None, 3)
     if part == "key" and not (len(fields) > 2 and is_importance(fields[2].partition("/")[0])):
         raise InputError(
-            f"{path}, line 1: found {first[:60]!r}, expected a key: QID NUGGET vital|okay "
+            f"{path}, line 1: found {quoted(first)}, expected a key: QID NUGGET vital|okay "
             "DESCRIPTION, or JSON lines"
         )
     return _TEXT[part]
@@ -205,14 +204,10 @@ def _first_line(path: Path) -> str:
 
 
 def _first_bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            if path.suffix != ".gz":
-                return file.read(_LONGEST)
-            with gzip.open(file) as unpacked:
-                return unpacked.read(_LONGEST)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a complete gzip file ({error})") from error
+    with path.open("rb") as file:
+        if path.suffix != ".gz":
+            return file.read(_LONGEST)
+        return next(unpacked(file, str(path)), b"")
 
 
 def _of_object(line: str) -> str:

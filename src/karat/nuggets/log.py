@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 from types import TracebackType
 
-from karat.errors import InputError, OutputError
+from karat.errors import InputError, OutputError, quoted
 from karat.nuggets.jsonl import addition_line, description_line, judgement_line
 from karat.nuggets.judgements import Judged
 from karat.nuggets.keys import Nugget, Question
@@ -179,8 +179,8 @@ def _is_line(data: bytes) -> bool:
 
 
 def _foreign(path: Path, number: int, line: bytes) -> InputError:
-    shown = line[:40].decode("utf-8", "replace")
     return InputError(
-        f"{path}, line {number}: found {shown!r}, expected a judgement as karat nuggets judge "
-        "writes it; nothing was changed, name another file for the log"
+        f"{path}, line {number}: found {quoted(line.decode('utf-8', 'replace'))}, expected a "
+        "judgement as karat nuggets judge writes it; nothing was changed, name another "
+        "file for the log"
     )

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.metrics.settings import to_text
 from karat.nuggets.decisions import Decided
 from karat.nuggets.keys import Key, Question
@@ -116,7 +116,9 @@ class Official:
                 f"beta={self.beta}: expected a number of at least 0 and at most {most}"
             )
         if self.weights not in WEIGHTS:
-            raise InputError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
+            raise InputError(
+                f"weights={quoted(self.weights)}: expected one of {', '.join(WEIGHTS)}"
+            )
 
     def __str__(self) -> str:
         """Every setting; what decided on responses is for `signature.signature` to say."""
@@ -205,8 +207,8 @@ def weights(question: Question, kind: str = "vital") -> Floats:
     for nugget in question.nuggets:
         if nugget.votes is None:
             raise InputError(
-                f"question {question.id}, nugget {nugget.id} has no votes, which pyramid weights "
-                "need: give them to all nuggets, or score by vital and okay"
+                f"question {short(question.id)}, nugget {short(nugget.id)} has no votes, "
+                "which pyramid weights need: give them to all nuggets, or score by vital and okay"
             )
     votes = np.array([nugget.votes for nugget in question.nuggets], dtype=np.float64)
     most = max(float(votes.max(initial=0.0)), 1.0)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.nuggets.classifier import Classifier, score, trained_score
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.pool import Floats, Ints, Pool
@@ -51,7 +51,7 @@ class Paper:
     def __post_init__(self) -> None:
         if self.thresholds not in THRESHOLD_MODELS:
             names = ", ".join(THRESHOLD_MODELS)
-            raise InputError(f"threshold model {self.thresholds!r}: expected one of {names}")
+            raise InputError(f"threshold model {quoted(self.thresholds)}: expected one of {names}")
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise InputError(f"threshold={self.threshold}: expected a finite number")
 

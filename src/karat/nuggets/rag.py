@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading, json_rows, member
 from karat.nuggets.draft import Draft
 from karat.nuggets.jsonl import is_votes, json_line
@@ -62,7 +63,8 @@ def read_rag(path: Path, draft: Draft) -> None:
             draft.response(tag, question, Response(text), place)
         elif judge and (text != known.text or judge["judge"] in known.judges):
             draft.reading.problem(
-                place, f"run {tag} answers question {question} already ({known.place})"
+                place,
+                f"run {short(tag)} answers question {short(question)} already ({known.place})",
             )
         known.judges.add(judge["judge"] if judge else "")
         for nugget, label in nuggets:
@@ -90,7 +92,7 @@ def _nuggets(
     for nugget in given:
         if not _is_nugget(nugget):
             expected = "text, importance (vital or okay) and perhaps assignment"
-            reading.problem(place, f"found the nugget {nugget!r:.60}, expected {expected}")
+            reading.problem(place, f"found the nugget {quoted(nugget)}, expected {expected}")
             return None
     return [(_nugget(nugget, i), nugget.get("assignment")) for i, nugget in enumerate(given, 1)]
 
@@ -132,7 +134,8 @@ def _take_key(
         theirs = [nugget for nugget, _ in known.nuggets.values()]
         if [_said(n) for n in mine] != [_said(n) for n in theirs]:
             draft.reading.problem(
-                place, f"found other nuggets for question {question} than before ({known.place})"
+                place,
+                f"found other nuggets for question {short(question)} than before ({known.place})",
             )
         return
     text = member(found, "query", str, place, draft.reading) if "query" in found else ""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.saving import NamedFile, write_file, write_folder
 from karat.nuggets.jsonl import jsonl_lines
 from karat.nuggets.rag import rag_lines
@@ -30,4 +30,4 @@ def save_nuggets(nuggets: NuggetSet, path: str | os.PathLike[str], format: str =
     elif format in FOLDERS:
         write_folder(Path(path), FOLDERS[format](nuggets))
     else:
-        raise InputError(f"format {format!r}: expected one of {', '.join(FORMATS)}")
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(FORMATS)}")

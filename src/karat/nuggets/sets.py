@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.nuggets.judgements import Contradiction, Dispute, Judged, Judgements
 from karat.nuggets.keys import Key
 from karat.nuggets.runs import Run
@@ -38,7 +38,7 @@ class NuggetSet:
 
             some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
             known = nearest(tag, self.runs) or f" (there are {some or 'none'})"
-            raise InputError(f"{self.name} has no run {tag!r}{known}")
+            raise InputError(f"{self.name} has no run {quoted(tag)}{known}")
         return self.runs[tag]
 
     def select(self, *tags: str) -> NuggetSet:
@@ -74,17 +74,19 @@ def _key_remarks(key: Key) -> list[str]:
 def _run_remarks(run: Run, key: Key) -> list[str]:
     found = []
     if silent := [q for q in key.questions if not run.responses(q)]:
-        found.append(f"run {run.tag}: no response, which scores 0: {_named('question', silent)}")
+        found.append(
+            f"run {short(run.tag)}: no response, which scores 0: {_named('question', silent)}"
+        )
     empty = [q for q in run.answers for some in run.answers[q] if not some.text.strip()]
     if empty:
-        found.append(f"run {run.tag}: an empty response: {_named('question', empty)}")
+        found.append(f"run {short(run.tag)}: an empty response: {_named('question', empty)}")
     return found
 
 
 def _named(kind: str, names: list[str]) -> str:
     """`question 3`, or `4 questions (1, 2, 3, …)`."""
     if len(names) == 1:
-        return f"{kind} {names[0]}"
+        return f"{kind} {short(names[0])}"
     return f"{len(names):,} {kind}s ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
 
 

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import exp, log, log_gamma, product, quick_exp
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.nuggets.pool import Floats, Ints, Pool
 
 Bools = NDArray[np.bool_]
@@ -172,7 +172,7 @@ def units_of(pool: Pool, model: str) -> Ints:
     """Which cells share a threshold."""
     if model not in MODELS and model not in (BEST_F, GIVEN):
         names = ", ".join([*MODELS, BEST_F])
-        raise InputError(f"threshold model {model!r}: expected one of {names}")
+        raise InputError(f"threshold model {quoted(model)}: expected one of {names}")
     if model == "question":
         return pool.cell_question
     return pool.cell_nugget if model.startswith("nugget") else np.zeros_like(pool.cell_nugget)

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.errors import OutputError
+from karat.errors import OutputError, quoted, short
 from karat.evalset.directory import file_name, text_files
 from karat.evalset.reading import Place, number, read_lines
 from karat.evalset.saving import NamedFile
@@ -95,7 +95,7 @@ def read_key(path: Path, draft: Draft) -> None:
             continue
         found = _IMPORTANCE.fullmatch(importance)
         if found is None:
-            draft.reading.problem(place, f"found {importance!r}, expected vital or okay")
+            draft.reading.problem(place, f"found {quoted(importance)}, expected vital or okay")
             continue
         _add_question(question, place, draft)
         votes = None if found[2] is None else int(found[2])
@@ -190,7 +190,9 @@ def read_judged(path: Path, draft: Draft) -> None:
         if text is None or (not text.strip() and item in answer.items):
             later.append((place, (question, tag, item, field)))
         elif item in answer.items:
-            draft.reading.problem(place, f"item {item} again (first {answer.items[item].place})")
+            draft.reading.problem(
+                place, f"item {short(item)} again (first {answer.items[item].place})"
+            )
         else:
             answer.items[item] = _Item(place, text)
             draft.response(tag, question, Response(text, _given(field)), place)
@@ -205,7 +207,7 @@ def read_judged(path: Path, draft: Draft) -> None:
 def _say(answer: _Answer, question: str, item: str, field: str, place: Place, draft: Draft) -> None:
     """A line of part 2."""
     if item not in answer.items:
-        draft.reading.problem(place, f"item {item}, which no line of part 1 has")
+        draft.reading.problem(place, f"item {short(item)}, which no line of part 1 has")
         return
     known = draft.questions[question].nuggets if question in draft.questions else {}
     nugget, equals, given = field.rpartition("=")
@@ -215,7 +217,9 @@ def _say(answer: _Answer, question: str, item: str, field: str, place: Place, dr
     elif given == "?":
         value = None
     elif (value := number(given)) is None:
-        draft.reading.problem(place, f"found {field!r}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
+        draft.reading.problem(
+            place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?"
+        )
         return
     answer.said.setdefault((item, nugget), []).append((place, value))
 
@@ -273,7 +277,7 @@ def _checked(fields: tuple[str, ...]) -> tuple[str, ...]:
     for field in fields:
         if not field or any(c in field for c in " \t\r\n"):
             raise OutputError(
-                f"{field!r} has white space, which TREC's files cannot hold in an id: choose "
+                f"{quoted(field)} has white space, which TREC's files cannot hold in an id: choose "
                 "another format"
             )
     return fields

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from karat.errors import InputError, OutputError
+from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.reading import Place, read_lines
 from karat.evalset.saving import NamedFile
 from karat.nuggets.draft import Draft
@@ -105,7 +105,7 @@ def _read_labels(path: Path, ids: _Ids, counts: list[int], texts: list[str], dra
     for (place, line), (question, count, text) in zip(lines, rows, strict=True):
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
-            draft.reading.problem(place, f"found {line!r:.40}, expected {count} labels 0 or 1")
+            draft.reading.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
             continue
         for i, label in enumerate(labels, 1):
             draft.judge(Judged(question, str(i), text, float(label), path.stem), place)
@@ -121,7 +121,7 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     yield UNITS, ["\t".join(_units(question.nuggets)) + "\n" for question in questions]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
-            raise OutputError(f"run {run.tag!r} cannot be the name of a file: rename it")
+            raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
         yield f"{SUMMARIES}/{run.tag}.summary", _summaries(run, nuggets.key)
         labels = _labels(run, nuggets)
         if labels:
@@ -152,8 +152,8 @@ def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
     missing = [q for q, labels in rows.items() if None in labels and q not in silent]
     if judged and missing:
         raise OutputError(
-            f"run {run.tag} was not judged on all nuggets of question {missing[0]}: content units "
-            "need every label; choose another format"
+            f"run {short(run.tag)} was not judged on all nuggets of question {short(missing[0])}: "
+            "content units need every label; choose another format"
         )
     return ["\t".join(label or "0" for label in row) + "\n" for row in rows.values() if judged]
 

@@ -6,8 +6,8 @@ link leaves them. Words without links may stand anywhere in a phrase, at its end
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, NamedTuple
 
@@ -19,6 +19,7 @@ from karat.errors import InputError
 from karat.paraphrase.links import Links, check_sentences
 from karat.paraphrase.runs import by_runs
 from karat.progress import Progress, silent
+from karat.temporary import temporary_file, writing_temporary
 from karat.text.tokens import Tokens
 
 LONGEST = 4
@@ -27,6 +28,7 @@ LONGEST = 4
 MOST_ROWS = 1 << 23
 """Phrase pairs that are held in memory before they go to a temporary file."""
 
+_PURPOSE = "phrase pairs are sorted there"
 _SENTENCES = 4096  # of one run
 _PIECE = 1 << 18  # rows that are merged between two looks at the keyboard
 
@@ -113,16 +115,18 @@ class _Held:
         """Merge what is in memory into one sorted run in two unnamed files, and map them."""
         ids, counts = self._file(), self._file()
         for piece in _merged(self.runs, self.longest):
-            ids.write(piece.ids.tobytes())
-            counts.write(piece.counts.tobytes())
-        ids.flush()
-        counts.flush()
+            with writing_temporary(_PURPOSE):
+                ids.write(piece.ids.tobytes())
+                counts.write(piece.counts.tobytes())
+        with writing_temporary(_PURPOSE):
+            ids.flush()
+            counts.flush()
         mapped = np.memmap(ids, np.int32, "r").reshape(-1, 2 * self.longest)
         self.spilled.append(_Rows(mapped, np.memmap(counts, np.int64, "r")))
         self.runs = []
 
     def _file(self) -> IO[bytes]:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        file = temporary_file(_PURPOSE)
         self.files.append(file)
         return file
 
@@ -138,7 +142,8 @@ class _Held:
 
     def close(self) -> None:
         for file in self.files:
-            file.close()
+            with suppress(OSError):  # what could not be written is reported where it was
+                file.close()
 
 
 def _merged(runs: list[_Rows], longest: int) -> Iterator[_Rows]:

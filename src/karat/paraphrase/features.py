@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.paraphrase.dissimilarity import target_statistics
 from karat.paraphrase.f1 import f1, pooled_f1, share
@@ -56,7 +56,7 @@ class Features:
 def check_form(form: str) -> None:
     """Refuse a form that there is not."""
     if form not in FORMS:
-        raise InputError(f"form {form!r}: expected one of {', '.join(FORMS)}")
+        raise InputError(f"form {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
 def features(

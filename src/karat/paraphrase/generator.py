@@ -87,8 +87,8 @@ class Generator:
         """The language model's numbers of the words of rewrites."""
         vocab = _kernel.Vocab()
         words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
-        vocab.add(words)
-        return self.language.find(vocab)
+        ids = vocab.add(words)
+        return self.language.find(vocab)[ids]
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
         """The language model's numbers of the words of rewrites, then of a vocabulary's."""

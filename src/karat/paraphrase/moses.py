@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
+from karat.evalset.reading import number as as_number
 from karat.output import write_atomically
 from karat.paraphrase.phrase_table import Pairs, PhraseTable
 from karat.progress import Progress, silent
@@ -90,6 +91,8 @@ def _parsed(place: str, text: str, score: int) -> _Line:
             f"of them is Pr(translation|phrase)"
         )
     probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
+    for other in scores:
+        _number(place, other, "a score of at least 0", math.inf, above=False)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected those of translation, phrase and both")
@@ -97,13 +100,10 @@ def _parsed(place: str, text: str, score: int) -> _Line:
     return _Line(source, pivot, probability, seen)
 
 
-def _number(place: str, text: str, expected: str, most: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (0 < value <= most and math.isfinite(value)):
-        raise InputError(f"{place}: found {text!r}, expected {expected}")
+def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
+    value = as_number(text)
+    if value is None or not 0 <= value <= most or (above and value == 0):
+        raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
 
 
@@ -128,8 +128,8 @@ class _Draft:
         count, before = self._counts.setdefault(phrase, (line.seen, number))
         if count != line.seen:
             raise InputError(
-                f"{self._name}, line {number:,}: the phrase {phrase!r} has {_seen(line.seen)} "
-                f"here and {_seen(count)} on line {before:,}: they must be equal"
+                f"{self._name}, line {number:,}: the phrase {quoted(phrase)} has "
+                f"{_seen(line.seen)} here and {_seen(count)} on line {before:,}: they must be equal"
             )
         self._probabilities.append(line.probability)
 
@@ -194,9 +194,9 @@ def _texts_of(table: PhraseTable, name: str) -> list[str]:
     words = table.source if name == "phrase" else table.pivot
     ids: NDArray[np.int32] = table.arrays[f"{name}_ids"]
     flat = words.words(ids)
-    bad = next((word for word in flat if _BAR in word), None)
+    bad = next((word for word in flat if _BAR in word or word.split() != [word]), None)
     if bad is not None:
-        raise InputError(f"{table.name}: the word {bad!r} cannot stand in a Moses file")
+        raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")
     return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]
 
 

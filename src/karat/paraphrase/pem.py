@@ -20,14 +20,17 @@ from numpy.typing import NDArray
 
 from karat import __version__
 from karat.errors import InputError
+from karat.lm.binary import ABOUT as LANGUAGE
 from karat.lm.model import LanguageModel
 from karat.paraphrase.confidence import CONFIDENCE
 from karat.paraphrase.features import FORMS, Features, check_form, features
 from karat.paraphrase.generator import Generator
 from karat.paraphrase.judged import Judged
+from karat.paraphrase.phrase_table import ABOUT as TABLE
 from karat.paraphrase.phrase_table import PhraseTable
 from karat.paraphrase.svr import GRID, SVR, Setting, fit_svr, search
 from karat.progress import Progress, silent
+from karat.schema import check_fields, flag, listed, named, perhaps, record, text, whole
 from karat.stats.resampling import SEED, bootstrap_sums, interval
 from karat.store import damaged, read_store, with_prefix, without_prefix, write_store
 from karat.text.segments import Texts
@@ -41,6 +44,15 @@ SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat, for trying out only."""
+
+_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
+ABOUT = record(
+    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": flag},
+    generator=perhaps(_GENERATOR),
+    judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
+    features=listed(text),
+)
+"""What a model says of itself."""
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +86,8 @@ class PEM:
     about: Mapping[str, Any]
     generator: Generator | None = None
     """What paraphrases are written with; a model that only scores has none."""
+    name: str = "the model"
+    """What messages call it."""
 
     @classmethod
     def of(
@@ -162,6 +176,9 @@ class PEM:
         """The regression of features."""
         if self.regression is None:
             return np.full(len(found.matrix), np.nan)
+        if found.matrix.shape[1] != len(self.regression.mean):
+            features = f"{len(self.regression.mean)} features and not {found.matrix.shape[1]}"
+            raise damaged(self.name, f"its regression is of {features}")
         return np.clip(self.regression.predict(found.matrix), *SCALE)
 
     def generate(
@@ -231,6 +248,7 @@ class PEM:
         store = read_store(place, KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
         try:
+            check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
             pivots = {
                 name: PhraseTable.of_arrays(
@@ -246,10 +264,10 @@ class PEM:
             generator = written and Generator.of_arrays(
                 store.name, written, without_prefix("generate.", store.arrays)
             )
-            check_form(form)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            model = cls.of(pivots, language, form, about, generator or None)
+        except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
-        return cls(pivots, language, form, regression, about, generator or None)
+        return replace(model, regression=regression, name=store.name)
 
 
 def _learned(judged: Mapping[str, Any] | None) -> str:

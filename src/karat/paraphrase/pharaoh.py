@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.output import write_atomically
 from karat.paraphrase.links import Links
 from karat.progress import Progress, silent
@@ -37,7 +37,7 @@ def _row(line: str, place: str) -> list[tuple[int, int]]:
     for word, match in zip(line.split(), found, strict=True):
         if match is None:
             raise InputError(
-                f"{place}: found {word[:40]!r}, expected links as in 0-0 1-2 (source-pivot, words "
+                f"{place}: found {quoted(word)}, expected links as in 0-0 1-2 (source-pivot, words "
                 "counted from 0)"
             )
     return [(int(match[1]), int(match[2])) for match in found if match]

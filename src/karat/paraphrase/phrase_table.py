@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, short
 from karat.paraphrase.extract import PhraseCounts
+from karat.schema import Column, check_arrays, check_fields, record, text, word_columns
 from karat.store import BROKEN, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
@@ -38,23 +39,25 @@ ENGLISH = Recipe("13a", "lower", "porter")
 PIVOT = Recipe("13a", "lower")
 """The same for the pivot language."""
 
-_TYPES = {
-    "phrase_ids": "int32",
-    "phrase_offsets": "int64",
-    "phrase_counts": "float64",
-    "phrase_slots": "int32",
-    "edge_offsets": "int64",
-    "edge_pivots": "int32",
-    "edge_probabilities": "float64",
-    "pivot_phrase_ids": "int32",
-    "pivot_phrase_offsets": "int64",
-}
+_SIDES = ("source", "pivot")
 
-_WORDS = {
-    f"{side}_{part}": kind
-    for side in ("source", "pivot")
-    for part, kind in (("bytes", "uint8"), ("offsets", "int64"), ("slots", "int32"))
+_COLUMNS = {
+    "phrase_ids": Column("int32", "words of phrases"),
+    "phrase_offsets": Column("int64", "phrases + 1"),
+    "phrase_counts": Column("float64", "phrases", low=0),
+    "phrase_slots": Column("int32", "slots of phrases"),
+    "edge_offsets": Column("int64", "phrases + 1"),
+    "edge_pivots": Column("int32", "edges"),
+    "edge_probabilities": Column("float64", "edges", low=0, high=1),
+    "pivot_phrase_ids": Column("int32", "words of pivot phrases"),
+    "pivot_phrase_offsets": Column("int64", "pivot phrases + 1"),
 }
+"""The arrays of phrases, in the order of the kernel, which checks how they refer to each other."""
+
+_WORDS = {**word_columns("source"), **word_columns("pivot")}
+
+ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
+"""What a table says of itself."""
 
 Arrays = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -87,17 +90,11 @@ class PhraseTable:
 
     def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
         """Words of the pivot language by their numbers."""
-        return self._decoded(self.pivot, ids, "pivot")
+        return self.pivot.words(ids)
 
     def source_words(self, ids: NDArray[np.int32]) -> list[str]:
         """Words of phrases by their numbers."""
-        return self._decoded(self.source, ids, "source")
-
-    def _decoded(self, words: WordTable, ids: NDArray[np.int32], side: str) -> list[str]:
-        try:
-            return words.words(ids)
-        except UnicodeDecodeError as error:
-            raise damaged(self.name, f"a {side} word is not UTF-8") from error
+        return self.source.words(ids)
 
     # --------------------------------------------------------------------------- where from
 
@@ -150,13 +147,12 @@ class PhraseTable:
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
         """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
-        for part, kind in {**_TYPES, **_WORDS}.items():
-            if arrays[part].dtype != np.dtype(kind) or arrays[part].ndim != 1:
-                raise ValueError(f"expected an array {part!r} of {kind}")
-        for side in ("source", "pivot"):
+        check_fields(about, ABOUT)
+        check_arrays(arrays, {**_COLUMNS, **_WORDS})
+        for side in _SIDES:
             _recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
-        parts: list[Any] = [*(arrays[part] for part in _TYPES), len(source), len(pivot)]
+        parts: list[Any] = [*(arrays[part] for part in _COLUMNS), len(source), len(pivot)]
         kernel = _kernel.PhraseTable(*parts)
         return cls(name, about, arrays, source, pivot, kernel)
 
@@ -337,5 +333,5 @@ def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
     found = Recipe(named["tok"], named["case"], named["stem"])
     known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()
     if not known:
-        raise ValueError(f"unknown recipe {found.tok}, {found.case}, {found.stem}")
+        raise ValueError(f"unknown recipe {short(found)}")
     return found

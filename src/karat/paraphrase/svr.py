@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from karat.arithmetic import product, quick_exp
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
+from karat.schema import Column, check_arrays
 from karat.stats.correlation import pearson
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,17 @@ _ROWS = 1024  # predicted at a time, so that memory stays bounded
 WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
 SEED = 12345
 SEARCHED = 2000  # rows from which settings are chosen
+
+
+_LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
+_COLUMNS = {
+    "svr_mean": Column("float64", "features", -_LARGEST, _LARGEST),
+    "svr_scale": Column("float64", "features", 1 / _LARGEST, _LARGEST),
+    "svr_vectors": Column("float64", "vectors x features", -_LARGEST, _LARGEST),
+    "svr_weights": Column("float64", "vectors", -_LARGEST, _LARGEST),
+    "svr_numbers": Column("float64", "numbers", -_LARGEST, _LARGEST),
+}
+"""The arrays of a regression."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +95,11 @@ class SVR:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
         """What was stored; a ValueError or KeyError if it does not hold together."""
-        intercept, gamma, *setting = arrays["svr_numbers"].tolist()
-        parts = [arrays[f"svr_{name}"] for name in ("mean", "scale", "vectors", "weights")]
-        mean, scale, vectors, weights = parts
-        if vectors.shape != (len(weights), len(mean)) or scale.shape != mean.shape:
-            raise ValueError("the shapes of the regression's arrays do not fit")
-        if not all(np.isfinite(part).all() for part in (*parts, arrays["svr_numbers"])):
-            raise ValueError("the regression holds what is no number")
-        if not (scale > 0).all():
-            raise ValueError("the regression has a scale of 0 or less")
+        check_arrays(arrays, _COLUMNS)
+        mean, scale, vectors, weights, numbers = (arrays[name] for name in _COLUMNS)
+        if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
+            raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
+        intercept, gamma, *setting = numbers.tolist()
         return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
 
 

@@ -6,7 +6,6 @@ model.realize(read_trees("trees.conllu"))[0][0]
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ from karat.realize.lp_chooser import ORDER, Weights, as_orders, lm_words, runs, 
 from karat.realize.tree_chooser import Supertags, TreeChooser
 from karat.realize.treebank import Treebank
 from karat.realize.trees import InputTrees, Order, input_trees
+from karat.schema import check_fields, listed, number, record, text, whole
 from karat.store import Store, damaged, with_prefix, without_prefix
 
 DEFAULT = Weights()
@@ -129,6 +129,22 @@ class Fergus:
         return found | with_prefix("lm_", self.lm.arrays)
 
 
+_WEIGHT = number(-1e6, 1e6)
+_ABOUT = record(
+    {
+        "weights": record(
+            {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)},
+            side=_WEIGHT,
+            pair=_WEIGHT,
+            lm=_WEIGHT,
+            margin=_WEIGHT,
+        ),
+        "left_right": listed(text, 1),
+    }
+)
+"""What a model says of itself, beside its grammar and its language model."""
+
+
 def stored_fergus(store: Store) -> Fergus:
     """The model in a store that its `about` and `arrays` went into."""
     grammar = stored_grammar(store)
@@ -138,24 +154,13 @@ def stored_fergus(store: Store) -> Fergus:
         )
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
         lm.check_finite(store.name)
-        weights = _stored_weights(store.about["weights"])
-        names = [str(name) for name in store.about["left_right"]]
+        check_fields(store.about, _ABOUT)
+        weights = Weights(**store.about["weights"])
+        names = store.about["left_right"]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error
-    if not names:
-        raise damaged(store.name, "it has no baselines")
     left_right = [_stored_baseline(store, chooser, lm, i, name) for i, name in enumerate(names)]
     return Fergus(chooser, lm, tuple(left_right), weights)
-
-
-def _stored_weights(said: dict[str, Any]) -> Weights:
-    """The weights that a store tells; a TypeError or ValueError if they are none."""
-    found = Weights(**said)
-    if not all(math.isfinite(value) for value in said.values()):
-        raise ValueError("weights that are no numbers")
-    if not (1 <= found.width <= WIDEST and 0 <= found.beam <= WIDEST):
-        raise ValueError(f"a search of width {found.width} and beam {found.beam}")
-    return found
 
 
 def _stored_baseline(

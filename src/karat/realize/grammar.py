@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,8 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.realize.trees import InputTrees
+from karat.schema import (
+    Column,
+    check_arrays,
+    check_fields,
+    listed,
+    record,
+    text,
+    whole,
+    word_columns,
+)
 from karat.store import Store, damaged
 from karat.text.word_table import word_arrays, word_table
 
@@ -154,30 +164,56 @@ class _Labels(dict[tuple[str, str], int]):
 
 def stored_grammar(store: Store) -> Grammar:
     """The grammar in a store that `about` and `arrays` of another went into."""
-    kinds = {"words_bytes": "uint8", "words_offsets": "int64", "words_slots": "int32"}
-    kinds |= {"label_offsets": "int64", "labels": "int32", "open": "int32"}
-    kinds |= {f"supertag_{name}": "int32" for name in _COLUMNS}
     try:
         about = store.about["grammar"]
-        frames = [tuple((str(r), int(side)) for r, side in frame) for frame in about["frames"]]
+        check_fields(about, ABOUT)
+        columns = _columns(about)
+        check_arrays(store.arrays, columns)
         found = Grammar(
             tuple(about["tags"]),
             tuple(about["relations"]),
-            tuple(frames),
+            tuple(tuple((r, side) for r, side in frame) for frame in about["frames"]),
             tuple(tuple(row) for row in about["tag_frames"]),
-            {name: store.array(name, kind) for name, kind in kinds.items()},
+            {name: store.arrays[name] for name in columns},
         )
-        _check_words(found)
+        len(found.words)  # which checks them
+        return found
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, f"its grammar: {error}") from error
-    return found
 
 
-def _check_words(grammar: Grammar) -> None:
-    """A ValueError where there are not as many words as lists of labels."""
-    words, lists = len(grammar.words), len(grammar.arrays["label_offsets"]) - 1
-    if words != lists:
-        raise ValueError(f"{words} words and the labels of {lists}")
+def _slot(value: object, where: str) -> None:
+    """A relation, and 0 or 1 for its side."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
+    text(value[0], where)
+    whole(0, 1)(value[1], where)
+
+
+ABOUT = record(
+    {
+        "tags": listed(text, 1),
+        "relations": listed(text, 1),
+        "frames": listed(listed(_slot), 1),
+        "tag_frames": listed(listed(whole(0, 2**31 - 1))),
+    }
+)
+"""What a grammar says of itself."""
+
+
+def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
+    """The arrays of a grammar; the kernel checks the labels of words."""
+    labels = len(about["tags"]) * len(about["relations"]) - 1
+    columns = {
+        "label_offsets": Column("int64", "words + 1"),
+        "labels": Column("int32", "labels of words"),
+        "open": Column("int32", "open labels", 0, labels),
+        "supertag_label": Column("int32", "supertags", 0, labels),
+        "supertag_frame": Column("int32", "supertags", FREE, len(about["frames"]) - 1),
+        "supertag_count": Column("int32", "supertags", 0),
+        "supertag_left": Column("int32", "supertags", 0),
+    }
+    return columns | word_columns("words")
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:

@@ -26,6 +26,7 @@ from karat import _kernel
 from karat.progress import Stop, as_threads, in_order
 from karat.realize.half_bytes_of_weights import from_half_bytes, to_half_bytes
 from karat.realize.symbols import Columns, Symbols, symbols
+from karat.schema import Column, check_arrays
 
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float32]
@@ -110,6 +111,11 @@ class Classifier:
         cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
         """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
+        columns = {f"known_{n}": Column("uint8", "bytes of features")}
+        for kind in names:
+            columns[f"labels_{n}_{kind}_exponents"] = Column("int8", "rows", -100, 100)
+            columns[f"labels_{n}_{kind}_levels"] = Column("uint8", f"levels of {kind}")
+        check_arrays(arrays, columns)
         known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
         if len(known) < 2 or len(known) & (len(known) - 1):
             raise ValueError(f"{len(known)} features, expected a power of two")
@@ -160,10 +166,7 @@ class Labeller:
         """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
         for said in about:
-            some = tuple(said["names"])
-            if not some or not all(isinstance(name, str) for name in some):
-                raise ValueError("labels without names")
-            names.setdefault(int(said["pass"]), {})[str(said["kind"])] = some
+            names.setdefault(said["pass"], {})[said["kind"]] = tuple(said["names"])
         return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from karat import __version__
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus import Fergus, stored_fergus
@@ -26,6 +26,16 @@ from karat.realize.lp_chooser import ORDER
 from karat.realize.seen import Fingerprints, fingerprints
 from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, Realizer, input_trees
+from karat.schema import (
+    Column,
+    anything,
+    check_arrays,
+    check_fields,
+    named,
+    record,
+    text,
+    whole,
+)
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 4
@@ -155,9 +165,9 @@ def train_realizer(
     both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
     """
     if model not in MODELS:
-        raise InputError(f"model={model!r}: expected one of {', '.join(MODELS)}")
+        raise InputError(f"model={quoted(model)}: expected one of {', '.join(MODELS)}")
     if inputs not in TRAINED_INPUTS:
-        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(TRAINED_INPUTS)}")
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(TRAINED_INPUTS)}")
     fergus, ordering = None, {}
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
@@ -171,23 +181,33 @@ def train_realizer(
     return RealizerModel(fergus, ordering, sizes, seen)
 
 
+_ABOUT = record(
+    {"parts": named(named(anything), 1), "same": named(text), "treebank": named(whole(0))}
+)
+"""What a model says of itself; its parts have schemas of their own."""
+
+
 def open_realizer(path: Path) -> RealizerModel:
     """Map a model that `save` wrote."""
     store = read_store(path, KIND, VERSION)
-    parts, same = store.about.get("parts"), store.about.get("same")
-    if not isinstance(parts, dict) or not parts or not isinstance(same, dict):
-        raise damaged(store.name, "it has no parts")
-    for name, other in same.items():
-        if isinstance(other, str) and other in store.arrays:
-            store.arrays[name] = store.arrays[other]
+    try:
+        check_fields(store.about, _ABOUT)
+        for name, other in store.about["same"].items():
+            if other in store.arrays:
+                store.arrays[name] = store.arrays[other]
+        check_arrays(store.arrays, {"seen": Column("uint64", "sentences")})
+    except ValueError as error:
+        raise damaged(store.name, str(error)) from error
+    parts = store.about["parts"]
     ordering = {
-        name.removeprefix("ordering-"): _stored_ordering(_part(store, name))
-        for name in parts
-        if name.startswith("ordering-")
+        inputs: _stored_ordering(_part(store, f"ordering-{inputs}"))
+        for inputs in INPUTS
+        if f"ordering-{inputs}" in parts
     }
     fergus = stored_fergus(_part(store, "fergus")) if "fergus" in parts else None
-    seen = store.array("seen", "uint64")
-    return RealizerModel(fergus, ordering, store.about.get("treebank") or {}, seen)
+    if fergus is None and not ordering:
+        raise damaged(store.name, "it has no part that this Karat knows")
+    return RealizerModel(fergus, ordering, store.about["treebank"], store.arrays["seen"])
 
 
 def _part(store: Store, name: str) -> Store:

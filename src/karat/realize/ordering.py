@@ -14,7 +14,6 @@ Given words alone, the model first guesses tags and relations (`karat.realize.la
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import __version__, _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.bytes_of_weights import from_bytes, to_bytes
@@ -33,6 +32,9 @@ from karat.realize.lp_chooser import lm_words
 from karat.realize.symbols import Columns, columns_of
 from karat.realize.treebank import Treebank
 from karat.realize.trees import INPUTS, InputTrees, Order
+from karat.schema import anything, check_fields, named, number, record, text
+from karat.schema import listed as list_of
+from karat.schema import whole as whole_number
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "word-order model", 4
@@ -42,6 +44,17 @@ BEAM, ALTERNATIVES = 64, 8
 """How wide the search is, and how many orders of a subtree are kept; training has less."""
 BLOCK = 64  # weights that share an exponent when they are stored
 RUN = 256  # trees between two reports of progress
+
+_LABELS = record({"pass": whole_number(0, 9), "kind": text, "names": list_of(text, 1)})
+_ABOUT = record(
+    {
+        "inputs": text,
+        "lm_weight": number(-1e6, 1e6),
+        "labels": list_of(_LABELS),
+        "trained": named(anything),
+    }
+)
+"""What a model says of itself, beside its language model."""
 
 Path = str | os.PathLike[str]
 
@@ -120,6 +133,7 @@ class OrderingModel:
         """The model in a store that has its parts."""
         said, arrays = store.about, store.arrays
         try:
+            check_fields(said, _ABOUT)
             check_inputs(said["inputs"])
             found = _power_of_two(store.array("weights", "int8"))
             weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
@@ -127,12 +141,8 @@ class OrderingModel:
             model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
             model.check_finite(store.name)
             weight, trained = float(said["lm_weight"]), dict(said["trained"])
-            if not math.isfinite(weight):
-                raise ValueError(f"the language model has weight {weight}")
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise damaged(store.name, f"{error!r}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise damaged(store.name, str(error)) from error
         return cls(said["inputs"], weights, labeller, model, weight, trained)
 
     # ------------------------------------------------------------------------------ applied
@@ -215,4 +225,4 @@ def _power_of_two(weights: NDArray[Any]) -> NDArray[Any]:
 def check_inputs(inputs: str) -> None:
     """What may be known of a node."""
     if inputs not in INPUTS:
-        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(INPUTS)}")
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(INPUTS)}")

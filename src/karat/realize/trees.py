@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.progress import Progress
 from karat.realize.treebank import Treebank, read_treebank
 from karat.text.trees import Tree, Trees
@@ -141,7 +141,7 @@ class Realizer(Protocol):
 def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True) -> InputTrees:
     """The sentences of a treebank as unordered trees."""
     if inputs not in INPUTS:
-        raise InputError(f"inputs={inputs!r}: expected one of {', '.join(INPUTS)}")
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(INPUTS)}")
     _check_lengths(treebank)
     blank = [""] * len(treebank.words)
     words = [word.lower() for word in treebank.words] if lower else list(treebank.words)

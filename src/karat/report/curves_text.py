@@ -10,7 +10,7 @@ from karat.report.paper import DIM, Paper
 from karat.report.plot_text import Plot
 from karat.report.scatter_text import INKS
 from karat.report.table import Sketch
-from karat.report.visible import visible
+from karat.visible import visible
 
 SIGNS = "●○■□▲△◆◇" + ascii_letters
 BETWEEN = "·"

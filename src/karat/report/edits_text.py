@@ -9,7 +9,7 @@ from karat.metrics.edits import Alignment, Operation
 from karat.report.paper import CYAN, DIM, MAGENTA, RED, YELLOW, Paper
 from karat.report.table import Sketch
 from karat.report.terminal import display_width, truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"

@@ -6,7 +6,7 @@ from karat.metrics.bitext import Block, Explanation
 from karat.report.paper import CYAN, DIM, YELLOW, Paper
 from karat.report.table import Sketch
 from karat.report.terminal import display_width, letters, truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
 LEGEND = {

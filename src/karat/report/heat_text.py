@@ -6,7 +6,7 @@ from karat.report.chart_models import HeatMap
 from karat.report.paper import BOLD, CYAN, DIM, Paper
 from karat.report.table import Sketch
 from karat.report.terminal import display_width, truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14

@@ -7,7 +7,7 @@ from karat.report.chart_models import Interval, Intervals
 from karat.report.paper import CYAN, DIM, Paper
 from karat.report.table import Sketch
 from karat.report.terminal import display_width, truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 LONGEST = 24  # columns of a label
 NARROWEST = 8  # columns of the scale

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from karat.report.cells import is_missing, show
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Cell, Column, Document, Row, Table
-from karat.report.visible import visible
+from karat.visible import visible
 
 MISSING = "--"
 _SPECIAL = str.maketrans(

@@ -9,7 +9,7 @@ from karat.report.cells import show
 from karat.report.paper import Paper
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Column, Document, Figure, Row, Table
-from karat.report.visible import visible
+from karat.visible import visible
 
 WIDTH = 100  # of drawings, in letters
 

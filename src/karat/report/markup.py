@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from karat.report.visible import visible
+from karat.visible import visible
 
 Attribute = str | float | None
 Look = dict[str, Attribute]

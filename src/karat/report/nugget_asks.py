@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.paper import BOLD, CYAN, DIM, Paper
 from karat.report.terminal import display_width, letters
-from karat.report.visible import visible
+from karat.visible import visible
 
 if TYPE_CHECKING:
     from karat.nuggets.asking import Ask

@@ -12,7 +12,7 @@ from karat.report.paper import BOLD, CYAN, DIM, Paper
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Cell, Column, Document, Figure, Row, Table
 from karat.report.terminal import pad, truncate, widest, wrap
-from karat.report.visible import visible
+from karat.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
 TITLE = 16  # the same of the title above numbers, which nothing else explains

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from karat.report.visible import visible
+from karat.visible import visible
 
 FAMILY = "DejaVu Sans"  # comes with matplotlib
 OTHERS = (

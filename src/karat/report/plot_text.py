@@ -8,7 +8,7 @@ from karat.report.axis import Axis, LogAxis
 from karat.report.paper import DIM, Paper
 from karat.report.terminal import display_width, truncate
 from karat.report.ticks import LogTicks, Ticks
-from karat.report.visible import visible
+from karat.visible import visible
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
 NARROWEST = 12  # columns of the plot itself

@@ -14,7 +14,7 @@ from karat.errors import MissingExtra, OutputError
 from karat.output import Path, check_writable, write_atomically
 from karat.report.chart_models import Chart, HeatMap, Intervals
 from karat.report.plot_letters import families, printable
-from karat.report.visible import visible
+from karat.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

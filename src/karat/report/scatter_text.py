@@ -10,7 +10,7 @@ from karat.report.paper import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper
 from karat.report.plot_text import Plot
 from karat.report.table import Sketch
 from karat.report.terminal import truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 INKS = (CYAN, YELLOW, MAGENTA, GREEN, RED)
 SEVERAL = "*"  # letters that fall on one place

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from karat.report.markup import Attribute, Look, element, quote, shape
 from karat.report.terminal import display_width, truncate
-from karat.report.visible import visible
+from karat.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"
 MUTED = "var(--muted, #626b79)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from karat.report.visible import JOINERS
+from karat.visible import JOINERS
 
 ELLIPSIS = "…"
 

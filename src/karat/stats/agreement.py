@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -35,7 +35,7 @@ def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
     values is that of their middle places among all judgements, so it is the interval formula again.
     """
     if scale not in SCALES:
-        raise InputError(f"scale {scale!r}: expected one of {', '.join(SCALES)}")
+        raise InputError(f"scale {quoted(scale)}: expected one of {', '.join(SCALES)}")
     known = ~np.isnan(table)
     pairable = known & (known.sum(axis=0) >= 2)
     values = table.T[pairable.T]  # unit after unit

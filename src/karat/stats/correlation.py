@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.progress import Stop
 from karat.stats.exchanged_corpora import ScoreSums
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
@@ -363,5 +363,5 @@ def statistic(name: str | Statistic) -> Statistic:
     if isinstance(name, Statistic):
         return name
     if name not in ALL_STATISTICS:
-        raise InputError(f"statistic {name!r}: expected one of {', '.join(ALL_STATISTICS)}")
+        raise InputError(f"statistic {quoted(name)}: expected one of {', '.join(ALL_STATISTICS)}")
     return ALL_STATISTICS[name]

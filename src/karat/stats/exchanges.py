@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -22,6 +23,7 @@ TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the dra
 
 def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
     """Random words, (systems * words per system) x trials, a batch of trials at a time."""
+    check_trials("trials", trials)
     rng = np.random.default_rng(seed)
     systems, segments = shape
     count = systems * _words(segments)

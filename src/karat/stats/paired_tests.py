@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.stats.correlation import pearson
 from karat.stats.distributions import normal_tail, student_tail
 
@@ -76,7 +76,9 @@ def wilcoxon(
     with its variance corrected for ties; without any difference p is 1.
     """
     if alternative not in ALTERNATIVES:
-        raise InputError(f"alternative {alternative!r}: expected one of {', '.join(ALTERNATIVES)}")
+        raise InputError(
+            f"alternative {quoted(alternative)}: expected one of {', '.join(ALTERNATIVES)}"
+        )
     gaps = np.asarray(first, float) - np.asarray(second, float)
     gaps = gaps[~np.isnan(gaps) & (gaps != 0)]
     n = len(gaps)

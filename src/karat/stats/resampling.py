@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
 from karat.progress import Progress, silent
+from karat.stats.trials import check_trials
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
@@ -36,6 +37,7 @@ def bootstrap_tables(
     tables: Sequence[ExactRows], resamples: int, seed: int = SEED, progress: Progress = silent
 ) -> list[Floats]:
     """Return the same of several tables with as many rows, from one set of draws."""
+    check_trials("resamples", resamples, 1)
     n = len(tables[0])
     rng = np.random.default_rng(seed)
 
@@ -57,6 +59,7 @@ def exchange_limbs(
     tables: Sequence[ExactRows], trials: int, seed: int = SEED, progress: Progress = silent
 ) -> list[Limbs]:
     """Return sums of several tables over the same random choices, as limbs that add up exactly."""
+    check_trials("trials", trials, 1)
     n = len(tables[0])
     rng = np.random.default_rng(seed)
 

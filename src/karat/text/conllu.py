@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, short
 from karat.text.segments import map_file
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def columns_in(buffer: mmap.mmap, name: str) -> Columns:
     found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
     if len(found) == 3:
         problem, line, sentence = found
-        where = f", sentence {sentence}" if sentence else ""
+        where = f", sentence {short(sentence)}" if sentence else ""
         raise InputError(f"{name}, line {line}{where}: {problem}")
     columns = Columns(*found)
     if len(columns.offsets) == 1:

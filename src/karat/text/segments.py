@@ -6,24 +6,25 @@ views of any run of strides. A run is what is held in memory at a time, so files
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import mmap
 import os
 import select
 import stat
 import sys
-import tempfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.errors import InputError
+from karat.mapping import map_whole
 from karat.progress import Progress, silent
+from karat.temporary import temporary_file, writing_temporary
 from karat.text.sniffing import refuse_binary, refuse_json
+from karat.unpacking import unpacked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,45 +187,64 @@ def map_file(
     unless `as_text`.
     """
     try:
-        with _open(path, expected) as file:
+        with _open(path, name, expected) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise InputError(f"{name} is empty: expected {expected}")
-            found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped = map_whole(file, name)
             if not as_text:
-                refuse_binary(found, name, expected)
-            return found
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{name}: not a complete gzip file ({error})") from error
+                refuse_binary(mapped, name, expected)
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from error
+    check_line_ends(mapped, name)
+    return mapped
 
 
-def _open(path: str | os.PathLike[str], expected: str = SEGMENTS) -> IO[bytes]:
+def check_line_ends(data: mmap.mmap | str, name: str) -> None:
+    """Refuse a file whose lines end in CR alone: all of it would be one line."""
+    found = data.find("\n") if isinstance(data, str) else data.find(b"\n")
+    if found >= 0:
+        return
+    found = data.find("\r") if isinstance(data, str) else data.find(b"\r")
+    if 0 <= found < len(data) - 1:
+        raise InputError(
+            f"{name}: lines end in CR alone (old Mac); convert with tr '\\r' '\\n' < OLD > NEW"
+        )
+
+
+def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:
     """A regular file with the text in it."""
     if str(path) == "-":
-        return _spool(sys.stdin.buffer)
+        return _spool(_read(sys.stdin.buffer), name)
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory: expected a text file, {expected}")
-    if str(path).endswith(".gz"):
-        with gzip.open(path, "rb") as unpacked:
-            return _spool(unpacked)
     file = open(path, "rb")  # noqa: SIM115 - the caller closes it
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    packed = str(path).endswith(".gz")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and not packed:
         return file
     with file:
-        return _spool(file)
+        return _spool(unpacked(file, name) if packed else _read(file), name)
 
 
-def _spool(source: Any) -> IO[bytes]:
+def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
     """What cannot be mapped goes to an unnamed temporary file, so that memory stays bounded."""
-    spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    purpose = f"{name} is copied there to be read"
+    spooled = temporary_file(purpose)
     try:
-        spooled.writelines(_read(source))
-        spooled.flush()
+        for piece in pieces:
+            with writing_temporary(purpose):
+                spooled.write(piece)
+        with writing_temporary(purpose):
+            spooled.flush()
     except BaseException:
-        spooled.close()
+        _discard(spooled)
         raise
     return spooled
+
+
+def _discard(file: IO[bytes]) -> None:
+    """Close a file, whatever is still to be written to it."""
+    with suppress(OSError):
+        file.close()
 
 
 def _read(source: Any) -> Iterator[bytes]:

@@ -56,7 +56,7 @@ def stop_digest(name: str) -> str:
 
 
 def _parse(text: str) -> StopList:
-    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    lines = (line.split("#")[0].strip() for line in text.split("\n"))
     return _stop_list(line for line in lines if line)
 
 

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
-from karat.errors import InputError
+from karat.errors import InputError, short
 from karat.text.references import References, check_lengths
 from karat.text.segments import STRIDE
 
@@ -31,7 +31,7 @@ class Tree:
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
         object.__setattr__(self, "heads", tuple(self.heads))
-        name = f"tree {self.id}" if self.id else "tree"
+        name = f"tree {short(self.id)}" if self.id else "tree"
         if len(self.words) != len(self.heads):
             raise InputError(f"{name}: {len(self.words)} words and {len(self.heads)} heads")
         problem = _problem(self.heads)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat import _kernel
+from karat.errors import quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,4 +32,4 @@ def word_table(arrays: Arrays, name: str) -> WordTable:
     try:
         return WordTable(*found)
     except TypeError as error:
-        raise ValueError(f"the words {name!r} have arrays of a wrong type") from error
+        raise ValueError(f"the words {quoted(name)} have arrays of a wrong type") from error

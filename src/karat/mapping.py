@@ -1,0 +1,63 @@
+"""Files that are mapped and not read, and what becomes of one that is cut short meanwhile.
+
+A mapped file is read as long as it is in use. If another program makes it shorter, the missing part
+reads as zeros (see `csrc/mapped_files.hpp`), and `check_mapped` raises. It is called after each
+piece of work and before anything is printed or written, so no result is ever made of those zeros.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import weakref
+from typing import IO
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.visible import visible
+
+
+class _Mapping:
+    """A mapped file in use."""
+
+    def __init__(self, mapped: mmap.mmap, name: str) -> None:
+        self.name, self.watched = name, _kernel.Watched(mapped, visible(name))
+        self.mapped = weakref.ref(mapped)
+
+    def is_short(self) -> bool:
+        """Whether the file has lost something that was mapped."""
+        mapped = self.mapped()
+        if mapped is None:
+            return False
+        try:
+            return self.watched.lost or mapped.size() < len(mapped)
+        except (OSError, ValueError):  # it was closed
+            return self.watched.lost
+
+
+_in_use: dict[int, _Mapping] = {}
+_lock = threading.Lock()
+
+
+def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
+    """Map an open file, which is watched as long as the mapping is in use; it may be closed."""
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    key = id(mapped)
+    with _lock:
+        _in_use[key] = _Mapping(mapped, name)
+    weakref.finalize(mapped, _forget, key).atexit = False
+    return mapped
+
+
+def _forget(key: int) -> None:
+    _in_use.pop(key, None)
+
+
+def check_mapped() -> None:
+    """Raise if a file became shorter while it was in use."""
+    for mapping in _in_use.copy().values():
+        if mapping.is_short():
+            raise InputError(
+                f"{mapping.name} became shorter while it was read; wait until nothing writes to "
+                "it, and start again"
+            )

@@ -1,0 +1,186 @@
+"""What a stored model must hold, as tables: the fields of its text, and its arrays.
+
+A checksum says that a file is as it was written, not that it was written by Karat. So every model
+has a schema, which is checked when it is opened: `check_fields` for the text, `check_arrays` for
+types, lengths that belong together, and values. Both raise a ValueError that names the first thing
+that is wrong. What only the kernel can know (hash tables, references between arrays) it checks when
+it takes the arrays over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import quoted, short
+
+# ------------------------------------------------------------------------------ fields of a text
+
+Kind = Callable[[object, str], None]
+"""Raises a ValueError if a value is not of the kind; the second argument says where it stands."""
+
+
+def _expect(good: bool, value: object, where: str, expected: str) -> None:
+    if not good:
+        raise ValueError(f"{short(where)}: found {quoted(value)}, expected {expected}")
+
+
+def text(value: object, where: str) -> None:
+    """A string of no great length."""
+    _expect(isinstance(value, str) and len(value) <= 10_000, value, where, "a short string")
+
+
+def anything(value: object, where: str) -> None:
+    """What is kept and never used."""
+
+
+def whole(low: int, high: int = 2**53) -> Kind:
+    """A whole number within bounds, both included."""
+
+    def check(value: object, where: str) -> None:
+        good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        _expect(good, value, where, f"a whole number from {low:,} to {high:,}")
+
+    return check
+
+
+def number(low: float = -1e300, high: float = 1e300) -> Kind:
+    """A finite number within bounds, both included."""
+
+    def check(value: object, where: str) -> None:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        good = is_number and low <= value <= high  # type: ignore[operator]
+        _expect(good, value, where, f"a number from {low:g} to {high:g}")
+
+    return check
+
+
+def flag(value: object, where: str) -> None:
+    """True or false."""
+    _expect(isinstance(value, bool), value, where, "true or false")
+
+
+def perhaps(kind: Kind) -> Kind:
+    """What may be null."""
+    return lambda value, where: None if value is None else kind(value, where)
+
+
+def listed(kind: Kind, least: int = 0) -> Kind:
+    """A list whose items are of a kind."""
+
+    def check(value: object, where: str) -> None:
+        items = value if isinstance(value, list | tuple) else None
+        good = items is not None and len(items) >= least
+        _expect(good, value, where, f"a list of at least {least}" if least else "a list")
+        for i, item in enumerate(items or ()):
+            kind(item, f"{where}[{i}]")
+
+    return check
+
+
+def named(kind: Kind, least: int = 0) -> Kind:
+    """An object whose members, whatever their names, are of a kind."""
+
+    def check(value: object, where: str) -> None:
+        members = value if isinstance(value, Mapping) else None
+        _expect(members is not None and len(members) >= least, value, where, "an object")
+        for name, item in (members or {}).items():
+            kind(item, f"{where}.{name}")
+
+    return check
+
+
+def record(fields: Mapping[str, Kind], **optional: Kind) -> Kind:
+    """An object with such members; the optional ones may be missing, others are not looked at."""
+
+    def check(value: object, where: str) -> None:
+        members = value if isinstance(value, Mapping) else {}
+        _expect(isinstance(value, Mapping), value, where, "an object")
+        for name, kind in {**fields, **optional}.items():
+            if name in members:
+                kind(members[name], f"{where}.{name}")
+            elif name in fields:
+                raise ValueError(f"{short(where)}: expected a member {quoted(name)}")
+
+    return check
+
+
+def check_fields(about: object, kind: Kind) -> None:
+    """Raise a ValueError if the text of a model is not of the kind."""
+    kind(about, "about.json")
+
+
+# --------------------------------------------------------------------------------------- arrays
+
+
+class Column(NamedTuple):
+    """An array of a model: its type, its length and what its values may be.
+
+    Lengths are names: two arrays of length `words` are equally long, and one of `words + 1` has one
+    more. An array of two dimensions has two names, `rows x columns`. A length is a multiple of
+    `multiple`. `low` and `high` bound the values, both included.
+    """
+
+    dtype: str
+    length: str
+    low: float = -math.inf
+    high: float = math.inf
+    multiple: int = 1
+
+
+_BLOCK = 1 << 20  # values that are looked at together
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def check_arrays(arrays: Arrays, columns: Mapping[str, Column]) -> None:
+    """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
+    lengths: dict[str, int] = {}
+    for name, column in columns.items():
+        _check_type(name, arrays.get(name), column)
+        _check_length(name, arrays[name], column, lengths)
+    for name, column in columns.items():
+        _check_values(name, arrays[name], column)
+
+
+def _check_type(name: str, found: NDArray[Any] | None, column: Column) -> None:
+    dimensions = len(column.length.split(" x "))
+    if found is None or found.dtype != np.dtype(column.dtype) or found.ndim != dimensions:
+        shape = "" if dimensions == 1 else f" with {dimensions} dimensions"
+        raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
+
+
+def _check_length(name: str, found: NDArray[Any], column: Column, lengths: dict[str, int]) -> None:
+    for said, size in zip(column.length.split(" x "), found.shape, strict=True):
+        base, _, more = said.partition(" + ")
+        expected = lengths.setdefault(base, size - int(more or 0))
+        if size != expected + int(more or 0) or expected < 0:
+            raise ValueError(f"{short(name)} has {size:,} values, expected {expected:,} {said}")
+        if size % column.multiple:
+            raise ValueError(f"{short(name)} has {size:,} values: no multiple of {column.multiple}")
+
+
+def _check_values(name: str, found: NDArray[Any], column: Column) -> None:
+    """In blocks, so that little memory is needed."""
+    if found.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
+        return
+    flat = found.reshape(-1)
+    for start in range(0, len(flat), _BLOCK):
+        block = flat[start : start + _BLOCK]
+        if not np.isfinite(block).all():
+            raise ValueError(f"{short(name)} has a value that is no number")
+        if not ((block >= column.low) & (block <= column.high)).all():
+            raise ValueError(f"{short(name)} has a value out of {column.low:g} to {column.high:g}")
+
+
+def word_columns(name: str) -> dict[str, Column]:
+    """The three arrays of a table of words; the kernel looks at what is in them."""
+    return {
+        f"{name}_bytes": Column("uint8", f"bytes of {name}"),
+        f"{name}_offsets": Column("int64", f"{name} + 1"),
+        f"{name}_slots": Column("int32", f"slots of {name}"),
+    }

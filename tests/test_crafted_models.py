@@ -1,0 +1,85 @@
+"""Model files with right checksums and wrong contents: commands work, or say one sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+from karat.paraphrase.moses import read_moses
+from karat.realize.model import train_realizer
+from karat.realize.treebank import read_treebank
+
+CRAFTED = Path(__file__).parent / "crafted_models.py"
+MOSES = """hello , ||| bonjour , ||| 0.6 0.4 0.9 0.5 ||| 0-0 1-1 ||| 15 10 9
+hello , ||| salut ||| 0.6 0.4 0.1 0.5 ||| 0-0 ||| 15 10 1
+the house ||| la maison ||| 0.6 0.4 1 0.5 ||| 0-0 1-1 ||| 15 10 10
+house ||| maison ||| 0.6 0.4 1 0.5 ||| 0-0 ||| 15 10 10
+home ||| maison ||| 0.6 0.4 1 0.5 ||| 0-0 ||| 15 10 10
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "original").write_text("hello , the house\n")
+    (tmp_path / "paraphrase").write_text("hello , the home\n")
+    return tmp_path
+
+
+def check(folder: Path, model: Path, every: int, *commands: str) -> None:
+    """Run commands on every n-th crafted file of a model."""
+    args = [command.replace("FOLDER", str(folder)) for command in commands]
+    done = subprocess.run(
+        [sys.executable, str(CRAFTED), str(model), str(folder), str(every), *args],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    last = done.stderr.strip().splitlines()[-1:]
+    assert done.returncode == 0, f"{done.stdout}\nthe last was {last}"
+
+
+def test_language_models(folder: Path) -> None:
+    texts = ["hello , the house", "the home is the house", "hello , is the house ?"]
+    kt.LanguageModel.train(texts, order=3).save(folder / "good.lm")
+    check(folder, folder / "good.lm", 2, "lm score FOLDER/original --model MODEL --words")
+
+
+def test_phrase_tables(folder: Path) -> None:
+    (folder / "moses.txt").write_text(MOSES)
+    read_moses(folder / "moses.txt").save(folder / "good.npz")
+    commands = (
+        "paraphrase table MODEL -o FOLDER/out.txt",
+        "paraphrase explain FOLDER/paraphrase --originals FOLDER/original --table MODEL",
+        "score FOLDER/paraphrase -r FOLDER/original -m pivot_f1:table=MODEL",
+    )
+    check(folder, folder / "good.npz", 13, *commands)
+
+
+def test_paraphrase_models(folder: Path) -> None:
+    bundled = Path(str(resources.files("karat") / "data" / "paraphrase" / "model.npz"))
+    commands = (
+        "paraphrase generate FOLDER/original --model MODEL",
+        "paraphrase score FOLDER/paraphrase --originals FOLDER/original --model MODEL",
+    )
+    check(folder, bundled, 127, *commands)
+
+
+@pytest.mark.parametrize(("kind", "every"), [("fergus", 29), ("ordering", 193)])
+def test_realisers(folder: Path, kind: str, every: int) -> None:
+    treebank = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))
+    sentences = treebank.read_text("utf-8").split("\n\n")
+    (folder / "few.conllu").write_text("\n\n".join(sentences[:12]) + "\n\n", "utf-8")
+    (folder / "one.conllu").write_text(sentences[0] + "\n\n", "utf-8")
+    train_realizer(read_treebank(folder / "few.conllu"), kind).save(folder / "good.npz")
+    commands = (
+        "realize generate MODEL FOLDER/one.conllu --punctuate",
+        "realize explain MODEL FOLDER/one.conllu",
+        "realize grammar MODEL",
+    )
+    check(folder, folder / "good.npz", every, *commands[: 3 if kind == "fergus" else 2])
