@@ -210,8 +210,7 @@ def of_the_processor(code: ast.AST) -> set[str]:
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
             found.add("@")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            if not any(is_whole(side) for side in (node.left, node.right)):
-                found.add("**")
+            found |= {"**"} - {"**" for side in (node.left, node.right) if is_whole(side)}
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             library = AS_NAMED.get(node.value.id, "")
             if node.attr in OF_THE_PROCESSOR.get(library, set()):
