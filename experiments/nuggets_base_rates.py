@@ -33,6 +33,7 @@ from nugget_sets import SETS, pooled, strict
 from numpy.typing import NDArray
 
 import karat as kt
+from karat.arithmetic import sigmoid
 from karat.nuggets.calibrated import PRIOR, Calibrated, fit_calibrated
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.estimates import Answers, of_answers
@@ -41,7 +42,6 @@ from karat.nuggets.guesses import Nuggeteer, RunIntervals
 from karat.nuggets.intervals import Errors, score_interval
 from karat.nuggets.judgements import Judgements
 from karat.nuggets.keys import Nugget, make_key
-from karat.nuggets.logistic import sigmoid
 from karat.nuggets.nuggeteer import nuggeteer
 from karat.nuggets.official import Official
 from karat.nuggets.pool import Floats, Ints, Pool

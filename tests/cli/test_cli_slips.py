@@ -133,7 +133,7 @@ def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> No
     args = ("d.jsonl", "-r", "e.jsonl", "-m", "chrf", "--as", "text", "-f", "tsv")
     assert output("score", *args).startswith("metric\tsystem\tscore")
     assert output("lm", "train", "d.jsonl", "-o", "model.lm", "--as", "text", "--order", "1")
-    assert output("paraphrase", "generate", "d.jsonl", "--as", "text", "--plain")
+    assert output("paraphrase", "generate", "d.jsonl", "--as", "text")
     assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--as", "text")
     assert "leave -r, --optional-references and --as out" in refused(
         called, "score", "--set", "demo", "--as", "text"
@@ -156,7 +156,7 @@ SLIPS = {
     "set, is not here: give its references as files, with -r.",
     (*FILES, "-l", "en-de"): "No such option '-l'. sacreBLEU's -l, the language pair, is not "
     "needed: choose a tokeniser in the metric, as in -m bleu:tok=zh.",
-    (*FILES, "-tok", "zh"): "No such option '-tok'. Did you mean --threads? sacreBLEU's -tok, the "
+    (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-b", "a"): "No such option '-b'. Did you "
     "mean --baseline? sacreBLEU's -b, the score alone, is --format tsv or --format json here.",

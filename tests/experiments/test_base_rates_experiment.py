@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
 
-from karat.nuggets.logistic import logit, sigmoid
+from karat.arithmetic import sigmoid
+from karat.nuggets.logistic import logit
 from karat.nuggets.shifts import PRIOR_SPREAD
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.known import corrected_values, own_values, strictly
+from karat.nuggets.known import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.pool import Pool, make_pool
 from karat.nuggets.runs import Response, make_run
 
@@ -74,3 +74,18 @@ def test_strictly_support_in_part_is_none() -> None:
 
 def test_an_empty_pool_has_no_cells() -> None:
     assert own_values(pool(new=[]), told()).size == corrected_values(pool(new=[]), told()).size == 0
+
+
+def test_a_judgement_that_names_no_run_is_of_every_run_with_its_words() -> None:
+    runs = [make_run(tag, [("q", Response(text))]) for tag, text in (("r", "X  y"), ("s", "z"))]
+    named = {run.tag: run for run in runs}
+    rows = told(Judged("q", "a", "x y", 1.0), Judged("q", "b", "gone", 0.0))
+    found = of_runs(rows, named)
+    assert [(row.nugget, row.run) for row in found.rows] == [("a", "r"), ("b", "")]
+    np.testing.assert_array_equal(
+        own_values(make_pool(KEY, runs), found), [1, np.nan, np.nan, np.nan]
+    )
+    both = of_runs(rows, {**named, "t": make_run("t", [("q", Response("x Y"))])})
+    assert [row.run for row in both.rows] == ["r", "t", ""]
+    whole = told(Judged("q", "a", "x y", 1.0, "r"))
+    assert of_runs(whole, named) is whole

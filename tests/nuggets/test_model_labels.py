@@ -126,9 +126,8 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     assert (judge.used, judge.agreement.units) == (False, beside)
     np.testing.assert_array_equal(before.probabilities, done.guesses.probabilities)
     assert about_guesses(done, GuessRule())[1] == (
-        f"Guesses do not use the {len(labels)} labels of gpt: {beside} of them stand beside a "
-        "person's judgement, too few to tell how wrong it is (it takes 20, 5 of them carried and 5 "
-        "not)."
+        f"Guesses do not use the labels of gpt: people judged {beside} of its {len(labels)} pairs, "
+        "too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
     )
 
 

@@ -16,13 +16,14 @@ from oracles import nugget_shift_loops as loops
 from scipy import stats
 
 import karat as kt
+from karat.arithmetic import sigmoid
 from karat.nuggets.decisions import Decided, decide_run
 from karat.nuggets.estimates import of_answers
 from karat.nuggets.guesses import FEWEST_RUNS, Nuggeteer, RunIntervals
 from karat.nuggets.intervals import Interval
 from karat.nuggets.judgements import Judged, Judgements
 from karat.nuggets.keys import make_key
-from karat.nuggets.logistic import logit, sigmoid
+from karat.nuggets.logistic import logit
 from karat.nuggets.official import Official, length, weights
 from karat.nuggets.pool import Floats, Pool
 from karat.nuggets.runs import Run
@@ -246,6 +247,8 @@ def test_what_was_judged_does_not_shift() -> None:
     assert own.share.width == 0
     assert own.macro is not None
     assert own.macro.width == 0
+    nameless = intervals(tuple(row._replace(run="") for row in rows))
+    assert nameless.share.width == 0
     twin = replace(RUNS[0], tag="twin")
     done = kt.score_nuggets(nugget_set(rows, [twin]), HOW)
     borrowed = done.scored[0].intervals

@@ -252,6 +252,8 @@ def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> 
     crowd = standings(judge_table(*judged([odd, odd, odd, *others])))
     assert [one.flagged for one in crowd] == [True] * 3 + [False] * 4
     assert crowd[0].identical == ("b", "c")
+    two = standings(judge_table(*judged([copied, copied])))  # they share everything
+    assert {one.why for one in two} == {"no overlap with further judges: cannot be compared"}
 
 
 @pytest.mark.parametrize(

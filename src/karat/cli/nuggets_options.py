@@ -37,10 +37,9 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 def places(function: F) -> F:
     """`--run`, `--judgements` and `--skip-unknown`: what stands beside the key."""
-    for name, what in (("run", "Runs"), ("judgements", "Judgements")):
+    for names, what in ((("--run", "runs"), "Runs"), (("-j", "--judgements"), "Judgements")):
         function = click.option(
-            f"--{name}",
-            f"{name}s" if name == "run" else name,
+            *names,
             multiple=True,
             metavar="PLACE",
             callback=not_empty,

@@ -58,7 +58,7 @@ def usage_sentence(
 def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Sequence[str]) -> str:
     name = _as_typed(error.option_name, typed)
     known = _long_options(command)
-    close = list(error.possibilities or []) or _with_letter(error.option_name, known)
+    close = list(error.possibilities or []) or _with_letter(name, known)
     text = f"No such option '{name}'."
     if close:
         text += f" Did you mean {' or '.join(sorted(close))}?"
@@ -80,9 +80,9 @@ def _long_options(command: click.Command) -> list[str]:
 
 def _with_letter(option: str, known: Sequence[str]) -> list[str]:
     """For `-b`, the long options that begin with b."""
-    if option.startswith("--"):
+    if len(option) != 2:
         return []
-    return [name for name in known if name.startswith(f"--{option[1:2]}")]
+    return [name for name in known if name.startswith(f"--{option[1]}")]
 
 
 def _example(error: click.UsageError, command: click.Command) -> str:

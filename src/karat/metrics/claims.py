@@ -61,7 +61,7 @@ def _found(name: str, value: object) -> str:
     if name == "nrefs":
         some = "the number of references varies" if value == "var" else f"there are {value}"
         return "every segment has 1 reference" if value == 1 else some
-    return f"{name}={value} is asked for" if value is not None else "nothing like it is asked for"
+    return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
 
 
 def check_version(signature: str, version: str) -> None:

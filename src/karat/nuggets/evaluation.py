@@ -25,7 +25,7 @@ from karat.nuggets.folds import with_institutions
 from karat.nuggets.idf_sources import IdfSource
 from karat.nuggets.intervals import Interval, intervals_of_runs
 from karat.nuggets.judgements import Judgements
-from karat.nuggets.known import corrected_values, own_values, strictly
+from karat.nuggets.known import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.official import Official
 from karat.nuggets.paper import Paper
@@ -124,10 +124,11 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
     nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.deciding:
         raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
-    judged = {row.run for row in nuggets.judgements.deciding}
+    judgements = of_runs(nuggets.judgements, nuggets.runs)
+    judged = {row.run for row in judgements.deciding}
     runs = [run for tag, run in nuggets.runs.items() if tag in judged]
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
-    labels = own_values(pool, nuggets.judgements)
+    labels = own_values(pool, judgements)
     labels = strictly(labels) if strict else labels
     known = ~np.isnan(labels)
     if not (labels[known] > 0).any() or not (labels[known] == 0).any():

@@ -7,13 +7,34 @@ silent, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from karat.nuggets.judgements import SUPPORT, Judgements
+from karat.nuggets.judgements import SUPPORT, Judged, Judgements
 from karat.nuggets.pool import Floats, Pool
-from karat.nuggets.runs import normal
+from karat.nuggets.runs import Run, normal
+
+
+def of_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
+    """Return the judgements, where those that name no run are of every run with these words.
+
+    Rows whose words no run has stay as they are.
+    """
+    if all(row.run for row in judgements.rows):
+        return judgements
+    asked = {row.question for row in judgements.rows if not row.run}
+    gave: dict[tuple[str, str], dict[str, None]] = {}
+    for tag, run in runs.items():
+        for question in asked & run.answers.keys():
+            for response in run.responses(question):
+                gave.setdefault((question, response.normal), {})[tag] = None
+
+    def assigned(row: Judged) -> Iterator[Judged]:
+        tags = gave.get((row.question, normal(row.response))) if not row.run else None
+        yield from (row._replace(run=tag) for tag in tags or (row.run,))
+
+    return judgements.with_rows(new for row in judgements.rows for new in assigned(row))
 
 
 def own_values(pool: Pool, judgements: Judgements) -> Floats:

@@ -30,7 +30,7 @@ from karat.nuggets.folds import known_elsewhere
 from karat.nuggets.guesses import AUTO, CALIBRATED, PAPER, GuessRule, Nuggeteer
 from karat.nuggets.held_out import HeldOut, hold_out
 from karat.nuggets.judgements import Judgements
-from karat.nuggets.known import own_values, strictly
+from karat.nuggets.known import of_runs, own_values, strictly
 from karat.nuggets.likeness import Likeness
 from karat.nuggets.measured import Measured
 from karat.nuggets.model_labels import Guessed, ModelLabels, listen, model_labels
@@ -65,7 +65,7 @@ def nuggeteer(
     support is learned and guessed: support in part is none.
     """
     rule = rule or GuessRule()
-    judgements = _of_versions(nuggets.judgements, nuggets.runs)
+    judgements = _of_versions(of_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
     judged = _judged_runs(judgements, nuggets.runs)
     runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
     pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing

@@ -85,11 +85,14 @@ def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterat
         f"was left out.{left}"
     )
     if apart:
-        yield f"No overlap in {apart} of {len(judges)} rows: these judges cannot be compared."
+        yield (
+            f"Too little overlap with others in {apart} of {len(judges)} rows: these judges cannot "
+            "be compared."
+        )
     if any(row["identical"] for row in judges):
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            "of a kappa of 0.8 do by chance (p < 0.001)."
+            "of a kappa of 0.8 do by chance (p < 0.001). They count as one judge."
         )
 
 

@@ -107,9 +107,9 @@ def _model(judge: ModelJudge) -> str:
     name, beside = judge.name or "the model without a name", judge.agreement
     if not judge.used:
         return (
-            f"Guesses do not use the {judge.labels:,} labels of {name}: {beside.units:,} of them "
-            "stand beside a person's judgement, too few to tell how wrong it is (it takes 20, 5 of "
-            "them carried and 5 not)."
+            f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes 20, 5 of them "
+            "carried and 5 not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
@@ -143,7 +143,8 @@ def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
     if errors is None:
         return (
             "There are too few judgements to measure its errors, so they allow for an uncertain "
-            f"base rate of carried nuggets, which is learned from the {judged:,} judged pairs."
+            "base rate of carried nuggets, which is learned from the "
+            f"{judged:,} judged pair{'s' * (judged != 1)}."
         )
     return (
         f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, the "

@@ -219,15 +219,15 @@ def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int]) -> Standing:
     n = int(both.sum())
     twins = tuple(judge for j, judge in enumerate(table.judges) if j != k and same[j] == same[k])
     if n < LEAST_SHARED:
-        return Standing(table.judges[k], float("nan"), n, False, _apart(n), False, twins)
+        return Standing(table.judges[k], float("nan"), n, False, _apart(n, twins), False, twins)
     why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
     stuck = _stuck(mine[both], others[:, both])
     return Standing(table.judges[k], pearson(means, mine), n, stuck, why, True, twins)
 
 
-def _apart(n: int) -> str:
+def _apart(n: int, twins: Sequence[Any]) -> str:
     shared = "no overlap" if n == 0 else f"an overlap of {n}"
-    return f"{shared} with other judges: cannot be compared"
+    return f"{shared} with {'further' if twins else 'other'} judges: cannot be compared"
 
 
 def _merged(values: Floats, same: Sequence[int]) -> Floats:
