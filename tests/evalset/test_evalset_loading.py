@@ -71,3 +71,11 @@ def test_progress_is_reported(tmp_path: Path) -> None:
     calls: list[tuple[int, int, str]] = []
     load_evalset(path, progress=lambda *call: calls.append(call))
     assert calls == [(4096, 10001, "reading p.tsv"), (8192, 10001, "reading p.tsv")]
+
+
+def test_a_known_set_is_read_as_it_is() -> None:
+    with pytest.raises(kt.InputError, match="demo is a known set, read as dir, not as jsonl"):
+        kt.load_evalset("demo", "jsonl")
+    assert kt.load_evalset("demo", "dir") == kt.load_evalset("demo")
+    with pytest.raises(kt.InputError, match=r"format dir has no option 'x' \(it has none\)"):
+        kt.load_evalset("demo", x=1)

@@ -185,7 +185,9 @@ def read_evalset(
     given = os.fspath(name_or_path)
     known = KNOWN.get(given) if isinstance(name_or_path, str) else None
     if known is not None:
-        path, format = known_place(given), format or known.format
+        if format not in (None, known.format):
+            raise InputError(f"{given} is a known set, read as {known.format}, not as {format}")
+        path, format = known_place(given), known.format
         options = {"name": given, **known.options, **options} if format != "dir" else options
     else:
         path = Path(given)

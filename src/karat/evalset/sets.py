@@ -187,7 +187,7 @@ _MOST_SHOWN = 30
 
 def _all_of(known: Mapping[str, None]) -> str:
     """The names there are, unless they are too many to be read."""
-    return f" (it has {', '.join(known)})" if len(known) <= _MOST_SHOWN else ""
+    return f" (it has {', '.join(known) or 'none'})" if len(known) <= _MOST_SHOWN else ""
 
 
 def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
