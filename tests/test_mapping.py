@@ -53,10 +53,20 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_text_that_is_cut_short_while_its_lines_are_counted(text: Path) -> None:
+    def cut(done: int, total: int, what: str) -> None:
+        os.truncate(text, 100)
+
+    with text.open("a") as file:
+        file.write("the cat sat on the mat\n" * 1_000_000)  # several pieces
+    with pytest.raises(kt.InputError, match=SENTENCE):
+        kt.Lines(text, cut)
+
+
 @pytest.mark.parametrize("size", [0, 100, 500_000])
 def test_a_text_that_is_cut_short_has_no_score(tmp_path: Path, text: Path, size: int) -> None:
     reference = tmp_path / "reference.txt"
-    reference.write_bytes(text.read_bytes())
+    reference.write_bytes(text.read_bytes().replace(b"cat", b"dog"))
     args = ("score", text, "-r", reference, "-m", "bleu", "-m", "ter", "-o", tmp_path / "out.json")
     done = run(PAUSED, text, size, *args)
     assert (done.returncode, done.stdout) == (2, "")
@@ -66,7 +76,7 @@ def test_a_text_that_is_cut_short_has_no_score(tmp_path: Path, text: Path, size:
 
 def test_a_text_that_loses_less_than_a_page_has_no_score(tmp_path: Path, text: Path) -> None:
     reference = tmp_path / "reference.txt"
-    reference.write_bytes(text.read_bytes())
+    reference.write_bytes(text.read_bytes().replace(b"cat", b"dog"))
     done = run(PAUSED, text, text.stat().st_size - 1, "score", text, "-r", reference)
     assert (done.returncode, done.stdout) == (2, "")
     assert SENTENCE in done.stderr

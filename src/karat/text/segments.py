@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.mapping import map_whole
+from karat.mapping import check_mapped, map_whole
 from karat.progress import Progress, silent
 from karat.temporary import temporary_file, writing_temporary
 from karat.text.sniffing import refuse_binary, refuse_json
@@ -144,6 +144,7 @@ class Lines(Segments):
         while at < size and index.invalid_line < 0:
             at = index.feed(self._buffer, at, _PIECE)
             progress(at, size, f"reading {self.name}")
+        check_mapped()  # what was lost reads as zeros: no line ends
         if index.invalid_line >= 0:
             raise InputError(self._not_utf8(index))
         if not index.lines:
