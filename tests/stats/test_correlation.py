@@ -226,7 +226,7 @@ def test_infinite_scores_have_ranks_but_no_line() -> None:
     assert c.spearman(h, m) == pytest.approx(0.8)
     assert np.isnan(c.pearson(h, m))
     assert c.why_undefined(h, m) == "the metric scores are not all finite"
-    with pytest.raises(InputError, match="there is an infinite score"):
+    with pytest.raises(InputError, match="scores must be finite"):
         calibrate(h, m)
 
 

@@ -135,9 +135,9 @@ def scoring(function: F) -> F:
 
 def strictly(function: F) -> F:
     """`--strict` where classifiers are tried."""
-    return click.option(
-        "--strict", is_flag=True, help="Partial support is none; else it is support."
-    )(function)
+    return click.option("--strict", is_flag=True, help="Count partial support as no support.")(
+        function
+    )
 
 
 def corrected(default: bool) -> Callable[[F], F]:
@@ -254,23 +254,23 @@ _CHOICE = (
         type=click.Choice(["calibrated", "paper", "auto"]),
         default="calibrated",
         show_default=True,
-        help="What guesses; auto takes the one that agrees better with the judgements at hand.",
+        help="Classifier for unjudged pairs; auto picks the one with the higher cross-validated F.",
     ),
     click.option(
         "--threshold-model",
         type=click.Choice(["auto", "global", "question", "nugget", "nugget-errors", "best-f"]),
         default="auto",
         show_default=True,
-        help="What has a threshold of its own; auto takes the likeliest, best-f one by F.",
+        help="Granularity of thresholds; auto takes the likeliest, best-f one threshold by F.",
     ),
-    click.option("--threshold", type=float, metavar="T", help="A threshold that is not learned."),
+    click.option("--threshold", type=float, metavar="T", help="Use a fixed threshold."),
     click.option("--ngrams", type=int, default=2, show_default=True, help="The longest n-grams."),
     click.option(
         "--weight",
         type=click.Choice(["idf", "count"]),
         default="idf",
         show_default=True,
-        help="What an n-gram weighs.",
+        help="Weight of an n-gram.",
     ),
 )
 _FORM_NAMES = ("stem", "stop", "normalised", "once", "on_responses")

@@ -42,7 +42,7 @@ def calibrate(human: ArrayLike, metric: ArrayLike, stop: Stop | None = None) -> 
         )
     both = ~(np.isnan(h) | np.isnan(m))
     if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
-        raise InputError("tie calibration: there is an infinite score, whose differences are none")
+        raise InputError("tie calibration: scores must be finite")
     sizes = both.sum(axis=1)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
