@@ -32,8 +32,7 @@ from karat.report.grids import caption
 from karat.report.judging import judges_document
 from karat.report.meta_page import Extras, meta_report
 from karat.report.metas import meta_document
-from karat.report.planes import plane_chart, plane_document, plane_table
-from karat.report.table import Table
+from karat.report.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
 
 NAN = math.nan
 
@@ -490,11 +489,8 @@ def test_a_negative_correlation_has_its_sign_in_the_table_and_in_the_picture() -
     assert chart.caption.endswith("A minus sign marks a negative correlation.")
 
 
-def test_a_point_with_a_negative_correlation_has_its_sign() -> None:
+def test_points_without_signs_are_told_where_a_correlation_is_negative() -> None:
     study = study_plane(kt.load_evalset("demo"), AEv(), ["fluency"], resamples=0, splits=0)
-    (points,) = (
-        b for b in plane_document(study, "karat").blocks if b.title == "Points of the plane"
-    )
-    assert isinstance(points, Table)
-    shown = {str(row["what"]): row["r2"] for row in points.rows}
-    assert shown["ROUGE's point"] == -100 * study.fits[0].r2[CELLS.index(Cell(0.0, 1))]
+    assert POINTS_UNSIGNED in plane_document(study, "karat").notes
+    agrees = study_plane(kt.load_evalset("demo"), AEv(), ["errors"], resamples=0, splits=0)
+    assert POINTS_UNSIGNED not in plane_document(agrees, "karat").notes

@@ -36,7 +36,7 @@ _POINTS = (
         "R^2 %",
         1,
         align="right",
-        help="Squared Pearson's r with the human scores; minus: r < 0.",
+        help="Squared Pearson's r with the human scores.",
     ),
     Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
     Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
@@ -53,6 +53,11 @@ _POINTS = (
 
 ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
+
+POINTS_UNSIGNED = (
+    "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
+    "which has no sign."
+)
 
 
 def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
@@ -151,7 +156,7 @@ def _point(fit: PlaneFit, what: str, cell: tuple[float, int]) -> dict[str, Cell]
     return {
         "what": what,
         "cell": f"AEv({cell[0]:g},{cell[1]})",
-        "r2": fit.at(cell, _signed(fit)),
+        "r2": 100 * fit.at(cell, fit.r2),
         "low": 100 * fit.at(cell, low),
         "high": 100 * fit.at(cell, high),
         "wins": 100 * fit.at(cell, fit.wins),
@@ -196,6 +201,7 @@ def plane_document(study: PlaneStudy, command: str) -> Document:
         figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
         blocks += [plane_table(fit), _points(fit), figure]
     notes = [note for fit in fits for note in plane_notes(fit)]
+    notes += [POINTS_UNSIGNED] if any((fit.r < 0).any() for fit in fits) else []
     notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
     notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
     notes += [*_few(fits), *study.evalset.remarks]
