@@ -19,8 +19,8 @@ from oracles.small_sets import small_set
 import karat as kt
 from karat.evalset.census import remarks
 from karat.meta.experiment import meta_evaluate
-from karat.meta.plane import BLEU_CELL, CELLS, Cell, PlaneFit
-from karat.meta.plane_study import Halves, PlaneStudy, Verdict
+from karat.meta.plane import BLEU_CELL, CELLS, Cell, PlaneFit, fit_plane
+from karat.meta.plane_study import Halves, PlaneStudy, Verdict, study_plane
 from karat.meta.regions import predicted
 from karat.metrics.ngram import AEv
 from karat.nuggets.agreement import Agreement
@@ -32,7 +32,7 @@ from karat.report.grids import caption
 from karat.report.judging import judges_document
 from karat.report.meta_page import Extras, meta_report
 from karat.report.metas import meta_document
-from karat.report.planes import plane_document
+from karat.report.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
 
 NAN = math.nan
 
@@ -479,3 +479,18 @@ def test_a_conclusion_is_drawn_where_it_must_and_nowhere_else(one: Conclusion) -
         assert one.sentence in said()
     for said in one.not_drawn:
         assert one.sentence not in said()
+
+
+def test_a_negative_correlation_has_its_sign_in_the_table_and_in_the_picture() -> None:
+    found = fit_plane(kt.load_evalset("demo"), "fluency", resamples=0, permutations=20)
+    table, chart = plane_table(found), plane_chart(found, None)
+    assert {-1.0, 1.0} == set(np.sign(found.r))
+    assert chart.values == [[row[f"alpha{k}"] for k in range(11)] for row in table.rows]
+    assert chart.caption.endswith("A minus sign marks a negative correlation.")
+
+
+def test_points_without_signs_are_told_where_a_correlation_is_negative() -> None:
+    study = study_plane(kt.load_evalset("demo"), AEv(), ["fluency"], resamples=0, splits=0)
+    assert POINTS_UNSIGNED in plane_document(study, "karat").notes
+    agrees = study_plane(kt.load_evalset("demo"), AEv(), ["errors"], resamples=0, splits=0)
+    assert POINTS_UNSIGNED not in plane_document(agrees, "karat").notes

@@ -11,6 +11,7 @@ from browser import CHROMIUM, ask, chromium, faults, printed_page
 import karat as kt
 from karat.report.grids import Shown, grid_document
 from karat.report.render import render
+from karat.report.table import Column, Document, Table
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -179,3 +180,31 @@ def test_a_column_sorts_up_down_and_back(page: Path) -> None:
       return seen
     """
     assert ask(page, program) == [["1", "2"], ["1", "2"], ["2", "1"], ["1", "2"]]
+
+
+def test_words_of_wide_letters_are_not_cut_off(tmp_path: Path) -> None:
+    words = "compensated Urlaubskampagne Kommunikationsprogramm"
+    shown = [Shown(1, kt.GTM(e=2).explain(words, [words]))]
+    path = tmp_path / "wide.html"
+    path.write_text(render(grid_document(shown, "x", "gtm:e=2", "karat"), "html"), "utf-8")
+    program = """
+      const drawing = document.querySelector("svg.grid").getBoundingClientRect();
+      const words = [...document.querySelectorAll("svg.grid text[data-row]")];
+      words.forEach((word) => word.classList.add("lit"));
+      return words.map((word) => word.getBoundingClientRect().left - drawing.left)
+    """
+    assert min(ask(path, program, "--window-size=1300,900")) >= 0
+
+
+def test_long_texts_keep_some_room_in_a_narrow_window(tmp_path: Path) -> None:
+    texts = dict.fromkeys("ab", "A long text of many words that should not be one word a line.")
+    columns = (*(Column(key, key) for key in "ab"), Column("c", "c"))
+    table = Table("rows", "Texts", columns, ({**texts, "c": "short"},))
+    path = tmp_path / "long.html"
+    path.write_text(render(Document("Texts", (table,), "karat", {}), "html"), "utf-8")
+    program = """
+      const cells = [...document.querySelectorAll("td")];
+      return cells.map((cell) => cell.getBoundingClientRect().width)
+    """
+    *long, short = ask(path, program, "--window-size=400,900")
+    assert min(long) >= 15 * 16 > short

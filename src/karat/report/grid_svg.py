@@ -19,6 +19,7 @@ MOST_HITS = 50_000
 NARROWEST = 420.0  # of the drawing: room for the legend
 LONGEST_WORD = 24
 SLANT = 55  # degrees by which the words above the columns rise
+WIDE = 1.25  # words of wide letters, in bold print where the pointer is, by the usual length
 TOUCHED = 0.16  # opacity of a block's area
 
 
@@ -99,10 +100,14 @@ def _frame(found: Explanation) -> Frame:
     cell = min(CELL, WIDEST / columns, WIDEST / rows)
     if cell < LABELLED:
         return Frame(rows, columns, cell, 56, 28, 16)
-    down = max(svg.length(_short(word)) for word in found.candidate)
-    across = max(svg.length(_short(word)) for ref in found.references for word in ref)
+    down = max(map(_room, found.candidate))
+    across = max(_room(word) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
     return Frame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
+
+
+def _room(word: str) -> float:
+    return WIDE * svg.length(_short(word))
 
 
 def _short(word: str) -> str:

@@ -13,7 +13,7 @@ from karat.report.figures import chart_figure
 from karat.report.table import Cell, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
-    from karat.meta.plane import PlaneFit
+    from karat.meta.plane import Floats, PlaneFit
     from karat.meta.plane_study import Halves, PlaneStudy, Verdict
 
 _CELLS = (
@@ -31,7 +31,13 @@ _CELLS = (
 _POINTS = (
     Column("what", "What"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
-    Column("r2", "R^2 %", 1, align="right", help="Squared Pearson's r with the human scores."),
+    Column(
+        "r2",
+        "R^2 %",
+        1,
+        align="right",
+        help="Squared Pearson's r with the human scores.",
+    ),
     Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
     Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
     Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
@@ -47,6 +53,11 @@ _POINTS = (
 
 ENOUGH_SYSTEMS = 6
 """Below this, leaving systems out and resampling them says little."""
+
+POINTS_UNSIGNED = (
+    "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
+    "which has no sign."
+)
 
 
 def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
@@ -74,11 +85,14 @@ def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
 
 def plane_table(fit: PlaneFit) -> Table:
     """R^2 in percent; cells with a negative correlation have a minus sign."""
+    rows = {n: _signed(fit).reshape(4, 11)[n - 1].tolist() for n in (1, 2, 3, 4)}
+    return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
+
+
+def _signed(fit: PlaneFit) -> Floats:
     import numpy as np
 
-    signed = 100 * np.sign(fit.r) * fit.r2
-    rows = {n: signed.reshape(4, 11)[n - 1].tolist() for n in (1, 2, 3, 4)}
-    return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
+    return 100 * np.sign(fit.r) * fit.r2
 
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
@@ -100,14 +114,18 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
         "alpha",
         [str(n) for n in high],
         [f"{alpha:g}" for alpha in ALPHAS],
-        [[100 * float(x) for x in row] for row in fit.table(fit.r2)],
+        [[float(x) for x in row] for row in fit.table(_signed(fit))],
         digits=1,
         marks=marks,
         outline=None if region is None else _outline(region),
         low=0,
         high=100,
-        caption="R^2 in percent with the human scores of systems.",
+        caption="R^2 in percent with the human scores of systems." + _minus(fit),
     )
+
+
+def _minus(fit: PlaneFit) -> str:
+    return " A minus sign marks a negative correlation." if (fit.r < 0).any() else ""
 
 
 def _outline(region: Region) -> Outline:
@@ -183,6 +201,7 @@ def plane_document(study: PlaneStudy, command: str) -> Document:
         figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
         blocks += [plane_table(fit), _points(fit), figure]
     notes = [note for fit in fits for note in plane_notes(fit)]
+    notes += [POINTS_UNSIGNED] if any((fit.r < 0).any() for fit in fits) else []
     notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
     notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
     notes += [*_few(fits), *study.evalset.remarks]

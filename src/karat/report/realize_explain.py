@@ -318,7 +318,7 @@ def _other(rank: int, one: OrderExplained, best: OrderExplained) -> list[Row]:
     """The treelets that are not as in the best order; heads come in the same order in both."""
     pairs = list(zip(one.treelets, best.treelets, strict=True))
     changed = [(mine, its) for mine, its in pairs if mine != its]
-    heading = f"{rank}: {several(len(changed), 'treelet')} other than in the best"
+    heading = f"Order {rank}: {several(len(changed), 'treelet')} other than in the best"
     return [
         {"heading": heading, "rank": rank, "less": mine.score - its.score, **row}
         for (mine, its), row in zip(changed, _parts(m for m, _ in changed), strict=True)

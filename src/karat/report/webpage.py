@@ -10,6 +10,9 @@ from karat.report.page import asset, page
 from karat.report.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.table import Cell, Column, Document, Figure, Link, Row, Table
 
+LONG = 40
+"""Letters of a text that would be one word a line in a narrow column."""
+
 
 def render_html(document: Document) -> str:
     """The document as one self-contained page."""
@@ -119,7 +122,13 @@ def _cell(cell: Cell, column: Column, stressed: bool) -> str:
     inner = element("strong", text) if stressed else text
     if isinstance(cell, Link):
         inner = element("a", inner, href=f"#{anchor(cell.figure)}")
-    return element("td", inner, class_=_align(column), data_value=_sort_key(cell))
+    return element("td", inner, class_=_class(cell, column), data_value=_sort_key(cell))
+
+
+def _class(cell: Cell, column: Column) -> str | None:
+    """Long texts have a class of their own: a narrow screen keeps some room for them."""
+    long = isinstance(cell, str) and len(cell) > LONG
+    return _align(column) or ("long" if long else None)
 
 
 def _sort_key(cell: Cell) -> str | None:
