@@ -93,7 +93,7 @@ def one_segment(count: int, vocabulary: int, seed: int) -> bytes:
     ("metric", "count", "vocabulary"),
     [
         ("ter", 200_000, 300),  # each shift is looked for in all of it
-        ("chrf", 500_000, 2_000),
+        ("chrf", 2_000_000, 2_000),
     ],
 )
 def test_work_on_one_segment_is_interrupted(

@@ -363,7 +363,7 @@ def experiment(dice: random.Random) -> Files:
 
 
 METRICS = ("bleu:n=4,smooth=exp,tok=13a", "gtm:e=2,search=exact", "ter:norm=yes", "aev:n=2",
-           "chrf:beta=2|nrefs=1|karat=0.1.0", "rougeL:stem=porter", "wer:case=lower")  # fmt: skip
+           "chrf:beta=2|nrefs=1|karat=0.2.0", "rougeL:stem=porter", "wer:case=lower")  # fmt: skip
 
 
 def metric_string(dice: random.Random) -> Files:

@@ -131,7 +131,7 @@ REFUSED = {
     "nrefs:1|version:2.6.0": "no metric is named",
     "rouge1|nrefs:1|case:lc": "whose metrics are BLEU, chrF and TER",
     "bleu:n=2|nrefs:1|case:lc": "whose metrics are BLEU, chrF and TER",
-    "bleu|nrefs:1|karat=0.1.0": "write all in one form",
+    "bleu|nrefs:1|karat=0.2.0": "write all in one form",
     "BLEU+case.mixed+numrefs.1+smooth.exp+tok.13a+version.1.5.1": "a signature of sacreBLEU 1",
 }
 

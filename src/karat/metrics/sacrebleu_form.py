@@ -5,7 +5,7 @@
     TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0
 
 Also in the short form (`#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0`). A field that is left out has
-sacreBLEU's default. Karat signs with `version:karat-0.1.0`, for it is not sacreBLEU.
+sacreBLEU's default. Karat signs with `version:karat-0.2.0`, for it is not sacreBLEU.
 
 sacreBLEU does not sign all its settings: not BLEU's order, and no more than two decimals of a
 smoothing value. Metrics with such settings have no signature in this form.

@@ -1,6 +1,6 @@
 """Signatures read back: Karat's own, and those of sacreBLEU (`sacrebleu_form`).
 
-    bleu:n=4,tok=13a,…|nrefs=2|karat=0.1.0|bootstrap=1000|seed=12345
+    bleu:n=4,tok=13a,…|nrefs=2|karat=0.2.0|bootstrap=1000|seed=12345
     BLEU|nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0
 
 Every field is read, or refused by name.

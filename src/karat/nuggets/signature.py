@@ -1,7 +1,7 @@
 """The signature of a nugget score: all that changes the number, but the texts themselves.
 
     nugget-f:beta=3,weights=vital,strict=no,judgements=corrected|guess=calibrated:learned=13158,
-    responses=927|idf=pooled|interval=these|karat=0.1.0
+    responses=927|idf=pooled|interval=these|karat=0.2.0
 
 `learned` counts the judged pairs that the classifier learned from; `responses` those that it looked
 at together, which is what pooled idf and likeness depend on. Intervals are about the score on these
