@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.metrics.claims import Claims, references_fact
 from karat.metrics.settings import to_text, validate
 from karat.progress import Progress, silent
@@ -54,7 +54,7 @@ class Score:
 def check_form(form: str) -> None:
     """Refuse a form of signatures that there is not."""
     if form not in FORMS:
-        raise InputError(f"signature {form!r}: expected one of {', '.join(FORMS)}")
+        raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
 @dataclass(frozen=True)

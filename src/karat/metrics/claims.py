@@ -64,6 +64,11 @@ def _found(name: str, value: object) -> str:
     return f"{name}={value} is asked for" if value is not None else "nothing like it is asked for"
 
 
+def is_count(value: str) -> bool:
+    """Whether a value is a whole number as signatures print it."""
+    return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))
+
+
 def check_version(signature: str, version: str) -> None:
     """Refuse a signature of another version of Karat: its numbers may be others."""
     if version != __version__:

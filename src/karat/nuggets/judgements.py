@@ -14,6 +14,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from karat.nuggets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
+UNNAMED = "unnamed"
+"""The judge without a name, in reports."""
 
 Words: TypeAlias = tuple[str, str, str]
 """Question, nugget and normalised response."""

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.nuggets.judgements import Judgements, Words
+from karat.nuggets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.pool import Floats
 from karat.nuggets.voting import ADJUDICATED, PERSON
 from karat.stats.judges import JudgeTable, judge_table
 from karat.stats.kappa import Kappa, cohen_kappa
-
-UNNAMED = "unnamed"
 
 
 @dataclass(frozen=True, eq=False)
