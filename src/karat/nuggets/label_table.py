@@ -34,8 +34,16 @@ class LabelTable:
         return np.where(yes == no, np.nan, (yes > no).astype(np.float64))
 
     def carried(self, judge: int) -> Floats:
-        """What a judge said, carried or not."""
+        """The labels of a judge, carried or not."""
         return _carried(self.table.values[judge])
+
+    def count(self, judge: int) -> int:
+        """The number of a judge's labels."""
+        return int((~np.isnan(self.table.values[judge])).sum())
+
+    def share(self, judge: int) -> float:
+        """The share of a judge's labels that say carried."""
+        return float(np.nanmean(self.carried(judge)))
 
     def against_others(self, judge: int) -> Kappa:
         """Agreement with the majority of the others."""

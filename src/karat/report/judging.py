@@ -87,9 +87,11 @@ def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterat
     if apart:
         yield f"No overlap in {apart} of {len(judges)} rows: these judges cannot be compared."
     if any(row["identical"] for row in judges):
+        from karat.stats.identical_judges import HONEST_KAPPA, LEAST_CHANCE
+
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            "of a kappa of 0.8 do by chance (p < 0.001)."
+            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE})."
         )
 
 

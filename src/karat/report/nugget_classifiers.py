@@ -104,12 +104,14 @@ def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
 
 def _model(judge: ModelJudge) -> str:
     """How a model agrees with people, and whether guesses make use of its labels."""
+    from karat.nuggets.model_labels import FEWEST, FEWEST_OF_A_KIND
+
     name, beside = judge.name or "the model without a name", judge.agreement
     if not judge.used:
         return (
             f"Guesses do not use the {judge.labels:,} labels of {name}: {beside.units:,} of them "
-            "stand beside a person's judgement, too few to tell how wrong it is (it takes 20, 5 of "
-            "them carried and 5 not)."
+            "stand beside a person's judgement, too few to tell how wrong it is (it takes "
+            f"{FEWEST}, {FEWEST_OF_A_KIND} of them carried and {FEWEST_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
