@@ -102,7 +102,7 @@ def _asks(
     strict: bool,
     progress: Progress,
 ) -> Order | list[Ask]:
-    """What nobody has judged; for an adjudicator what judges dispute, in the same order."""
+    """Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order."""
     from karat.nuggets.agenda import Agenda
     from karat.nuggets.asking import disputed
 

@@ -24,7 +24,7 @@ _WAYS = {
 
 @dataclass(frozen=True)
 class Claims:
-    """What a signature says, by name: nrefs, bootstrap, seed, test, trials."""
+    """Claims by name: nrefs, bootstrap, seed, test, trials."""
 
     said: tuple[tuple[str, str], ...] = ()
 

@@ -40,7 +40,7 @@ def read_signature(text: str) -> Metric:
 
 
 def _sign(text: str, field: str) -> str:
-    """What stands between a field's name and its value."""
+    """The sign between a field's name and its value, = or :."""
     found = next((c for c in field if c in "=:"), "")
     if not found or field.startswith(found) or field.endswith(found):
         raise MetricError(

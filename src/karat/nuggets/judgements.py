@@ -40,7 +40,7 @@ class Judged(NamedTuple):
 
     @property
     def words(self) -> Words:
-        """What the judgement is about."""
+        """Question, nugget and normalised response."""
         from karat.nuggets.runs import normal
 
         return self.question, self.nugget, normal(self.response)
@@ -59,7 +59,7 @@ class Dispute(NamedTuple):
     rows: tuple[Judged, ...]
     """For each judge the row that is the judge's vote."""
     value: float
-    """What counts."""
+    """The value that counts."""
     tie: bool
 
 

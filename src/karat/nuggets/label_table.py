@@ -16,7 +16,7 @@ from karat.stats.kappa import Kappa, cohen_kappa
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """What judges said of pairs of response and nugget, known by the words of the response."""
+    """The labels of judges for pairs of response and nugget, known by the words of the response."""
 
     table: JudgeTable
     """Without what was adjudicated."""
@@ -25,7 +25,7 @@ class LabelTable:
     kinds: dict[str, str]
     """The kind of each judge."""
     adjudicated: Floats
-    """What was adjudicated of each pair; else NaN."""
+    """The adjudicated value of each pair, or NaN."""
 
     def others(self, judge: int) -> Floats:
         """The majority of the other judges, carried or not; NaN in a tie and without others."""

@@ -98,7 +98,7 @@ def better(one: Nuggeteer, other: Nuggeteer) -> bool:
 
 
 def _as_judged(found: Nuggeteer, asked: Asked, values: Floats) -> Nuggeteer:
-    """The same, errors measured against judgements as they are: A counts support in part."""
+    """Measure errors against judgements as they are: A counts support in part."""
     if found.measured is None or not found.strict:
         return found
     cells = asked.pool.cells(together(asked))

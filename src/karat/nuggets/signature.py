@@ -37,9 +37,10 @@ def signature(
     ties: str = HALF,
     models: Sequence[str] = (),
 ) -> str:
-    """How a run was scored; `found` is what guessed, if anything did, and has intervals then.
+    """Return the settings that a run was scored with.
 
-    `ties` is the value of a tie between people, `models` the judges whose labels are no judgements.
+    `found` is what guessed, if anything did, and has intervals then. `ties` is the value of a tie
+    between people, `models` the judges whose labels are no judgements.
     """
     judged = CORRECTED if corrected else AS_JUDGED
     judged += f",ties={ties}" * (ties != HALF)

@@ -44,7 +44,7 @@ class Votes(NamedTuple):
 
     @property
     def sides(self) -> Sides:
-        """What has the most votes; the same value twice unless there is a tie."""
+        """The value with the most votes, twice; the two values of a tie."""
         return _sides(self.by_judge.values())
 
     def value(self, ties: str = HALF) -> float:

@@ -55,7 +55,7 @@ def tables_document(
     out: Sequence[str],
     command: str,
 ) -> Document:
-    """The same from tables: of each dimension judges by units, and the system of each unit."""
+    """Return the report of tables: for each dimension judges by units, and each unit's system."""
     rows, judges = [], []
     for name, table, systems in tables:
         overall, each = _dimension(name, table, systems)

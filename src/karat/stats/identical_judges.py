@@ -20,7 +20,7 @@ from karat.arithmetic import power
 Floats = NDArray[np.float64]
 HONEST_KAPPA = 0.8
 LEAST_CHANCE = 0.001
-"""What is less likely than this is not taken for chance."""
+"""Below this probability a coincidence is not taken for chance."""
 
 
 class IdenticalPair(NamedTuple):
