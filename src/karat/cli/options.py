@@ -169,7 +169,7 @@ def output(function: F) -> F:
         "--output",
         is_eager=True,
         type=click.Path(),
-        help="Write the result to this file, at once or not at all.",
+        help="Write the output to this file: whole or not at all.",
     )(function)
 
 
