@@ -224,6 +224,7 @@ inline double log1p_of(double x) {
 // x^y for x >= 0.
 inline double power_of(double x, double y) {
     if (y == 0 || x == 1) return 1;
+    if (std::isnan(y)) return y;
     double value;
     if (!elementary::has_log(x, &value)) {
         if (std::isnan(value)) return value;

@@ -87,11 +87,13 @@ inline bool recover(uintptr_t at) {
     return false;
 }
 
-inline void pass_on(int number, siginfo_t* info, void* context) {
+// A fault that is ignored would only come again: it ends the process, as without any handler.
+inline void pass_on(int number, siginfo_t* info, void* context, bool is_fault) {
     const bool has_info = earlier_sigbus.sa_flags & SA_SIGINFO;
     if (has_info) return earlier_sigbus.sa_sigaction(number, info, context);
-    if (earlier_sigbus.sa_handler == SIG_IGN) return;
-    if (earlier_sigbus.sa_handler != SIG_DFL) return earlier_sigbus.sa_handler(number);
+    const auto handler = earlier_sigbus.sa_handler;
+    if (handler == SIG_IGN && !is_fault) return;
+    if (handler != SIG_IGN && handler != SIG_DFL) return handler(number);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -99,7 +101,7 @@ inline void pass_on(int number, siginfo_t* info, void* context) {
 inline void on_sigbus(int number, siginfo_t* info, void* context) {
     const bool is_fault = info->si_code > 0;  // and not sent by a process
     if (is_fault && recover(reinterpret_cast<uintptr_t>(info->si_addr))) return;
-    pass_on(number, info, context);
+    pass_on(number, info, context, is_fault);
 }
 
 inline void install_sigbus() {

@@ -59,6 +59,7 @@ def test_ends_and_special_values() -> None:
     assert math.isnan(ar.exp(nan))
     assert [ar.log10(10.0**k) for k in range(-5, 9)] == list(range(-5, 9))
     assert ar.power([0, 0, 5, 0, 27, 1], [2, -1, 0, 0, 1 / 3, 1e9]).tolist() == [0, inf, 1, 1, 3, 1]
+    assert np.isnan(ar.power([0, 5, inf], nan)).all()
     assert ar.log1p(-1.0) == -inf
 
 
@@ -121,8 +122,19 @@ def test_weighted_sums_are_exact(rows: list[tuple[float, float]], data: st.DataO
         for c in counts
     ]
     table, times = np.array(rows), np.array(counts, dtype=float)
-    assert ar.exact_product(times, table).tolist() == wanted
+    beside_one = np.vstack([table, np.ones((1, 2))]), np.pad(times, ((0, 0), (0, 1)))
+    assert ar.exact_product(*beside_one[::-1]).tolist() == wanted
     assert ar.ExactRows([table[:cut], table[cut:]]).sums(times).tolist() == wanted
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**-64, 2.0**-500, 2.0**-1000])
+def test_sums_of_small_numbers_keep_their_digits(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    rows, counts = rng.normal(size=(30, 2)), rng.integers(0, 5, (4, 30)).astype(float)
+    assert np.array_equal(
+        ar.exact_product(counts, scale * rows), scale * ar.exact_product(counts, rows)
+    )
+    assert np.array_equal(ar.exact_sum(scale * rows), scale * ar.exact_sum(rows))
 
 
 def test_rows_beyond_what_is_kept_and_counted_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ multiplies matrices, solves equations or takes exponentials of its own (tests/te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import frexp, ldexp
 from typing import Any, overload
 
 import numpy as np
@@ -22,6 +23,9 @@ from karat import _kernel
 from karat.errors import InputError
 
 Floats = NDArray[np.float64]
+
+SLACK = 1e-12
+"""Numbers that differ by less than this part of their size are equal: that may be rounding."""
 
 
 class _Elementary:
@@ -74,6 +78,7 @@ _OUT_OF_RANGE = (
 )
 _MOST_COUNTED = 1 << 21  # limbs have 32 bits, and doubles hold whole numbers of 53 bits
 _KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
+_SMALL = 1 / 2048  # doubles below have bits beyond 2^-64
 
 
 def partial_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
@@ -102,7 +107,8 @@ def exact_sums(rows: NDArray[Any]) -> NDArray[Any]:
 def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
     """Return sums along an axis: exact, then rounded once."""
     moved = np.moveaxis(np.asarray(values, dtype=np.float64), axis, 0)
-    return np.asarray(exact_sums(moved.reshape(len(moved), -1))).reshape(moved.shape[1:])
+    enlarged, scale = _enlarged(moved.reshape(len(moved), -1))
+    return np.asarray(exact_sums(enlarged) / scale).reshape(moved.shape[1:])
 
 
 def rounded(limbs: NDArray[np.int64]) -> Floats:
@@ -148,7 +154,20 @@ class ExactRows:
 
 def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
     """Return counts @ rows for counts that are whole numbers and not negative."""
-    return ExactRows([rows]).sums(counts)
+    enlarged, scale = _enlarged(rows)
+    return ExactRows([enlarged]).sums(counts) / scale
+
+
+def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Numbers times a power of two, and that power: limbs end at 2^-64, too soon for small ones.
+
+    It is 1 if the largest number keeps all its bits; what others lose is then less than its last.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if not 0 < largest < _SMALL:
+        return values, 1.0
+    scale = ldexp(1.0, min(-frexp(largest)[1], 1023))
+    return scale * values, scale
 
 
 def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:

@@ -1,4 +1,4 @@
-"""What a stored model must hold, as tables: the fields of its text, and its arrays.
+"""Schemas of stored models: the fields of its text, and its arrays.
 
 A checksum says that a file is as it was written, not that it was written by Karat. So every model
 has a schema, which is checked when it is opened: `check_fields` for the text, `check_arrays` for
@@ -35,7 +35,7 @@ def text(value: object, where: str) -> None:
 
 
 def anything(value: object, where: str) -> None:
-    """What is kept and never used."""
+    """Any value: it is kept and never used."""
 
 
 def whole(low: int, high: int = 2**53) -> Kind:
@@ -65,7 +65,7 @@ def flag(value: object, where: str) -> None:
 
 
 def perhaps(kind: Kind) -> Kind:
-    """What may be null."""
+    """A value of a kind, or null."""
     return lambda value, where: None if value is None else kind(value, where)
 
 

@@ -95,7 +95,7 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def damaged(name: str, why: str) -> InputError:
-    """What to raise where a file of the right kind does not hold together.
+    """Return the error for where a file of the right kind does not hold together.
 
     A part of a model may have said so already; it is said once.
     """
@@ -184,7 +184,7 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
 
 
 def _read_about(archive: zipfile.ZipFile) -> Any:
-    """What the file says of itself."""
+    """The description in the file."""
     return json.loads(archive.read(_ABOUT))
 
 

@@ -24,7 +24,7 @@ FLOOR = 64 << 20
 """Bytes up to which any ratio will do."""
 
 NOT_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-"""What reading a damaged `.gz` file raises."""
+"""Errors of reading a damaged `.gz` file."""
 
 _PIECE = 1 << 20
 _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)B?", re.IGNORECASE)

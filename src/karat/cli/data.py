@@ -198,12 +198,12 @@ def _judges_of_nuggets(
 @_SET
 @click.argument("folder", type=click.Path())
 @options.reader
-@click.option("-d", "--dimension", required=True, help="Whose ratings fall.")
+@click.option("-d", "--dimension", required=True, help="Dimension whose ratings are lowered.")
 @click.option(
     "--system",
     "systems",
     multiple=True,
-    help="Whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
+    help="Systems whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
 )
 @click.option(
     "--correct",

@@ -103,7 +103,7 @@ def load_set(
 
 
 class Given(NamedTuple):
-    """What `score` and `compare` are given: files with references, or a set, which has its own."""
+    """The input of `score` and `compare`: files with references, or a set, which has its own."""
 
     candidates: Sequence[str]
     references: Sequence[str]
@@ -140,7 +140,7 @@ class Given(NamedTuple):
         return {**systems}, refs
 
     def number(self) -> int | None:
-        """How many references every segment has, if that is known without reading files."""
+        """The number of references of every segment, if it is known without reading files."""
         if self.evalset is not None:
             return self.open()[1].number
         return None if self.optional else len(self.references) or 1

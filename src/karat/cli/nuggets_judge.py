@@ -11,6 +11,7 @@ from karat.cli import nuggets_options
 from karat.cli.bar import Bar
 from karat.cli.nuggets_score import open_runs
 from karat.cli.show import check_output
+from karat.nuggets.voting import ADJUDICATED, PERSON
 
 if TYPE_CHECKING:
     from karat.nuggets.agenda import Order
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 @click.option("--judge", default="", metavar="NAME", help="Name of the judge, kept in the log.")
 @click.option(
     "--kind",
-    type=click.Choice(["person", "adjudicated"]),
-    default="person",
+    type=click.Choice([PERSON, ADJUDICATED]),
+    default=PERSON,
     show_default=True,
     help="Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
     "judges contradict each other, and what is answered decides.",
@@ -101,11 +102,11 @@ def _asks(
     strict: bool,
     progress: Progress,
 ) -> Order | list[Ask]:
-    """What nobody has judged; for an adjudicator what judges dispute, in the same order."""
+    """Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order."""
     from karat.nuggets.agenda import Agenda
     from karat.nuggets.asking import disputed
 
-    if kind == "adjudicated":
+    if kind == ADJUDICATED:
         return disputed(nuggets, chances, likely=likely, progress=progress)
     return Agenda(nuggets, chances, likely=likely, strict=strict, progress=progress)
 

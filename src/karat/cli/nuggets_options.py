@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from karat.cli.options import F
+from karat.nuggets.voting import HALF, TIES
 
 if TYPE_CHECKING:
     from karat.nuggets.guesses import GuessRule
@@ -100,8 +101,8 @@ def judges(function: Callable[..., Any]) -> Callable[..., Any]:
 
     called = click.option(
         "--ties",
-        type=click.Choice(["half", "yes", "no"]),
-        default="half",
+        type=click.Choice(TIES),
+        default=HALF,
         show_default=True,
         help="Value of a tie between people: 0.5, or the higher or lower of the two values.",
     )(called)

@@ -17,7 +17,7 @@ from karat.cli.show import check_beside, show
     "--model",
     default="bundled",
     show_default=True,
-    help="Whose pivot languages and language model to use.",
+    help="Model whose pivot languages and language model are used.",
 )
 @click.option("--controls", is_flag=True, help="Add the three controls, as the paper does.")
 @click.option(

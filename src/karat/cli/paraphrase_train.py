@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @click.option(
     "--generate/--no-generate",
     default=True,
-    help="Also keep what karat paraphrase generate writes with.",
+    help="Include the data that `karat paraphrase generate` needs.",
 )
 @options.as_text
 @options.threads

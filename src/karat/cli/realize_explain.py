@@ -13,7 +13,11 @@ from karat.cli.show import check_output, show
 @click.argument("model", metavar="MODEL", type=click.Path())
 @click.argument("trees", metavar="TREES", type=click.Path())
 @click.option(
-    "--tree", type=click.IntRange(min=1), default=1, show_default=True, help="Number of the tree."
+    "--tree",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Index of the tree to explain (from 1).",
 )
 @realize_options.inputs
 @click.option(

@@ -47,7 +47,7 @@ _SAME = {
 def usage_sentence(
     error: click.ClickException, command: click.Command, typed: Sequence[str]
 ) -> str:
-    """What to say of a slip: click's words, and the right form."""
+    """Return the sentence for a slip: click's words, and the right form."""
     if isinstance(error, click.NoSuchOption):
         return _unknown_option(error, command, typed)
     if isinstance(error, click.MissingParameter | click.BadOptionUsage):

@@ -69,7 +69,7 @@ def read_mt_metrics_eval(
         if len(column) != len(sources):
             reading.problem(file, f"found {len(column):,} lines, expected {len(sources):,}")
     reading.check()
-    scores = [_Scores(*found) for found in _human_files(path, pair)]
+    scores = _human_files(path, pair)
     draft = Draft(
         name or f"{path.resolve().name}-{pair}",
         [str(i) for i in range(1, len(sources) + 1)],
@@ -181,13 +181,21 @@ class _Scores(NamedTuple):
     file: Path
     dimension: str
     judge: str
-    value: Callable[[str, Place, Reading], object]
-    """A field as a score; None where there is none."""
+    rated: bool
+    """Whether it has error spans, whose score is their sum, and not scores."""
+
+    def fields(self, line: str) -> list[str]:
+        """System, score and perhaps the rater."""
+        return line.split("\t") if self.rated else line.split()
+
+    def value(self, field: str, place: Place, reading: Reading) -> object:
+        """A field as a score; None where there is none."""
+        if field == "None":
+            return None
+        return _penalty(field, place, reading) if self.rated else field
 
 
-def _human_files(
-    path: Path, pair: str
-) -> list[tuple[Path, str, str, Callable[[str, Place, Reading], object]]]:
+def _human_files(path: Path, pair: str) -> list[_Scores]:
     """The files of scores, and those of ratings by rater."""
     folder = path / "human-scores"
     scores = [(file, _inner(file, pair, "score")) for file in folder.glob(f"{pair}.*.seg.score")]
@@ -200,10 +208,10 @@ def _human_files(
     ]
     return sorted(
         [
-            *((file, name, JUDGE, _score) for file, name in scores),
-            *((file, f"{name}.rating", rater or JUDGE, _penalty) for file, name, rater in kept),
+            *(_Scores(file, name, JUDGE, False) for file, name in scores),
+            *(_Scores(file, f"{name}.rating", rater or JUDGE, True) for file, name, rater in kept),
         ],
-        key=lambda one: one[0].name,
+        key=lambda one: one.file.name,
     )
 
 
@@ -215,14 +223,8 @@ def _is_merged(name: str) -> bool:
     return name.partition(".")[2] == MERGED
 
 
-def _score(field: str, place: Place, reading: Reading) -> object:
-    return None if field == "None" else field
-
-
-def _penalty(field: str, place: Place, reading: Reading) -> object:
+def _penalty(field: str, place: Place, reading: Reading) -> float | None:
     """The negated sum of the scores of an output's errors."""
-    if field == "None":
-        return None
     try:
         found = json.loads(field)
         scores = [_error_score(error) for error in found["errors"]]
@@ -231,7 +233,7 @@ def _penalty(field: str, place: Place, reading: Reading) -> object:
     known = [score for score in scores if score is not None]
     if len(known) == len(scores):
         return -sum(known) + 0.0
-    reading.problem(place, f'found {field!r:.60}, expected {{"errors": [{{"score": …}}, …]}}')
+    reading.problem(place, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
     return None
 
 
@@ -247,12 +249,11 @@ def _error_score(error: object) -> float | None:
 def _read_scores(scores: _Scores, draft: Draft, is_reference: Callable[[str], bool]) -> None:
     """Take a block of all segments per system; a third field names the rater."""
     seen: dict[str, int] = {}
-    fewest, most = (2, 2) if scores.value is _score else (2, 3)
     for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):
-        fields = line.split() if most == 2 else line.split("\t")
+        fields = scores.fields(line)
         if not any(fields):
             continue
-        if not fewest <= len(fields) <= most:
+        if not 2 <= len(fields) <= 2 + scores.rated:
             draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
             continue
         system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge

@@ -36,7 +36,7 @@ class EvalSet:
     description: str = ""
     licence: str = ""
     remarks: tuple[str, ...] = ()
-    """What the reader chose where the data leave a choice; reports have it among their notes."""
+    """Choices of the reader where the data leave one; reports have them among their notes."""
 
     def __len__(self) -> int:
         return len(self.segments)

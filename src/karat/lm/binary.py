@@ -18,7 +18,7 @@ VERSION = 1
 
 
 RECIPE = record({"tok": text, "case": text, "stem": text})
-"""How a model says what its words are."""
+"""The recipe of a model's words."""
 ABOUT = record(
     {"order": whole(1, _kernel.MAX_ORDER), "recipe": RECIPE},
     smoothing=text,
@@ -27,7 +27,7 @@ ABOUT = record(
     min_counts=perhaps(listed(whole(0))),
     notes=listed(text),
 )
-"""What a model says of itself."""
+"""The description of a model."""
 
 
 def columns(order: int) -> dict[str, Column]:
@@ -46,6 +46,6 @@ def write_binary(
 
 
 def read_binary(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What the file says of itself, and its arrays, mapped; `LanguageModel` checks them."""
+    """The description in the file, and its arrays, mapped; `LanguageModel` checks them."""
     store = read_store(path, KIND, VERSION)
     return store.about, store.arrays

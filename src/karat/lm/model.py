@@ -100,11 +100,11 @@ class LanguageModel:
         self, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str = "model"
     ) -> None:
         self.name = name
-        """What messages call it."""
+        """The name of the model in messages."""
         try:
             check_fields(about, ABOUT)
             self.about = dict(about)
-            """What is known of the model: order, smoothing, recipe, counts of n-grams, notes."""
+            """The description of the model: order, smoothing, recipe, counts of n-grams, notes."""
             stored = columns(about["order"])
             check_arrays(arrays, stored)
             self.arrays = {part: arrays[part] for part in stored}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.arithmetic import exact_product, product
+from karat.arithmetic import SLACK, exact_product, product
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
@@ -35,7 +35,6 @@ BLEU_CELL = (1.0, 4)
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7
 """Systems whose human scores are dealt in all ways: 5,040 of them."""
-SLACK = 1e-12  # correlations that only rounding tells apart are equal
 
 
 class Cell(NamedTuple):

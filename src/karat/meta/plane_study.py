@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat.arithmetic import SLACK
 from karat.evalset.sets import EvalSet
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
-    SLACK,
     Cell,
     Judged,
     PlaneFit,

@@ -33,7 +33,7 @@ OF_SYSTEMS = ("system", "system-mean")
 
 
 class Behind(NamedTuple):
-    """What is known of the segments behind systems' scores."""
+    """The segments behind systems' scores."""
 
     human: Floats
     metrics: Mapping[Metric, Floats]

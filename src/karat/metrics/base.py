@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.metrics.claims import Claims, references_fact
 from karat.metrics.settings import to_text, validate
 from karat.progress import Progress, silent
@@ -54,7 +54,7 @@ class Score:
 def check_form(form: str) -> None:
     """Refuse a form of signatures that there is not."""
     if form not in FORMS:
-        raise InputError(f"signature {form!r}: expected one of {', '.join(FORMS)}")
+        raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Metric(ABC):
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
     """Settings that name a file or list: signatures show what is in it, by a digest."""
     claims: ClassVar[Claims] = Claims()
-    """What else the signature says that the metric was read from; no part of its value."""
+    """Other claims of the signature that the metric was read from; no part of its value."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -152,7 +152,7 @@ class Metric(ABC):
         return f"{self._head()}:{settings}{more}"
 
     def claiming(self: MetricT, claims: Claims) -> MetricT:
-        """The same metric with what a signature says besides; claims must not contradict."""
+        """Return this metric with the claims of a signature; they must not contradict its own."""
         if not claims.said:
             return self
         made = copy.copy(self)

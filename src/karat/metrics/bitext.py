@@ -157,7 +157,6 @@ class Explanation:
 
 
 _BARRIER = -1  # no word has this id
-_ROUNDING = 1e-12
 CHECKED = 5_000_000
 """Steps of the exact search that looks for a larger matching than the greedy one."""
 
@@ -215,6 +214,8 @@ def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certifica
 
     A greedy matching is compared with what the exact search finds in a smaller budget.
     """
+    from karat.arithmetic import SLACK  # numpy is loaded where it is needed
+
     *_, size, bound, proven, cap = found
     if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
         return _Certificate(True, size, size)
@@ -223,7 +224,7 @@ def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certifica
         sure = _kernel.gtm_runs(*grid, exact=True, budget=min(metric.budget, CHECKED))
         *_, largest, bound, proven, _ = sure
         largest = max(size, largest)
-        proven = proven and largest - size <= _ROUNDING * size
+        proven = proven and largest - size <= SLACK * size
     return _Certificate(proven, size if proven else min(bound, cap), size if proven else largest)
 
 

@@ -24,7 +24,7 @@ _WAYS = {
 
 @dataclass(frozen=True)
 class Claims:
-    """What a signature says, by name: nrefs, bootstrap, seed, test, trials."""
+    """Claims by name: nrefs, bootstrap, seed, test, trials."""
 
     said: tuple[tuple[str, str], ...] = ()
 
@@ -62,6 +62,11 @@ def _found(name: str, value: object) -> str:
         some = "the number of references varies" if value == "var" else f"there are {value}"
         return "every segment has 1 reference" if value == 1 else some
     return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
+
+
+def is_count(value: str) -> bool:
+    """Whether a value is a whole number as signatures print it."""
+    return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))
 
 
 def check_version(signature: str, version: str) -> None:

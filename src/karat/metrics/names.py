@@ -103,7 +103,7 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]]:
 
 
 def _unknown(head: str) -> str:
-    """What to say of a name that no metric has."""
+    """Return the sentence for a name that no metric has."""
     several = re.split(r"[\s,;]+", head)
     if len(several) > 1 and all(_is_name(name) for name in several):
         options = " ".join(f"-m {name}" for name in several)

@@ -92,7 +92,7 @@ class _Rouge(Metric):
 
     @property
     def _unit(self) -> str:
-        """What is matched."""
+        """The unit that is matched."""
         return "word"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:

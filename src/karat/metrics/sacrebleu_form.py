@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat import __version__
-from karat.errors import MetricError
-from karat.metrics.claims import Claims, check_version
+from karat.errors import MetricError, quoted
+from karat.metrics.claims import Claims, check_version, is_count
 from karat.metrics.names import metric_class
 from karat.metrics.settings import nearest, to_text
 
@@ -161,8 +161,8 @@ def _read(text: str, name: str, field: str, value: str) -> Settings:
     if field not in fields:
         known = (*_SHARED[:4], *fields, "version")
         raise MetricError(
-            f"{text}: sacreBLEU's {_TITLES[name]} has no field {field!r}{nearest(field, known)} "
-            f"(it has {', '.join(known)})"
+            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}"
+            f"{nearest(field, known)} (it has {', '.join(known)})"
         )
     read, expected = fields[field]
     settings = read(value)
@@ -212,7 +212,7 @@ def _claims(text: str, found: Mapping[str, str]) -> Claims:
         value = found.get(field)
         if value is None:
             continue
-        if not re.fullmatch(r"0|[1-9]\d{0,18}", value, re.A) and (field, value) != ("nrefs", "var"):
+        if not is_count(value) and (field, value) != ("nrefs", "var"):
             raise MetricError(f"{text}: {field}:{value}: expected a whole number")
         said[name] = value
     return Claims(tuple(said.items()))

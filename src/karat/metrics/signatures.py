@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.errors import MetricError
-from karat.metrics.claims import Claims, check_version
+from karat.errors import MetricError, quoted
+from karat.metrics.claims import Claims, check_version, is_count
 from karat.metrics.names import parse_name
 from karat.metrics.sacrebleu_form import metric_of_fields, starts_with_field
 from karat.metrics.settings import nearest
@@ -40,11 +40,11 @@ def read_signature(text: str) -> Metric:
 
 
 def _sign(text: str, field: str) -> str:
-    """What stands between a field's name and its value."""
+    """The sign between a field's name and its value, = or :."""
     found = next((c for c in field if c in "=:"), "")
     if not found or field.startswith(found) or field.endswith(found):
         raise MetricError(
-            f"{text}: {field!r} is no field of a signature; expected Karat's form, "
+            f"{text}: {quoted(field)} is no field of a signature; expected Karat's form, "
             f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed"
         )
     return found
@@ -56,9 +56,8 @@ def _read_karat(text: str, head: str, fields: list[str]) -> Metric:
     for field in fields:
         name, _, value = (part.strip() for part in field.partition("="))
         if name not in FIELDS:
-            known = ", ".join(FIELDS)
-            hint = nearest(name, FIELDS)
-            raise MetricError(f"{text}: no field {name!r} in signatures{hint} (there are {known})")
+            known = f"{nearest(name, FIELDS)} (there are {', '.join(FIELDS)})"
+            raise MetricError(f"{text}: no field {quoted(name)} in signatures{known}")
         if name in found:
             raise MetricError(f"{text}: {name} is given twice")
         found[name] = _value(text, name, value)
@@ -79,8 +78,3 @@ def _value(text: str, name: str, value: str) -> str:
     if not good:
         raise MetricError(f"{text}: {name}={value}: expected {wanted}")
     return value
-
-
-def is_count(value: str) -> bool:
-    """Whether a value is a whole number as signatures print it."""
-    return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))

@@ -57,7 +57,7 @@ TREC RAG 2024 together. On these two sets it has seen the answers; what it is wo
 measured by learning on one of them and testing on the other."""
 
 PRIOR_STRICT = replace(PRIOR, logistic=replace(PRIOR.logistic, intercept=-3.0))
-"""The same for full support: the intercept of both sets together falls by 0.07, rounded up. Only
+"""The model of full support: the intercept of both sets together falls by 0.07, rounded up. Only
 TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
 
 LIKENESS_RIDGE = 10.0

@@ -60,7 +60,7 @@ class Decided:
         return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
 
     def carried(self, strict: bool = False) -> NDArray[np.float64]:
-        """What F counts each pair: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
+        """The count of each pair in F: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
         least = SUPPORT if strict else np.nextafter(0, 1)
         found = (np.nan_to_num(self.values) >= least).astype(np.float64)
         for pair, (low, high) in self.tied.items():
@@ -68,7 +68,7 @@ class Decided:
         return found
 
     def returned(self, strict: bool = False) -> NDArray[np.float64]:
-        """What F counts each nugget: the best of any response."""
+        """The count of each nugget in F: the best of any response."""
         if self.tied:
             return np.asarray(self.carried(strict).max(axis=0, initial=0.0))
         return (self.support(strict) > 0).astype(np.float64)

@@ -93,16 +93,16 @@ class Nuggeteer:
     beside: Nuggeteer | None = None
     """What the other classifier says, where it was asked."""
     heard: Heard | None = None
-    """What models helped with, where any labelled responses."""
+    """Models that helped, where any labelled responses."""
     strict: bool = False
     """Whether it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
-    """How much its guesses may be shifted where errors were not measured."""
+    """The variances of shifts of its guesses, for intervals where errors were not measured."""
     _errors: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
     _with_help: dict[tuple[Official, Part], AllErrors] = field(default_factory=dict)
 
     def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
-        """How wrong scores are of which a part is its guesses, as far as that was measured."""
+        """The errors of scores of which a part is its guesses, as far as they were measured."""
         if (how, part) not in self._errors:
             told = self.measured
             self._errors[how, part] = told.errors(how, part) if told else AllErrors()
@@ -117,12 +117,12 @@ class Nuggeteer:
 
     @cached_property
     def doubt(self) -> float:
-        """What a pair known from an identical response counts beside a guess, as measured."""
+        """The weight of a pair known from an identical response beside a guess, as measured."""
         return self._told.doubt() if self._told else 1.0
 
     @cached_property
     def shift(self) -> SetShift:
-        """What is known of the base rate of this set, from whatever was judged.
+        """The shift of the base rate of this set, from whatever was judged.
 
         A classifier of several judged runs knows as much itself; what it learned from so few is not
         as good as the built-in one, and may be as far off.
@@ -332,7 +332,7 @@ def _narrower(found: RunIntervals | None, other: RunIntervals, errors: AllErrors
 
 
 def _holding(shown: Answers, found: RunIntervals, how: Official) -> RunIntervals:
-    """The same, made to hold the scores that decisions give."""
+    """Return intervals that hold the scores that decisions give, too."""
     f, kept = shown.official.f(how.beta), shown.official.total > 0
     share = found.share.around(float(shown.share.mean()))
     macro = found.macro and found.macro.around(float(f[kept].mean()))

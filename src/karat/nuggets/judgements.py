@@ -14,6 +14,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from karat.nuggets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
+UNNAMED = "unnamed"
+"""The judge without a name, in reports."""
 
 Words: TypeAlias = tuple[str, str, str]
 """Question, nugget and normalised response."""
@@ -38,7 +40,7 @@ class Judged(NamedTuple):
 
     @property
     def words(self) -> Words:
-        """What the judgement is about."""
+        """Question, nugget and normalised response."""
         from karat.nuggets.runs import normal
 
         return self.question, self.nugget, normal(self.response)
@@ -57,7 +59,7 @@ class Dispute(NamedTuple):
     rows: tuple[Judged, ...]
     """For each judge the row that is the judge's vote."""
     value: float
-    """What counts."""
+    """The value that counts."""
     tie: bool
 
 

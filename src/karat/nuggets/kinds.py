@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.judgements import Judged
 from karat.nuggets.voting import ADJUDICATED, KINDS, MODEL, PERSON
 
-UNNAMED = "-"
-"""The name under which judgements without a name are given to a model."""
+NAMELESS = "-"
+"""The judge without a name, where the judges that are models are named."""
 
 
 def is_kind(kind: str, place: Place, reading: Reading) -> bool:
     """Whether this is the kind of a judge, or nothing; else a problem is noted."""
     if not kind or kind in KINDS:
         return True
-    reading.problem(place, f"found the kind {kind!r:.40}, expected one of {', '.join(KINDS)}")
+    reading.problem(place, f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}")
     return False
 
 
@@ -30,15 +31,15 @@ def with_kinds(
 ) -> tuple[Judged, ...]:
     """The rows with the kinds of their judges; `models` are the names of judges that are models."""
     said = _said(rows, reading)
-    judges = {row.judge or UNNAMED for _, row in rows}
+    judges = {row.judge or NAMELESS for _, row in rows}
     for model in dict.fromkeys(models):
         if model not in judges:
             reading.problem(name, _unknown(model, judges))
-        elif model != UNNAMED and said.setdefault(model, MODEL) != MODEL:
+        elif model != NAMELESS and said.setdefault(model, MODEL) != MODEL:
             reading.problem(
-                name, f"judge {model:.60} is named as a model, but its file says another kind"
+                name, f"judge {short(model)} is named as a model, but its file says another kind"
             )
-    if UNNAMED in models:
+    if NAMELESS in models:
         said[""] = MODEL
     # Who adjudicates here and there may have judged the rest as anybody else.
     fill = {judge: kind for judge, kind in said.items() if kind != ADJUDICATED}
@@ -58,7 +59,7 @@ def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, s
         if first != row.kind and MODEL in (first, row.kind):
             reading.problem(
                 place,
-                f"judge {row.judge:.60} is of the kind {row.kind} here and {first} before; "
+                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
                 "expected a model to be one everywhere",
             )
         elif first != row.kind:  # a person who also adjudicates
@@ -67,5 +68,5 @@ def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, s
 
 
 def _unknown(model: str, judges: set[str]) -> str:
-    known = ", ".join(f"{judge:.60}" for judge in sorted(judges)[:10]) or "none"
-    return f"no judgement is by a judge {model!r:.60}, named as a model (the judges are {known})"
+    known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+    return f"no judgement is by a judge {quoted(model)}, named as a model (the judges are {known})"

@@ -7,18 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.nuggets.judgements import Judgements, Words
+from karat.nuggets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.pool import Floats
 from karat.nuggets.voting import ADJUDICATED, PERSON
 from karat.stats.judges import JudgeTable, judge_table
 from karat.stats.kappa import Kappa, cohen_kappa
 
-UNNAMED = "unnamed"
-
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """What judges said of pairs of response and nugget, known by the words of the response."""
+    """The labels of judges for pairs of response and nugget, known by the words of the response."""
 
     table: JudgeTable
     """Without what was adjudicated."""
@@ -27,7 +25,7 @@ class LabelTable:
     kinds: dict[str, str]
     """The kind of each judge."""
     adjudicated: Floats
-    """What was adjudicated of each pair; else NaN."""
+    """The adjudicated value of each pair, or NaN."""
 
     def others(self, judge: int) -> Floats:
         """The majority of the other judges, carried or not; NaN in a tie and without others."""
@@ -36,8 +34,16 @@ class LabelTable:
         return np.where(yes == no, np.nan, (yes > no).astype(np.float64))
 
     def carried(self, judge: int) -> Floats:
-        """What a judge said, carried or not."""
+        """The labels of a judge, carried or not."""
         return _carried(self.table.values[judge])
+
+    def count(self, judge: int) -> int:
+        """The number of a judge's labels."""
+        return int((~np.isnan(self.table.values[judge])).sum())
+
+    def share(self, judge: int) -> float:
+        """The share of a judge's labels that say carried."""
+        return float(np.nanmean(self.carried(judge)))
 
     def against_others(self, judge: int) -> Kappa:
         """Agreement with the majority of the others."""

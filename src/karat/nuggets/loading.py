@@ -169,8 +169,7 @@ def detect(path: Path, part: str = "key") -> str:
     first = _first_line(path)
     if first.startswith("{"):
         return _of_object(first)
-    fields = first.split(None, 3)
-    if part == "key" and not (len(fields) > 2 and is_importance(fields[2].partition("/")[0])):
+    if part == "key" and not _is_key(first):
         raise InputError(
             f"{path}, line 1: found {quoted(first)}, expected a key: QID NUGGET vital|okay "
             "DESCRIPTION, or JSON lines"
@@ -191,7 +190,12 @@ def is_nuggets(name: str) -> bool:
         return False
     if first.startswith("{"):
         return not {"qid", "nugget", "nuggets"}.isdisjoint(_object(first))
-    fields = first.split(None, 3)
+    return _is_key(first)
+
+
+def _is_key(line: str) -> bool:
+    """Whether a line can stand in a key of TREC."""
+    fields = line.split(None, 3)
     return len(fields) > 2 and is_importance(fields[2].partition("/")[0])
 
 

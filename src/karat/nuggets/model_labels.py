@@ -44,7 +44,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ModelLabels:
-    """What models said of the cells of a pool."""
+    """The labels of models for the cells of a pool."""
 
     names: tuple[str, ...]
     values: Floats
@@ -82,7 +82,7 @@ class ModelJudge(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What became of guesses with the help of models."""
+    """Guesses with the help of models."""
 
     probabilities: Floats
     carried: Bools
@@ -170,7 +170,7 @@ def _columns(chances: Floats, values: Floats) -> Floats:
 
 
 def _fit(seen: Guessed, values: Floats, out: Bools | None = None) -> Calibrated | None:
-    """What labels are worth, learned from cells that people judged; None if these are too few."""
+    """Fit the worth of labels on cells that people judged; None if these are too few."""
     rows = _helpable(seen.probabilities, values) & _judged(seen)
     if out is not None:
         rows &= ~out

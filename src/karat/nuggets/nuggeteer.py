@@ -98,7 +98,7 @@ def better(one: Nuggeteer, other: Nuggeteer) -> bool:
 
 
 def _as_judged(found: Nuggeteer, asked: Asked, values: Floats) -> Nuggeteer:
-    """The same, errors measured against judgements as they are: A counts support in part."""
+    """Measure errors against judgements as they are: A counts support in part."""
     if found.measured is None or not found.strict:
         return found
     cells = asked.pool.cells(together(asked))
@@ -106,17 +106,17 @@ def _as_judged(found: Nuggeteer, asked: Asked, values: Floats) -> Nuggeteer:
 
 
 def _with_models(found: Nuggeteer, asked: Asked, models: ModelLabels | None) -> Nuggeteer:
-    """The same guesses, where models labelled a pair with their help."""
+    """Let models help the guesses about pairs that they labelled."""
     if models is None:
         return found
     rows = together(asked)
     cells = asked.pool.cells(rows)
     pool, labels = asked.pool.take(rows), asked.labels[cells]
-    fold, told = _folds(pool, labels), found.measured or found
     whole = Guessed(found.probabilities, found.carried, asked.labels, np.zeros(0, np.int64))
-    seen = Guessed(told.probabilities, told.carried, labels, fold)
-    if told is found:
-        seen = seen._replace(probabilities=found.probabilities[cells], carried=found.carried[cells])
+    chances, carried = found.probabilities[cells], found.carried[cells]
+    if found.measured is not None:
+        chances, carried = found.measured.probabilities, found.measured.carried
+    seen = Guessed(chances, carried, labels, _folds(pool, labels))
     heard = listen(models, seen, cells, whole, found.measured)
     return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karat.errors import InputError, quoted, short
-from karat.nuggets.judgements import Contradiction, Dispute, Judged, Judgements
+from karat.nuggets.judgements import UNNAMED, Contradiction, Dispute, Judged, Judgements
 from karat.nuggets.keys import Key
 from karat.nuggets.runs import Run
 from karat.nuggets.voting import HALF, NO, YES
@@ -139,7 +139,7 @@ def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "
 def _dispute(one: Dispute) -> str:
     """Who said what, and where."""
     said = ", ".join(
-        f"{row.judge or 'unnamed':.60} {row.value:g} ({_place(row)})" for row in one.rows[:5]
+        f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in one.rows[:5]
     )
     more = ", …" if len(one.rows) > 5 else ""
     return f"question {one.rows[0].question}, nugget {one.rows[0].nugget}: {said}{more}"
@@ -156,8 +156,8 @@ def _unknown_kinds(judgements: Judgements) -> list[str]:
 
 
 def _model_labels(judgements: Judgements) -> list[str]:
-    counts = {name or "unnamed": len(found) for name, found in judgements.of_models.items()}
+    counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
     if not counts:
         return []
-    shown = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+    shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
     return [f"labels of models are evidence for guesses, never judgements: {shown}"]

@@ -40,7 +40,7 @@ class GuessedRun(NamedTuple):
     chances: Mapping[str, Floats]
 
     def doubting(self, own: Mapping[str, NDArray[np.bool_]]) -> GuessedRun:
-        """The same, where judgements that are not the run's own are guesses, if sure ones."""
+        """Return the run with judgements that are not its own as guesses, if sure ones."""
         decided, chances = {}, {}
         for id, found in ((q.id, self.decided[q.id]) for q in self.questions):
             likely = np.clip(found.values, NOISE, 1 - NOISE)

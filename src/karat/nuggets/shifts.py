@@ -62,7 +62,7 @@ PRIOR_SPREAD = Spread(0.45, 0.038, 1.3, 37, 61)
 
 
 class SetShift(NamedTuple):
-    """What is known of the shift s of a set."""
+    """The shift s of a set, as far as it is known."""
 
     mean: float
     variance: float

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from karat import __version__
 from karat.metrics.settings import to_text
 from karat.nuggets.guesses import PAPER, Nuggeteer
-from karat.nuggets.kinds import UNNAMED
+from karat.nuggets.kinds import NAMELESS
 from karat.nuggets.official import Official
 from karat.nuggets.paper import AUTO, Paper
 from karat.nuggets.voting import HALF
@@ -37,14 +37,15 @@ def signature(
     ties: str = HALF,
     models: Sequence[str] = (),
 ) -> str:
-    """How a run was scored; `found` is what guessed, if anything did, and has intervals then.
+    """Return the settings that a run was scored with.
 
-    `ties` is the value of a tie between people, `models` the judges whose labels are no judgements.
+    `found` is what guessed, if anything did, and has intervals then. `ties` is the value of a tie
+    between people, `models` the judges whose labels are no judgements.
     """
     judged = CORRECTED if corrected else AS_JUDGED
     judged += f",ties={ties}" * (ties != HALF)
     if models:
-        judged += ",models=" + "+".join(quote(name or UNNAMED, safe="") for name in models)
+        judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
     parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
     return "|".join(parts)
 

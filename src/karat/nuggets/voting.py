@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 
 PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
@@ -44,7 +44,7 @@ class Votes(NamedTuple):
 
     @property
     def sides(self) -> Sides:
-        """What has the most votes; the same value twice unless there is a tie."""
+        """The value with the most votes, twice; the two values of a tie."""
         return _sides(self.by_judge.values())
 
     def value(self, ties: str = HALF) -> float:
@@ -67,11 +67,11 @@ def _sides(values: Collection[float]) -> Sides:
 def check_kinds(kinds: Collection[str]) -> None:
     """Refuse what is no kind of a judge."""
     if unknown := sorted(kind for kind in kinds if kind not in RANK):
-        raise InputError(f"kind {unknown[0]!r:.40}: expected one of {', '.join(KINDS)}")
+        raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
 
 
 def check_ties(ties: str) -> str:
     """The name of a rule for ties, if it is one."""
     if ties not in TIES:
-        raise InputError(f"ties {ties!r}: expected one of {', '.join(TIES)}")
+        raise InputError(f"ties {quoted(ties)}: expected one of {', '.join(TIES)}")
     return ties

@@ -63,12 +63,12 @@ class Generator:
         )
 
     def trusting(self, least: float) -> Generator:
-        """The same with the rewrites that may be written with so much confidence."""
+        """Return a generator with the rewrites that may be written with so much confidence."""
         return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, least)))
 
     @property
     def fold(self) -> Callable[[str], str]:
-        """What turns a word as it is written into a word of the language model."""
+        """The function that turns a word as it is written into a word of the language model."""
         return str.lower if self.recipe.case == "lower" else str
 
     @cached_property

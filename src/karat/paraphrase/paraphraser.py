@@ -61,7 +61,7 @@ class Generated(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """What may be written for an original, and how sure the generator is of it."""
+    """A possible text for an original, and the generator's confidence in it."""
 
     text: str
     confidence: float

@@ -52,7 +52,7 @@ ABOUT = record(
     judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
     features=listed(text),
 )
-"""What a model says of itself."""
+"""The description of a model."""
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class PEM:
     generator: Generator | None = None
     """What paraphrases are written with; a model that only scores has none."""
     name: str = "the model"
-    """What messages call it."""
+    """The name of the model in messages."""
 
     @classmethod
     def of(

@@ -57,7 +57,7 @@ _COLUMNS = {
 _WORDS = {**word_columns("source"), **word_columns("pivot")}
 
 ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
-"""What a table says of itself."""
+"""The description of a table."""
 
 Arrays = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -217,7 +217,7 @@ class PhraseTable:
         return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
 
     def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
-        """The same table with some of its pairs, given as a mask, and the phrases of these."""
+        """Return a table of some of its pairs, given as a mask, and the phrases of these."""
         translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
         kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
         phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))

@@ -142,7 +142,7 @@ _ABOUT = record(
         "left_right": listed(text, 1),
     }
 )
-"""What a model says of itself, beside its grammar and its language model."""
+"""The description of a model, beside those of its grammar and its language model."""
 
 
 def stored_fergus(store: Store) -> Fergus:

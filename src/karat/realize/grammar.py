@@ -198,7 +198,7 @@ ABOUT = record(
         "tag_frames": listed(listed(whole(0, 2**31 - 1))),
     }
 )
-"""What a grammar says of itself."""
+"""The description of a grammar."""
 
 
 def _columns(about: Mapping[str, Any]) -> dict[str, Column]:

@@ -184,7 +184,7 @@ def train_realizer(
 _ABOUT = record(
     {"parts": named(named(anything), 1), "same": named(text), "treebank": named(whole(0))}
 )
-"""What a model says of itself; its parts have schemas of their own."""
+"""The description of a model; its parts have schemas of their own."""
 
 
 def open_realizer(path: Path) -> RealizerModel:

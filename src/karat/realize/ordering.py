@@ -54,7 +54,7 @@ _ABOUT = record(
         "trained": named(anything),
     }
 )
-"""What a model says of itself, beside its language model."""
+"""The description of a model, beside that of its language model."""
 
 Path = str | os.PathLike[str]
 

@@ -55,7 +55,7 @@ def tables_document(
     out: Sequence[str],
     command: str,
 ) -> Document:
-    """The same from tables: of each dimension judges by units, and the system of each unit."""
+    """Return the report of tables: for each dimension judges by units, and each unit's system."""
     rows, judges = [], []
     for name, table, systems in tables:
         overall, each = _dimension(name, table, systems)
@@ -90,9 +90,11 @@ def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterat
             "be compared."
         )
     if any(row["identical"] for row in judges):
+        from karat.stats.identical_judges import HONEST_KAPPA, LEAST_CHANCE
+
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            "of a kappa of 0.8 do by chance (p < 0.001). They count as one judge."
+            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one judge."
         )
 
 

@@ -104,7 +104,7 @@ def _place(row: MetaRow) -> tuple[str, str, str]:
 
 
 def _headings(rows: Sequence[MetaRow]) -> dict[tuple[str, str, str], str]:
-    """What the rows of each place are about: points, and how many groups count of how many."""
+    """The heading of each place: points, and how many groups count of how many."""
     found: dict[tuple[str, str, str], list[MetaRow]] = {}
     for row in rows:
         found.setdefault(_place(row), []).append(row)

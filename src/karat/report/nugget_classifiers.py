@@ -103,13 +103,15 @@ def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
 
 
 def _model(judge: ModelJudge) -> str:
-    """How a model agrees with people, and whether guesses make use of its labels."""
+    """Say how a model agrees with people, and whether guesses use its labels."""
+    from karat.nuggets.model_labels import FEWEST, FEWEST_OF_A_KIND
+
     name, beside = judge.name or "the model without a name", judge.agreement
     if not judge.used:
         return (
             f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
-            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes 20, 5 of them "
-            "carried and 5 not)."
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes {FEWEST}, "
+            f"{FEWEST_OF_A_KIND} of them carried and {FEWEST_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
@@ -132,7 +134,7 @@ def _intervals(found: Nuggeteer, scoring: Scoring) -> str:
 
 
 def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
-    """What intervals allow for that do not come from measured errors alone."""
+    """Explain intervals that do not come from measured errors alone."""
     judged = int((found.labels >= 0).sum())
     if not judged:
         return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
@@ -66,12 +65,11 @@ def nugget_judges_document(nuggets: NuggetSet, controls: Iterable[str], command:
 
 def _row(found: LabelTable, k: int) -> Row:
     name = found.table.judges[k]
-    given = [label for label in found.carried(k).tolist() if not math.isnan(label)]
     return {
         "judge": name,
         "kind": found.kinds[name],
-        "labels": len(given),
-        "carried": sum(given) / len(given),
+        "labels": found.count(k),
+        "carried": found.share(k),
         **_cells("others_", found.against_others(k)),
         **_cells("adjudicated_", found.against_adjudicated(k)),
     }

@@ -148,10 +148,12 @@ def _disputes(nuggets: NuggetSet) -> list[Table | Figure]:
 
 
 def _dispute(one: Dispute) -> Row:
+    from karat.nuggets.judgements import UNNAMED
+
     return {
         "question": one.rows[0].question,
         "nugget": one.rows[0].nugget,
-        "votes": ", ".join(f"{row.judge or 'unnamed'} {row.value:g}" for row in one.rows),
+        "votes": ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
         "value": one.value,
         "tie": "tie" if one.tie else "",
         "places": "; ".join(row.place for row in one.rows if row.place),

@@ -57,7 +57,7 @@ def _rows(number: int, original: str, found: Generated) -> list[Row]:
 
 
 def generated_notes(without: int, confidence: float, pem: PEM, bundled: bool) -> Iterable[str]:
-    """What a reader has to know: lines without a paraphrase, and what the model lacks."""
+    """Return notes on lines without a paraphrase, and on what the model lacks."""
     if without:
         lines = "1 line has" if without == 1 else f"{without:,} lines have"
         yield (

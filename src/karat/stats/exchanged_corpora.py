@@ -18,7 +18,7 @@ from karat.stats.resampling import SEED
 Floats = NDArray[np.float64]
 ScoreSums = Callable[[Floats], Floats]
 """Sums of statistics, a row each -> their scores, more being better."""
-_ROUNDING = 1e-10
+_ROUNDING = 1e-10  # of a score: sums of statistics here are rounded at every step
 
 
 def corpus_p_values(

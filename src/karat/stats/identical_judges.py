@@ -20,6 +20,7 @@ from karat.arithmetic import power
 Floats = NDArray[np.float64]
 HONEST_KAPPA = 0.8
 LEAST_CHANCE = 0.001
+"""Below this probability a coincidence is not taken for chance."""
 
 
 class IdenticalPair(NamedTuple):

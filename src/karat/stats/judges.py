@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat.arithmetic import log1p, power
 from karat.errors import InputError
 from karat.stats.correlation import pearson, why_undefined
-from karat.stats.identical_judges import groups
+from karat.stats.identical_judges import LEAST_CHANCE, groups
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -172,7 +172,6 @@ def _without(table: JudgeTable, out: set[Any]) -> JudgeTable:
 
 LEAST_GAP = 0.2
 LEAST_SHARED = 2
-LEAST_CHANCE = 0.001
 
 
 class Standing(NamedTuple):

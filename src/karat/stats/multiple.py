@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from karat.arithmetic import SLACK
 from karat.errors import InputError
-from karat.stats.significance import SLACK
 
 Floats = NDArray[np.float64]
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import SLACK
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson_rows
@@ -32,7 +33,6 @@ Floats = NDArray[np.float64]
 Measure = Callable[[Floats, Floats], float]
 Measures = Callable[[Floats, Floats, Floats, NDArray[np.bool_]], Floats]
 _CELLS = 1 << 22  # that are exchanged or not at a time
-_SLACK = 1e-12  # differences that only rounding tells apart are equal
 
 
 class Permutation(NamedTuple):
@@ -187,7 +187,7 @@ def _moments(g: Floats, m: Floats) -> Floats:
 
 def _r(sums: Floats, n: int) -> Floats:
     spread = n * sums[..., 1] - sums[..., 0] ** 2
-    spread = np.where(spread > _SLACK * n * n, spread, np.nan)  # a constant, but for rounding
+    spread = np.where(spread > SLACK * n * n, spread, np.nan)  # a constant, but for rounding
     r: Floats = sums[..., 2] / np.sqrt(spread)
     return r
 
@@ -199,7 +199,7 @@ def _joined(parts: list[Floats]) -> Floats:
 def decide(delta: float, differences: Floats, exact: bool = False) -> Permutation:
     """Count the differences that reach the real one; `exact` if the real one is among them."""
     known = differences[~np.isnan(differences)]
-    beyond = int(np.count_nonzero(known >= delta - _SLACK))
+    beyond = int(np.count_nonzero(known >= delta - SLACK))
     if np.isnan(delta):
         return Permutation(float(delta), float("nan"), beyond, len(known), exact)
     p = beyond / len(known) if exact else (1 + beyond) / (1 + len(known))

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import SLACK
+
 Floats = NDArray[np.float64]
-
-
-SLACK = 1e-12  # differences of scores by less than this part of them are rounding
 
 
 def ahead(first: Floats, second: Floats) -> NDArray[np.bool_]:

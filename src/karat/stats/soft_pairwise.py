@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.arithmetic import SLACK
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.stats.exchanged_corpora import ScoreSums, corpus_p_values
@@ -38,7 +39,7 @@ def pairwise_p_values(
     systems, segments = scores.shape
     totals = scores.sum(axis=1)
     reached = np.zeros((systems, systems))
-    slack = 1e-12 * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
+    slack = SLACK * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
     real = totals[:, None] - totals[None, :]
     done = 0
     for words in drawn_words((1, segments), trials, seed):

@@ -1,4 +1,4 @@
-"""How many resamples and trials there may be: a million is more than any interval needs."""
+"""Limits of resamples and trials: a million is more than any interval needs."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, short
 
 Buffer = bytes | mmap.mmap
 
@@ -147,6 +147,6 @@ def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
     names = [key for key, value in texts.items() if isinstance(value, str)]
     field = max(names, key=lambda key: len(texts[key]), default="text")
     path = f".{field}" if re.fullmatch(r"[A-Za-z_]\w{0,40}", field, re.A) else '.["FIELD"]'
-    shown = f" (fields: {', '.join(key[:40] for key in names[:6])})" if names else ""
+    shown = f" (fields: {', '.join(short(key) for key in names[:6])})" if names else ""
     command = f"""jq -r '{".[] | " if array else ""}{path} | gsub("\\n"; " ")'"""
     return shown, f"take one field out, for example with {command}"
