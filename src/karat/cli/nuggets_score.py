@@ -72,10 +72,7 @@ def command(
     from karat.report.nuggets import score_document, with_pourpre
 
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
-    check_output(output, read)
-    check_output(report, read)
-    check_page("--report", report)
-    _check_two(output, report)
+    _check_outputs(output, report, read)
     how = Official(beta, weights, strict)
     with Bar() as progress:
         found = open_runs(runs, key, judgements, skip_unknown, judges, progress)
@@ -100,8 +97,11 @@ def command(
     show(document, format, output)
 
 
-def _check_two(output: str | None, report: str | None) -> None:
-    """Both would be written to the same file, one after the other."""
+def _check_outputs(output: str | None, report: str | None, read: tuple[str, ...]) -> None:
+    """Refuse files that cannot be written, and one file for both."""
+    check_output(output, read)
+    check_output(report, read)
+    check_page("--report", report)
     if output and report and Path(output).resolve() == Path(report).resolve():
         raise InputError(f"--report and --output are both {report}: name two files")
 
