@@ -29,8 +29,8 @@ enum class Decode { mean, forward, backward };
 class JointAligner {
   public:
     JointAligner(const Bitext& text, int32_t source_words, int32_t pivot_words, int64_t most_cells,
-                 bool root)
-        : text_(text), root_(root), table_(text, source_words, pivot_words, most_cells) {}
+                 bool root, Watch& watch)
+        : text_(text), root_(root), table_(text, source_words, pivot_words, most_cells, watch) {}
 
     const TranslationTable& table() const { return table_; }
     const Bitext& text() const { return text_; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ragged.hpp"
+#include "watch.hpp"
 
 namespace karat {
 
@@ -64,12 +65,12 @@ class TranslationTable {
     // Where every cell of every sentence pair finds its entry is kept if there are at most
     // `most_cells`; otherwise it is looked for each time.
     TranslationTable(const Bitext& text, int32_t source_words, int32_t pivot_words,
-                     int64_t most_cells)
+                     int64_t most_cells, Watch& watch)
         : text_(text), pivot_words_(pivot_words), rows_(source_words + 1, 0),
           starts_(text.size + 1, 0) {
         for (int64_t s = 0; s < text.size; ++s) starts_[s + 1] = starts_[s] + text.cells(s);
         if (starts_[text.size] <= most_cells) cells_.resize(starts_[text.size]);
-        fill(source_words);
+        fill(source_words, watch);
         entries_.assign(columns_.size(), {1.0f, 1.0f});
         counts_ = std::make_unique<ExactSums>(columns_.size());
     }
@@ -118,17 +119,22 @@ class TranslationTable {
     }
 
   private:
+    static constexpr int64_t steps_of_cell = 4;  // cells lie far apart in memory
+
     struct Place {
         int64_t sentence;
         int32_t position;
     };
 
-    void fill(int32_t source_words) {
+    void fill(int32_t source_words, Watch& watch) {
         std::vector<int64_t> first(source_words + 1, 0);
         const std::vector<Place> places = by_word(first);
         std::vector<int32_t> entry(pivot_words_, -1), seen_by(pivot_words_, -1);
         for (int32_t e = 0; e < source_words; ++e) {
-            for (int64_t k = first[e]; k < first[e + 1]; ++k) see(e, places[k].sentence, seen_by);
+            for (int64_t k = first[e]; k < first[e + 1]; ++k) {
+                see(e, places[k].sentence, seen_by);
+                watch.worked(steps_of_cell * text_.pivot.length(places[k].sentence));
+            }
             std::sort(columns_.begin() + rows_[e], columns_.end());
             if (columns_.size() > INT32_MAX)
                 throw std::length_error("more than 2^31 pairs of words stand together");
@@ -136,7 +142,10 @@ class TranslationTable {
             if (cells_.empty()) continue;
             for (int64_t k = rows_[e]; k < rows_[e + 1]; ++k)
                 entry[columns_[k]] = static_cast<int32_t>(k);
-            for (int64_t k = first[e]; k < first[e + 1]; ++k) point(places[k], entry);
+            for (int64_t k = first[e]; k < first[e + 1]; ++k) {
+                point(places[k], entry);
+                watch.worked(steps_of_cell * text_.pivot.length(places[k].sentence));
+            }
         }
     }
 

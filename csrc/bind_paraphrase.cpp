@@ -1,5 +1,6 @@
 // The Python face of the kernel's part for karat/paraphrase/.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -62,8 +63,10 @@ class PyAligner {
         const Bitext text{checked(s_ids, s_offsets), checked(p_ids, p_offsets),
                           static_cast<int64_t>(s_offsets.shape(0)) - 1, longest};
         const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
+        Poll poll{nb::none()};
         nb::gil_scoped_release release;
-        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, root);
+        Watch watch(std::ref(poll));
+        aligner_ = std::make_unique<JointAligner>(text, s_words, p_words, most_cells, root, watch);
     }
 
     void expect(int64_t start, int64_t stop, bool hmm) {

@@ -130,6 +130,15 @@ def test_data_judges_reads_nuggets(output: Callable[..., str], key: Path, tmp_pa
     ]
 
 
+def test_adjudicated_judgements_alone_are_no_judges(
+    called: Callable[..., Any], key: Path, tmp_path: Path
+) -> None:
+    place = str(written(tmp_path / "a.jsonl", judged("dora", "01-1", kind="adjudicated")))
+    done = called("data", "judges", str(key), "-j", place)
+    assert done.returncode == 2
+    assert "found only what was adjudicated, expected judgements of judges" in done.stderr
+
+
 def test_judges_without_a_common_pair_have_no_overlap(
     output: Callable[..., str], key: Path, tmp_path: Path
 ) -> None:

@@ -54,6 +54,12 @@ def test_names_of_references(folder: Path, called: Called, name: str) -> None:
     assert "looks like a reference" in refused(called, "score", "a.txt", name, "-r", "ref1.txt")
 
 
+@pytest.mark.parametrize("name", ["reference-free.txt", "no_ref.txt", "refless", "goldfish.txt"])
+def test_names_of_systems_without_references(folder: Path, called: Called, name: str) -> None:
+    os.rename(folder / "ref2.txt", folder / name)
+    assert called("score", "a.txt", name, "-r", "ref1.txt").returncode == 0
+
+
 def test_files_counted_up_after_r_are_references(folder: Path, called: Called) -> None:
     for i in (1, 2):
         os.rename(folder / f"ref{i}.txt", folder / f"human.{i}")
@@ -133,7 +139,7 @@ def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> No
     args = ("d.jsonl", "-r", "e.jsonl", "-m", "chrf", "--as", "text", "-f", "tsv")
     assert output("score", *args).startswith("metric\tsystem\tscore")
     assert output("lm", "train", "d.jsonl", "-o", "model.lm", "--as", "text", "--order", "1")
-    assert output("paraphrase", "generate", "d.jsonl", "--as", "text")
+    assert called("paraphrase", "generate", "d.jsonl", "--as", "text", "--plain").returncode == 0
     assert output("paraphrase", "align", "d.jsonl", "e.jsonl", "--as", "text")
     assert "leave -r, --optional-references and --as out" in refused(
         called, "score", "--set", "demo", "--as", "text"

@@ -181,6 +181,10 @@ def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
     assert kinds(read(key, *dora)) == [("dora", "adjudicated"), ("dora", "")]
     found = read(key, row(1), row(0, judge="ann"), models=("-",), ties="yes")
     assert (kinds(found), found.judgements.ties) == ([("", "model"), ("ann", "")], "yes")
+    found = read(key, row(1, judge="-"), row(0, judge="ann"), models=("-",))
+    assert kinds(found) == [("-", "model"), ("ann", "")]
+    found = read(key, row(1, kind="person"), row(0), models=("-",))
+    assert kinds(found) == [("", "person"), ("", "model")]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +193,7 @@ def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
         ([row(1, judge="a", kind="robot")], (), "line 1: found the kind 'robot', expected one of"),
         ([row(1, judge="ann")], ("gpt",), "no judgement is by a judge 'gpt', named as a model"),
         ([row(1, judge="ann", kind="person")], ("ann",), "judge ann is named as a model, but"),
+        ([row(1, kind="person")], ("-",), "judge - is named as a model, but"),
         (
             [row(1, judge="a", kind="person"), row(1, judge="a", kind="model")],
             (),

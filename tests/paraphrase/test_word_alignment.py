@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -260,6 +262,21 @@ def test_work_can_be_stopped() -> None:
 
     with pytest.raises(Interrupted, match="enough"):
         align_words(*random_text(4, 50), progress=progress)
+
+
+def test_signals_are_heeded_while_word_pairs_are_found() -> None:
+    """Ten million cells are several pieces of work, and signals are looked at after each."""
+    rows = [[(40 * s + i) % 997 for i in range(40)] for s in range(8000)]
+    ids, offsets = ragged(rows)
+    heeded = []
+    before = signal.signal(signal.SIGALRM, lambda *_: heeded.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        _kernel.JointAligner(ids, offsets, ids, offsets, 99, 1 << 28, True)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(heeded) > 3
 
 
 def test_the_kernel_checks_what_it_is_given() -> None:

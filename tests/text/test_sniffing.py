@@ -79,6 +79,23 @@ def test_binary_formats_are_named(tmp_path: Path, what: str, data: bytes) -> Non
         kt.Lines(packed)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%PDF- is how such files begin .\nPK is short for Paul Kane .\n",
+        "GIF89a is a format of images .\n",
+        "PAR1 is a bar in Paris .\nGo to PAR1",
+        "GIF87a " + "\u00e9" * 2000 + "\n",  # a character is cut in two where looking ends
+        "RIFF and WEBPVP8\n"[:8] + "WEBPVP8 is in this line .\n",
+    ],
+)
+def test_prose_that_begins_like_a_binary_format_is_text(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(text, "utf-8")
+    lines = text.rstrip("\n").split("\n")
+    assert kt.Lines(path).strings(range(len(lines))) == lines
+
+
 JSON = {
     "JSON lines": JSON_LINES,
     "JSON lines after a mark": "\ufeff" + JSON_LINES,

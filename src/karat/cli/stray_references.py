@@ -17,6 +17,7 @@ from karat.errors import InputError
 from karat.text.segments import Lines, Segments
 
 _NAMED = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|[a-z]?$|[a-z][^a-z])")
+_WITHOUT = re.compile(r"(^|[^a-z])(no[-_ .]?(refs?|references?)|(ref|reference)[-_ .]?(free|less))")
 
 
 def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None:
@@ -57,7 +58,8 @@ def _same_file(a: str, b: str) -> bool:
 
 
 def _is_like_reference(path: str) -> bool:
-    return bool(_NAMED.search(os.path.basename(path).lower()))
+    name = os.path.basename(path).lower()
+    return bool(_NAMED.search(name)) and not _WITHOUT.search(name)
 
 
 def _shape(path: str | None) -> str:

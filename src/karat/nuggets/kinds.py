@@ -35,7 +35,7 @@ def with_kinds(
     for model in dict.fromkeys(models):
         if model not in judges:
             reading.problem(name, _unknown(model, judges))
-        elif model != NAMELESS and said.setdefault(model, MODEL) != MODEL:
+        elif said.setdefault(model, MODEL) != MODEL or _contradicts(model, rows):
             reading.problem(
                 name, f"judge {short(model)} is named as a model, but its file says another kind"
             )
@@ -65,6 +65,12 @@ def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, s
         elif first != row.kind:  # a person who also adjudicates
             found[row.judge] = PERSON
     return found
+
+
+def _contradicts(model: str, rows: Sequence[tuple[Place, Judged]]) -> bool:
+    """Whether all judgements without a name, given to a model, have another kind beside them."""
+    kinds = {row.kind for _, row in rows if not row.judge} if model == NAMELESS else set()
+    return bool(kinds) and not kinds & {"", MODEL}
 
 
 def _unknown(model: str, judges: set[str]) -> str:

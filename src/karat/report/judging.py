@@ -94,7 +94,8 @@ def _notes(judges: Sequence[dict[str, Cell]], controls: Sequence[str]) -> Iterat
 
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one judge."
+            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one "
+            "judge."
         )
 
 

@@ -49,7 +49,11 @@ def nugget_judges_document(nuggets: NuggetSet, controls: Iterable[str], command:
         nuggets.run(tag)
     found = label_table(nuggets.judgements, out)
     if not found.table.judges:
-        raise InputError(f"{nuggets.name}: expected judgements; name some with --judgements")
+        found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
+        raise InputError(
+            f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
+            "--judgements"
+        )
     dimension = [("nuggets", found.table, found.runs)]
     document = tables_document(nuggets.name, dimension, out, command)
     count = len(found.table.judges)

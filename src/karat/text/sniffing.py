@@ -41,6 +41,9 @@ _IMAGE = "only text can be read: give the text that it shows"
 _ZIP = _packed("a zip archive", "unzip")
 _OFFICE = _Kind("an Office document", "save its text as a plain text file (UTF-8) first")
 _TABLE = _Kind("a Parquet table", _PANDAS)
+_PDF = _Kind("a PDF document", "extract its text first, for example with pdftotext")
+_PDF_LINE = rb"%PDF-\d\.\d[ \t]*[\r\n]"
+_CONTROLS = bytes(sorted({*range(32)} - {*b"\t\n\v\f\r\x1c\x1d\x1e\x1f"}))
 _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
     (0, b"PK\x03\x04", _ZIP),
     (0, b"PK\x05\x06", _ZIP),
@@ -51,7 +54,7 @@ _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
     (0, b"Rar!\x1a\x07", _packed("a RAR archive", "unrar x")),
     (0, b"\x1f\x8b", _packed("a gzip file", "gzip -d, or name it .gz")),
     (257, b"ustar", _packed("a tar archive", "tar -x")),
-    (0, b"%PDF-", _Kind("a PDF document", "extract its text first, for example with pdftotext")),
+    (0, b"%PDF-", _PDF),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
     (0, b"\x89PNG\r\n\x1a\n", _Kind("a PNG image", _IMAGE)),
     (0, b"\xff\xd8\xff", _Kind("a JPEG image", _IMAGE)),
@@ -76,6 +79,8 @@ def refuse_binary(data: Buffer, name: str, expected: str) -> None:
 
 def _binary(data: Buffer) -> _Kind | None:
     head = bytes(data[:2048])
+    if _is_prose(head):
+        return _PDF if re.match(_PDF_LINE, head) else None
     if head.startswith(b"PAR1") and bytes(data[-4:]) == b"PAR1":
         return _TABLE
     if re.match(rb"BZh[1-9]1AY&SY", head):
@@ -85,6 +90,17 @@ def _binary(data: Buffer) -> _Kind | None:
     if head.startswith(b"PK\x03\x04") and re.search(rb"\[Content_Types\]|opendocument", head):
         return _OFFICE
     return next((kind for at, magic, kind in _MAGIC if head.startswith(magic, at)), None)
+
+
+def _is_prose(head: bytes) -> bool:
+    """Whether a file begins with letters alone: such text may begin like any format's name."""
+    if head.translate(None, _CONTROLS) != head:
+        return False
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"  # a character is cut in two
+    return True
 
 
 # -------------------------------------------------------------------------------------- JSON
