@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mapped_files.hpp"
+
 namespace karat::lm {
 
 constexpr int MAX_ORDER = 8;
@@ -70,7 +72,7 @@ struct Cells {
         size_t at = cell_place(hash, slots);
         for (size_t tried = 0; tried < slots; ++tried) {
             if (cells[at].key == key) return static_cast<int64_t>(at);
-            if (cells[at].key == EMPTY) return -1;
+            if (cells[at].key == EMPTY || is_lost(tried)) return -1;
             if (++at == slots) at = 0;
         }
         return -1;

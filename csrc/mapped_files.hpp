@@ -121,6 +121,17 @@ inline void install_sigbus() {}
 
 #endif
 
+// Whether to end a search in a hash table: one that was mapped and has lost its empty places would
+// be gone through for every word. Asked once in 64 steps, which a sound table hardly ever takes.
+inline bool is_lost(size_t tried) {
+#ifdef KARAT_HAS_SIGBUS
+    return (tried & 63) == 63 && first_lost.load(std::memory_order_relaxed);
+#else
+    (void)tried;
+    return false;
+#endif
+}
+
 // An entry for a mapping. Callers hold a lock (the GIL).
 inline MappedFile* register_mapping(const char* data, size_t size, std::string_view name) {
     install_sigbus();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mapped_files.hpp"
 #include "ragged.hpp"
 
 namespace karat {
@@ -89,6 +90,7 @@ class PhraseTable {
         for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t phrase = slots_[at];
             if (phrase < 0 || same(phrase, words, length)) return phrase;
+            if (is_lost(tried)) return -1;
         }
         return -1;
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mapped_files.hpp"
 #include "utf8.hpp"
 #include "vocab.hpp"
 
@@ -53,6 +54,7 @@ class WordTable {
         for (size_t tried = 0; tried <= mask_; ++tried, at = (at + 1) & mask_) {
             const int32_t id = slots_[at];
             if (id < 0 || word(id) == w) return id;
+            if (is_lost(tried)) return -1;
         }
         return -1;
     }
