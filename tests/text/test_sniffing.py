@@ -49,7 +49,7 @@ BINARY = {
     "an Office document": zipped("[Content_Types].xml"),
     "an xz file": lzma.compress(b"text\n"),
     "a bzip2 file": bz2.compress(b"text\n"),
-    "a gzip file": gzip.compress(b"text\n"),
+    "a gzip file": gzip.compress(b"text\n", mtime=0),
     "a zstd file": b"\x28\xb5\x2f\xfd\x24\x05text",
     "a tar archive": tarred(),
     "a Parquet table": b"PAR1" + bytes(20) + b"PAR1",
@@ -63,7 +63,7 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize(("what", "data"), BINARY.items())
+@pytest.mark.parametrize(("what", "data"), BINARY.items(), ids=BINARY)
 def test_binary_formats_are_named(tmp_path: Path, what: str, data: bytes) -> None:
     path = tmp_path / "given"
     path.write_bytes(data)
@@ -109,7 +109,7 @@ JSON = {
 }
 
 
-@pytest.mark.parametrize(("what", "text"), JSON.items())
+@pytest.mark.parametrize(("what", "text"), JSON.items(), ids=JSON)
 def test_json_is_told_by_its_first_lines(tmp_path: Path, what: str, text: str) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(text, "utf-8")
