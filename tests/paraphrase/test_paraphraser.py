@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,6 +207,13 @@ def test_a_language_model_without_numbers_is_found(tmp_path: Path) -> None:
         PEM.open(tmp_path / "bad.npz")
 
 
+def without_versions(about: Any) -> Any:
+    """What a model says of itself, but for the version of Karat that made it."""
+    if not isinstance(about, Mapping):
+        return about
+    return {key: without_versions(value) for key, value in about.items() if key != "karat"}
+
+
 def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     from karat.evalset.loading import load_evalset
@@ -220,7 +229,7 @@ def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
         read_store(path, "paraphrase model", 1)
         for path in (tmp_path / "again.npz", bundled_model())
     )
-    assert again.about == bundled.about
+    assert without_versions(again.about) == without_versions(bundled.about)
     assert again.arrays.keys() == bundled.arrays.keys()
     for name, array in bundled.arrays.items():
         if array.dtype.kind == "f":

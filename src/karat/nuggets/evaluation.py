@@ -107,6 +107,15 @@ class Evaluation:
         name = likeliest_model([one.model for one in self.models])
         return next(one for one in self.models if one.model.name == name)
 
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`; `paper`, with its best setting or likeliest thresholds; or `tie`."""
+        likely = self.likeliest.agreement
+        paper = max(self.best.agreement.f, likely.f if likely else 0.0)
+        if self.calibrated.agreement.f == paper:
+            return "tie"
+        return "calibrated" if self.calibrated.agreement.f > paper else "paper"
+
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
     """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
