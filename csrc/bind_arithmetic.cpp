@@ -121,8 +121,9 @@ Array<double> products(Stack a, Stack b) {
     std::vector<double> found(count * m * n);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < count; ++i)
-            product(matrix(a, i), matrix(b, i), &found[i * m * n]);
+        if (!found.empty())  // nothing points into an empty array
+            for (size_t i = 0; i < count; ++i)
+                product(matrix(a, i), matrix(b, i), &found[i * m * n]);
     }
     return give(std::move(found), {count, m, n});
 }
@@ -136,7 +137,7 @@ Array<double> symmetric_solutions(Stack a, Stack b) {
     {
         nb::gil_scoped_release release;
         std::vector<double> work(n * n);
-        for (size_t at = 0; at < count; ++at) {
+        for (size_t at = 0; at < count && !found.empty(); ++at) {
             const Strided left = matrix(a, at), right = matrix(b, at);
             double* const x = &found[at * n * columns];
             for (size_t i = 0; i < n; ++i) {
