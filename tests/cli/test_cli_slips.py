@@ -133,6 +133,13 @@ def test_standard_input_is_looked_at_too(karat: Callable[..., Any]) -> None:
     assert done.stderr.startswith(b"karat: standard input is JSON lines")
 
 
+def test_json_is_named_before_a_file_that_is_its_own_reference(
+    folder: Path, called: Called
+) -> None:
+    (folder / "d.jsonl").write_text(JSON_LINES)
+    assert "d.jsonl is JSON lines" in refused(called, "score", "d.jsonl", "-r", "d.jsonl")
+
+
 def test_as_text_scores_json(folder: Path, output: Output, called: Called) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
     (folder / "e.jsonl").write_text(JSON_LINES.replace("a b", "a x"))

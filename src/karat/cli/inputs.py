@@ -126,7 +126,6 @@ class Given(NamedTuple):
             param = next(p for p in context.command.params if p.name == "candidates")
             raise click.MissingParameter(ctx=context, param=param)
         check_output(output, input_paths(self.candidates, self.references))
-        refuse_by_name(_unnamed(self.candidates), self.references)
 
     def open(self, progress: Progress = silent) -> tuple[dict[str, Segments], References]:
         """Systems by name and their references."""
@@ -135,6 +134,7 @@ class Given(NamedTuple):
         systems, refs = open_inputs(
             self.candidates, self.references, self.optional, progress, self.as_text
         )
+        refuse_by_name(_unnamed(self.candidates), self.references)  # after what is no text
         for path in _unnamed(self.candidates):
             refuse_by_content(path, systems[split_name(path)[0]], refs.sources)
         return {**systems}, refs
