@@ -1,4 +1,7 @@
-"""The same numbers on every processor: what commands print, and the tests of numbers.
+"""The same numbers in every version and on every processor: what commands print and write.
+
+What they printed and wrote is kept in `golden/`, a file each; after a wanted change, write these
+anew with `KARAT_GOLDEN=write pytest tests/processors` and read the difference.
 
 One machine stands in for others by switches (see switches.py), each of which is first seen to take
 effect. What this processor cannot do is skipped by name.
@@ -8,12 +11,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+import karat as kt
 from karat.cli import data, lm, main, nuggets, paraphrase, plane, realize
 
 HERE = Path(__file__).parent
@@ -60,6 +66,30 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_all_commands_run(here: dict[str, str]) -> None:
     failed = {line: text for line, text in here.items() if text.startswith("exit ")}
     assert [text for text in failed.values() if not text.startswith("exit 0\n")] == []
+
+
+GOLDEN = HERE / "golden"
+
+
+def golden_name(line: str) -> str:
+    """Return the name of the file that keeps what a command printed."""
+    words = [word for word in line.split()[:2] if word[:1] != "-"]
+    return "-".join([*words, sha256(line.encode()).hexdigest()[:6]]) + ".txt"
+
+
+def test_commands_print_and_write_what_they_did(here: dict[str, str]) -> None:
+    found = {
+        golden_name(line): f"{line}\n{text}\n".replace(f"karat={kt.__version__}", "karat=VERSION")
+        for line, text in here.items()
+        if not any(part in line for part in commands.TRAINED)
+    }
+    if os.environ.get("KARAT_GOLDEN") == "write":
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        GOLDEN.mkdir()
+        for name, text in found.items():
+            (GOLDEN / name).write_bytes(text.encode("utf-8"))
+    assert {path.name for path in GOLDEN.iterdir()} == set(found)
+    assert {name: (GOLDEN / name).read_bytes().decode("utf-8") for name in found} == found
 
 
 def test_every_command_is_compared_or_exempt() -> None:
