@@ -21,7 +21,7 @@ Rows = list[list[Link]]
 
 def karat(source: list[str], pivot: list[str], **settings: str) -> Rows:
     """Ours, one thread."""
-    from karat.paraphrase.align import Aligner, align_words
+    from karat.paraphrase.align.hmm import Aligner, align_words
     from karat.text.tokens import tokenize
 
     texts = tokenize(source, tok="none"), tokenize(pivot, tok="none")
@@ -42,8 +42,8 @@ def eflomal(source: list[str], pivot: list[str]) -> Rows:
     """Both directions with its defaults, joined by grow-diag-final-and."""
     from eflomal import Aligner
 
-    from karat.paraphrase.pharaoh import read_pharaoh
-    from karat.paraphrase.symmetrize import symmetrize
+    from karat.paraphrase.align.pharaoh import read_pharaoh
+    from karat.paraphrase.align.symmetrize import symmetrize
     from karat.text.tokens import tokenize
 
     with tempfile.TemporaryDirectory() as folder:
@@ -81,9 +81,9 @@ ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {
 
 def captions() -> dict[str, float]:
     """Multi30k English-French: words, links, phrases of up to four words."""
-    from karat.paraphrase.align import align_words
-    from karat.paraphrase.extract import extract_phrases
-    from karat.paraphrase.parallel import parallel_tokens, read_parallel
+    from karat.paraphrase.align.hmm import align_words
+    from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
+    from karat.paraphrase.table.phrase_pairs import extract_phrases
     from karat.text.recipe import Recipe
 
     folder = DATA / "parallel-multi30k"

@@ -19,7 +19,7 @@ from table import Row, duration
 from timing import take_turns
 
 from karat.stats.correlation import tau_b
-from karat.stats.permutation import Permutation, perm_both_pearson
+from karat.stats.significance.permutation import Permutation, perm_both_pearson
 from karat.stats.ties import calibrate
 
 SYSTEMS, SEGMENTS, TRIALS = 15, 1000, 1000

@@ -26,17 +26,23 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.classifier import Classifier, Index, forget_texts, score, smoothed_idf
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.evidence import evidence
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
-from karat.nuggets.tuning import tune
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.paper.classifier import (
+    Classifier,
+    Index,
+    forget_texts,
+    score,
+    smoothed_idf,
+)
+from karat.nuggets.guess.paper.tuning import tune
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 QUESTIONS, NUGGETS, RUNS, WORDS = 21, 14, 45, 200
 MANY = 400_000

@@ -29,10 +29,10 @@ MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 
 def made(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
-    from karat.nuggets.judgements import Judged, Judgements
-    from karat.nuggets.keys import Nugget, Question, make_key
-    from karat.nuggets.runs import Response, make_run
-    from karat.nuggets.sets import NuggetSet
+    from karat.nuggets.sets.judgements import Judged, Judgements
+    from karat.nuggets.sets.keys import Nugget, Question, make_key
+    from karat.nuggets.sets.nugget_set import NuggetSet
+    from karat.nuggets.sets.runs import Response, make_run
 
     rng = random.Random(9)
     words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "dklmnrst"]
@@ -65,9 +65,9 @@ def made(count: int):  # type: ignore[no-untyped-def]
 
 
 def score(count: int) -> dict[str, float]:
-    from karat.nuggets.decisions import decide_run
-    from karat.nuggets.nuggeteer import nuggeteer
-    from karat.nuggets.official import Official
+    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.scores.decisions import decide_run
+    from karat.nuggets.scores.official import Official
 
     nuggets = made(count)
     before, start = peak_mb(), time.process_time()
@@ -80,8 +80,8 @@ def score(count: int) -> dict[str, float]:
 
 
 def judge(count: int) -> dict[str, float]:
-    from karat.nuggets.agenda import Agenda
-    from karat.nuggets.nuggeteer import nuggeteer
+    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.judging.agenda import Agenda
 
     nuggets = made(count)
     before, start = peak_mb(), time.process_time()

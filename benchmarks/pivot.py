@@ -13,10 +13,10 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.phrase_table import PhraseTable
-from karat.paraphrase.pivot import pivot_statistics
-from karat.paraphrase.pivot_training import train_pivot
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.pem.pivot import pivot_statistics
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.training import train_pivot
 
 CAPTIONS = DATA / "parallel-multi30k"
 JUDGED = DATA / "paraphrase-twitter" / "twitter.tsv"

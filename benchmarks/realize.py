@@ -17,9 +17,9 @@ from plan import FULL, Plan
 from table import Row, duration
 from timing import processor_time
 
+from karat.realize.input_trees import input_trees
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
 from karat.realize.treebank import read_treebank
-from karat.realize.trees import input_trees
 
 BANK = DATA / "treebank-ewt"
 TRAIN, DEV = BANK / "en_ewt-ud-train.conllu", BANK / "en_ewt-ud-dev.conllu"

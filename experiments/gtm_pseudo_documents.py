@@ -4,9 +4,10 @@
     python experiments/gtm_pseudo_documents.py --sets demo --longest 3 --repeats 5 --draws 20
 
 Pearson, Spearman and Kendall (tau-b) with adequacy, or what is closest to it, and with fluency over
-pseudo-documents (`karat.meta.pseudo`); one reference on TED and believability, and 1 to 3 of the 11
-on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there are 55 and
-165. Values are means over shuffles and combinations. All is Markdown, for docs/RELIABILITY.md.
+pseudo-documents (`karat.meta.pseudo_documents`); one reference on TED and believability, and 1 to 3
+of the 11 on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there
+are 55 and 165. Values are means over shuffles and combinations. Prints Markdown, for
+docs/RELIABILITY.md.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.meta.pseudo import Reliability, reliability, signed_ranks
-from karat.meta.scored import Scored, score_evalset
+from karat.meta.pseudo_documents import Reliability, reliability, signed_ranks
+from karat.meta.scores import Scored, score_evalset
 from karat.metrics.base import Metric
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED

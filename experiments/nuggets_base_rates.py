@@ -3,10 +3,10 @@
     KARAT_DATA=… python experiments/nuggets_base_rates.py [--sets | --groups | --few]
 
 Prints Markdown. The classifier has the four columns of the built-in one. It and the variances of
-`karat.nuggets.shifts` are learned on one set alone (each twentieth of its topics guessed by a model
-of the others), and tried on all runs of the other set, none of whose judgements are used; both
-ways. "before" is the interval of the errors that were shipped before, which had seen both sets.
-Then the variances of both sets together, which are shipped, rounded.
+`karat.nuggets.intervals.base_rates` are learned on one set alone (each twentieth of its topics
+guessed by a model of the others), and tried on all runs of the other set, none of whose
+judgements are used; both ways. "before" is the interval of the errors that were shipped before,
+which had seen both sets. Then the variances of both sets together, which are shipped, rounded.
 
 --sets: sets with another base rate, made of the two without a look at judgements: RAG24 with
 partial support as none, its vital and its okay nuggets alone (okay ones have no F); of each
@@ -34,19 +34,19 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.calibrated import PRIOR, Calibrated, fit_calibrated
-from karat.nuggets.decisions import Decided, decide_run
-from karat.nuggets.estimates import Answers, of_answers
-from karat.nuggets.evidence import evidence
-from karat.nuggets.guesses import Nuggeteer, RunIntervals
-from karat.nuggets.intervals import Errors, score_interval
-from karat.nuggets.judgements import Judgements
-from karat.nuggets.keys import Nugget, make_key
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.pool import Floats, Ints, Pool
-from karat.nuggets.runs import Run
-from karat.nuggets.shifts import Spread
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.model import PRIOR, Calibrated, fit_calibrated
+from karat.nuggets.guess.guesses import Nuggeteer, RunIntervals
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.intervals.base_rates import Spread
+from karat.nuggets.intervals.expected_scores import Answers, of_answers
+from karat.nuggets.intervals.intervals import Errors, score_interval
+from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys import Nugget, make_key
+from karat.nuggets.sets.runs import Run
 
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
 HOW = Official()

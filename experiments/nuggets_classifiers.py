@@ -37,20 +37,20 @@ import time
 import numpy as np
 from nugget_sets import SETS, pooled, strict
 
-from karat.nuggets.agreement import Agreement, agreement
-from karat.nuggets.calibrated import Validated, choose, cross_validate, fit_calibrated
-from karat.nuggets.classifier import Classifier, score
-from karat.nuggets.evidence import evidence
-from karat.nuggets.folds import folds, known_elsewhere
-from karat.nuggets.intervals import score_errors, score_interval
-from karat.nuggets.keys import make_key
-from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import Logistic
-from karat.nuggets.mixed import fit_mixed
-from karat.nuggets.pool import Floats, Ints, Pool
-from karat.nuggets.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.tuning import settings, training, trial
-from karat.nuggets.unjudged import Unjudged
+from karat.nuggets.guess.agreement import Agreement, agreement
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic
+from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
+from karat.nuggets.guess.calibrated.model import Validated, choose, cross_validate, fit_calibrated
+from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
+from karat.nuggets.guess.folds import folds, known_elsewhere
+from karat.nuggets.guess.paper.classifier import Classifier, score
+from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
+from karat.nuggets.guess.paper.tuning import settings, training, trial
+from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.intervals.intervals import score_errors, score_interval
+from karat.nuggets.sets.keys import make_key
 
 SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen

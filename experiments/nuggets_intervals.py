@@ -45,26 +45,26 @@ from nugget_sets import SETS, pooled
 from numpy.typing import NDArray
 
 import karat as kt
-import karat.nuggets.nuggeteer as module
-from karat.nuggets.calibrated import cross_validate
-from karat.nuggets.classifier import forget_texts
-from karat.nuggets.decisions import Decided, decide_run
-from karat.nuggets.estimates import returned
-from karat.nuggets.evidence import evidence
-from karat.nuggets.guesses import RunIntervals
-from karat.nuggets.held_out import hold_out
-from karat.nuggets.intervals import score_errors, score_interval, whole_errors
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.known import own_values
-from karat.nuggets.likeness import Likeness
-from karat.nuggets.measured import Measured, label_noise
-from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import _folds, nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.pool import Floats, Pool, make_pool
-from karat.nuggets.runs import Run, forget_responses
-from karat.nuggets.sentences import _cut as _cut_sentences
-from karat.nuggets.sets import NuggetSet
+import karat.nuggets.guess.nuggeteer as module
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.held_out_guesses import hold_out
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.model import cross_validate
+from karat.nuggets.guess.calibrated.sentences import _cut as _cut_sentences
+from karat.nuggets.guess.guesses import RunIntervals
+from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.nuggeteer import _folds, nuggeteer
+from karat.nuggets.guess.paper.classifier import forget_texts
+from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.intervals.expected_scores import returned
+from karat.nuggets.intervals.intervals import score_errors, score_interval, whole_errors
+from karat.nuggets.intervals.measured_errors import Measured, label_noise
+from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Run, forget_responses
 
 SEED, SUBSAMPLES = 2006, 200
 SEEDS = (2006, 2007, 2008)

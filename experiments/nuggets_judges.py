@@ -11,7 +11,7 @@ by their judgements, of all three draws; RMSE: of A as it is shown.
 Second: every other run is taken for unjudged, and scored strictly, by a classifier that learned
 support in full or part and by one that learned full support; then all runs by the built-in one.
 
-Nothing about models was chosen here: ridges and the 20 pairs in `karat.nuggets.model_labels` were
+Nothing about models was chosen here: ridges and the 20 pairs in `guess.model_labels` were
 set before this was run. The intercept of the built-in classifier's strict form was -3.1 at first,
 with a mean error of -0.0265 and an RMSE of 0.0566; now it is that of both sets together, rounded.
 """
@@ -29,12 +29,12 @@ from typing import NamedTuple
 import numpy as np
 
 import karat as kt
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.modern import mean_shares
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.scoring import Scored
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.scoring import Scored
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 SEEDS, JUDGED, OWN = (0, 1, 2), 15, 0.03
 

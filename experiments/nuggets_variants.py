@@ -24,20 +24,20 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.nuggets import likeness as likenesses
-from karat.nuggets.agreement import Agreement, agreement
-from karat.nuggets.calibrated import cross_validate
-from karat.nuggets.classifier import Classifier, score, smoothed_idf
-from karat.nuggets.evidence import NAMES, SENTENCES, evidence
-from karat.nuggets.folds import folds
-from karat.nuggets.keys import make_key
-from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.mixed import fit_mixed
-from karat.nuggets.pool import Floats, Ints, Pool
-from karat.nuggets.thresholds import best_f_threshold
-from karat.nuggets.tuning import fold_thresholds
-from karat.nuggets.unjudged import Unjudged
+from karat.nuggets.guess.agreement import Agreement, agreement
+from karat.nuggets.guess.calibrated import likeness as likenesses
+from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
+from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
+from karat.nuggets.guess.calibrated.model import cross_validate
+from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.paper.classifier import Classifier, score, smoothed_idf
+from karat.nuggets.guess.paper.thresholds import best_f_threshold
+from karat.nuggets.guess.paper.tuning import fold_thresholds
+from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.sets.keys import make_key
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
 HEAD = "| {} | F | tau_b | RMSE | log loss |\n|---|---|---|---|---|"

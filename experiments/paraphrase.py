@@ -20,16 +20,16 @@ from pathlib import Path
 import numpy as np
 
 import karat as kt
-from karat.paraphrase.controls import add_controls
-from karat.paraphrase.evaluation import Better, better
-from karat.paraphrase.features import Features, features
-from karat.paraphrase.judged import Judged, judged_rows
-from karat.paraphrase.parallel import Parallel, read_parallel
-from karat.paraphrase.pem_training import Pivot, train_language
-from karat.paraphrase.phrase_table import ENGLISH
-from karat.paraphrase.pivot_training import train_pivot
-from karat.paraphrase.rivals import rival_features
-from karat.paraphrase.svr import cross_predict
+from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+from karat.paraphrase.pem.controls import add_controls
+from karat.paraphrase.pem.evaluation import Better, better
+from karat.paraphrase.pem.features import Features, features
+from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
+from karat.paraphrase.pem.rivals import rival_features
+from karat.paraphrase.pem.svr import cross_predict
+from karat.paraphrase.pem.training import Pivot, train_language
+from karat.paraphrase.table.phrase_table import ENGLISH
+from karat.paraphrase.table.training import train_pivot
 from karat.stats.correlation import pearson, spearman
 from karat.text.recipe import Recipe
 

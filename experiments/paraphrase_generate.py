@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 import karat as kt
-from karat.paraphrase.controls import add_controls, control_sentences
-from karat.paraphrase.judged import judged_rows
-from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.pem import PEM, PEMScores
-from karat.paraphrase.pem_training import Pivot, train_pem
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.pem.controls import add_controls, control_sentences
+from karat.paraphrase.pem.judged_pairs import judged_rows
+from karat.paraphrase.pem.model import PEM, PEMScores
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.resampling import bootstrap_sums
 from karat.text.segments import Lines
 

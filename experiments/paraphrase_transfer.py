@@ -22,15 +22,15 @@ import numpy as np
 
 import karat as kt
 from karat.metrics.names import parse
-from karat.paraphrase.controls import add_controls
-from karat.paraphrase.evaluation import better
-from karat.paraphrase.features import features
-from karat.paraphrase.judged import Judged, judged_rows
-from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.pem import PEM
-from karat.paraphrase.pem_training import Pivot, train_pem
-from karat.paraphrase.rivals import rival_features
-from karat.paraphrase.svr import cross_predict, fit_svr, search
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.pem.controls import add_controls
+from karat.paraphrase.pem.evaluation import better
+from karat.paraphrase.pem.features import features
+from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
+from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.rivals import rival_features
+from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson, spearman
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))

@@ -21,7 +21,7 @@ import numpy as np
 
 import karat as kt
 from karat.evalset.flooding import Flood, flood
-from karat.meta.plane import (
+from karat.meta.plane.fit import (
     ALPHAS,
     BLEU_CELL,
     CELLS,
@@ -30,9 +30,9 @@ from karat.meta.plane import (
     fit_plane,
     judged,
 )
-from karat.meta.plane_study import Halves, Verdict, split_halves, verdict
-from karat.meta.regions import Region, predicted
-from karat.meta.scored import Scored, score_evalset
+from karat.meta.plane.predictions import Region, predicted
+from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
+from karat.meta.scores import Scored, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
 

@@ -17,10 +17,10 @@ from itertools import product
 import numpy as np
 
 from karat.realize.evaluation import METRICS, Evaluated, evaluate
-from karat.realize.fergus import Fergus
-from karat.realize.lp_chooser import Weights
+from karat.realize.fergus.fergus import Fergus
+from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.trees import InputTrees, input_trees
 
 EVERY = 10
 

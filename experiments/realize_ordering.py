@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 import karat as kt
-from karat.realize.ordering import OrderingModel
-from karat.realize.ordering_training import LM_WEIGHT, train_ordering
+from karat.realize.input_trees import InputTrees, input_trees
+from karat.realize.ordering.model import OrderingModel
+from karat.realize.ordering.training import LM_WEIGHT, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.trees import InputTrees, input_trees
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data")) / "treebank-ewt"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.paraphrase.moses import read_moses
+from karat.paraphrase.table.moses import read_moses
 from karat.realize.model import train_realizer
 from karat.realize.treebank import read_treebank
 

@@ -16,14 +16,14 @@ import pytest
 
 import karat as kt
 from karat.errors import LONGEST_SENTENCE, InputError, KaratError, OutputError, quoted, short
-from karat.evalset.gtm_sgml import read_gtm_sgml
+from karat.evalset.formats.gtm_sgml import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, csv_rows
-from karat.nuggets.loading import load_nuggets
-from karat.nuggets.log import Log
-from karat.paraphrase.moses import read_moses
-from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.pharaoh import read_pharaoh
+from karat.nuggets.formats.loading import load_nuggets
+from karat.nuggets.judging.log import Log
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.align.pharaoh import read_pharaoh
+from karat.paraphrase.table.moses import read_moses
 from karat.stats.trials import MOST_TRIALS
 from karat.store import read_store, write_store
 from karat.text.conllu import read_columns
@@ -106,7 +106,7 @@ from karat.errors import KaratError
 how, path = sys.argv[1:]
 try:
     if how == "sgml":
-        from karat.evalset.gtm_sgml import read_gtm_sgml
+        from karat.evalset.formats.gtm_sgml import read_gtm_sgml
         read_gtm_sgml(path)
     else:
         from karat.evalset.loading import load_evalset
@@ -223,7 +223,7 @@ def _read_log(path: Path) -> None:
 
 
 def _read_toml(path: Path) -> None:
-    from karat.evalset.settings_file import read_settings
+    from karat.evalset.formats.settings_file import read_settings
 
     read_settings(path, Reading())
 

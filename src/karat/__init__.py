@@ -18,19 +18,19 @@ __version__ = "0.2.0"
 # Loaded when they are asked for, so that `karat --version` does not wait for numpy.
 _EXPORTS = {
     "AEv": "karat.metrics.ngram",
-    "Alignment": "karat.metrics.edits",
+    "Alignment": "karat.metrics.explain.edits",
     "BLEU": "karat.metrics.ngram",
     "ChrF": "karat.metrics.chrf",
     "Comparison": "karat.comparison",
     "Dimension": "karat.evalset.judgements",
     "EvalSet": "karat.evalset.sets",
     "Experiment": "karat.meta.experiment",
-    "Fergus": "karat.realize.fergus",
+    "Fergus": "karat.realize.fergus.fergus",
     "GTM": "karat.metrics.matching",
     "GenerationAccuracy": "karat.metrics.accuracy",
     "GenerationTreeAccuracy": "karat.metrics.tree",
     "InputError": "karat.errors",
-    "InputTrees": "karat.realize.trees",
+    "InputTrees": "karat.realize.input_trees",
     "Interrupted": "karat.errors",
     "Judgement": "karat.evalset.judgements",
     "KaratError": "karat.errors",
@@ -40,15 +40,15 @@ _EXPORTS = {
     "Metric": "karat.metrics.base",
     "MetricError": "karat.errors",
     "MissingExtra": "karat.errors",
-    "NuggetSet": "karat.nuggets.sets",
-    "Official": "karat.nuggets.official",
+    "NuggetSet": "karat.nuggets.sets.nugget_set",
+    "Official": "karat.nuggets.scores.official",
     "OutputError": "karat.errors",
-    "PEM": "karat.paraphrase.pem",
-    "PhraseTable": "karat.paraphrase.phrase_table",
-    "PivotF1": "karat.paraphrase.metric",
-    "PivotSettings": "karat.paraphrase.pivot",
-    "PlaneFit": "karat.meta.plane",
-    "Pourpre": "karat.nuggets.pourpre",
+    "PEM": "karat.paraphrase.pem.model",
+    "PhraseTable": "karat.paraphrase.table.phrase_table",
+    "PivotF1": "karat.paraphrase.pem.metric",
+    "PivotSettings": "karat.paraphrase.pem.pivot",
+    "PlaneFit": "karat.meta.plane.fit",
+    "Pourpre": "karat.nuggets.scores.pourpre",
     "QualityAccuracy": "karat.metrics.tree",
     "RealizerModel": "karat.realize.model",
     "References": "karat.text.references",
@@ -56,42 +56,42 @@ _EXPORTS = {
     "RougeLsum": "karat.metrics.rouge",
     "RougeN": "karat.metrics.rouge",
     "Score": "karat.metrics.base",
-    "ShiftedAlignment": "karat.metrics.shifts",
+    "ShiftedAlignment": "karat.metrics.explain.shifts",
     "SimpleAccuracy": "karat.metrics.accuracy",
     "SimpleTreeAccuracy": "karat.metrics.tree",
     "TER": "karat.metrics.ter",
     "Tokens": "karat.text.tokens",
     "Tree": "karat.text.trees",
-    "TreeExplanation": "karat.metrics.treelets",
-    "Treelet": "karat.metrics.treelets",
+    "TreeExplanation": "karat.metrics.explain.treelets",
+    "Treelet": "karat.metrics.explain.treelets",
     "Trees": "karat.text.trees",
     "UnderstandabilityAccuracy": "karat.metrics.tree",
     "Vocab": "karat.text.tokens",
     "WER": "karat.metrics.ter",
-    "alignment": "karat.metrics.edits",
-    "alignments": "karat.metrics.edits",
+    "alignment": "karat.metrics.explain.edits",
+    "alignments": "karat.metrics.explain.edits",
     "compare": "karat.comparison",
-    "explain_pair": "karat.paraphrase.explain",
-    "fit_plane": "karat.meta.plane",
+    "explain_pair": "karat.paraphrase.pem.explanation",
+    "fit_plane": "karat.meta.plane.fit",
     "load_evalset": "karat.evalset.loading",
-    "load_nuggets": "karat.nuggets.loading",
+    "load_nuggets": "karat.nuggets.formats.loading",
     "make_evalset": "karat.evalset.draft",
     "meta_evaluate": "karat.meta.experiment",
     "metric": "karat.metrics.names",
     "open_realizer": "karat.realize.model",
     "parse_references": "karat.evalset.parsing",
-    "pivot_statistics": "karat.paraphrase.pivot",
-    "predicted": "karat.meta.regions",
-    "read_conllu": "karat.evalset.conllu",
+    "pivot_statistics": "karat.paraphrase.pem.pivot",
+    "predicted": "karat.meta.plane.predictions",
+    "read_conllu": "karat.evalset.formats.conllu",
     "read_experiment": "karat.meta.experiment",
     "read_treebank": "karat.realize.treebank",
-    "read_trees": "karat.realize.trees",
+    "read_trees": "karat.realize.input_trees",
     "save_evalset": "karat.evalset.saving",
-    "save_nuggets": "karat.nuggets.saving",
+    "save_nuggets": "karat.nuggets.formats.saving",
     "score": "karat.scoring",
-    "score_nuggets": "karat.nuggets.scoring",
+    "score_nuggets": "karat.nuggets.scores.scoring",
     "tokenize": "karat.text.tokens",
-    "train_pivot": "karat.paraphrase.pivot_training",
+    "train_pivot": "karat.paraphrase.table.training",
     "train_realizer": "karat.realize.model",
 }
 
@@ -105,8 +105,8 @@ if TYPE_CHECKING:
         MissingExtra,
         OutputError,
     )
-    from karat.evalset.conllu import read_conllu
     from karat.evalset.draft import make_evalset
+    from karat.evalset.formats.conllu import read_conllu
     from karat.evalset.judgements import Dimension, Judgement
     from karat.evalset.loading import load_evalset
     from karat.evalset.parsing import parse_references
@@ -114,17 +114,18 @@ if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
     from karat.lm.model import LanguageModel
     from karat.meta.experiment import Experiment, MetaEvaluation, meta_evaluate, read_experiment
-    from karat.meta.plane import PlaneFit, fit_plane
-    from karat.meta.regions import predicted
+    from karat.meta.plane.fit import PlaneFit, fit_plane
+    from karat.meta.plane.predictions import predicted
     from karat.metrics.accuracy import GenerationAccuracy, SimpleAccuracy
     from karat.metrics.base import Metric, Score
     from karat.metrics.chrf import ChrF
-    from karat.metrics.edits import Alignment, alignment, alignments
+    from karat.metrics.explain.edits import Alignment, alignment, alignments
+    from karat.metrics.explain.shifts import ShiftedAlignment
+    from karat.metrics.explain.treelets import TreeExplanation, Treelet
     from karat.metrics.matching import GTM
     from karat.metrics.names import metric
     from karat.metrics.ngram import BLEU, AEv
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
-    from karat.metrics.shifts import ShiftedAlignment
     from karat.metrics.ter import TER, WER
     from karat.metrics.tree import (
         GenerationTreeAccuracy,
@@ -132,23 +133,22 @@ if TYPE_CHECKING:
         SimpleTreeAccuracy,
         UnderstandabilityAccuracy,
     )
-    from karat.metrics.treelets import TreeExplanation, Treelet
-    from karat.nuggets.loading import load_nuggets
-    from karat.nuggets.official import Official
-    from karat.nuggets.pourpre import Pourpre
-    from karat.nuggets.saving import save_nuggets
-    from karat.nuggets.scoring import score_nuggets
-    from karat.nuggets.sets import NuggetSet
-    from karat.paraphrase.explain import explain_pair
-    from karat.paraphrase.metric import PivotF1
-    from karat.paraphrase.pem import PEM
-    from karat.paraphrase.phrase_table import PhraseTable
-    from karat.paraphrase.pivot import PivotSettings, pivot_statistics
-    from karat.paraphrase.pivot_training import train_pivot
-    from karat.realize.fergus import Fergus
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.formats.saving import save_nuggets
+    from karat.nuggets.scores.official import Official
+    from karat.nuggets.scores.pourpre import Pourpre
+    from karat.nuggets.scores.scoring import score_nuggets
+    from karat.nuggets.sets.nugget_set import NuggetSet
+    from karat.paraphrase.pem.explanation import explain_pair
+    from karat.paraphrase.pem.metric import PivotF1
+    from karat.paraphrase.pem.model import PEM
+    from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+    from karat.paraphrase.table.phrase_table import PhraseTable
+    from karat.paraphrase.table.training import train_pivot
+    from karat.realize.fergus.fergus import Fergus
+    from karat.realize.input_trees import InputTrees, read_trees
     from karat.realize.model import RealizerModel, open_realizer, train_realizer
     from karat.realize.treebank import read_treebank
-    from karat.realize.trees import InputTrees, read_trees
     from karat.scoring import score
     from karat.text.references import References
     from karat.text.segments import Lines

@@ -31,7 +31,7 @@ from karat.scoring import (
     totals,
 )
 from karat.stats.resampling import SEED, exchange_limbs, interval
-from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap
+from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
 from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts

@@ -13,8 +13,8 @@ from karat.arithmetic import ExactRows, joined_sums, partial_sums
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
+from karat.metrics.loop import run
 from karat.metrics.names import metric
-from karat.metrics.run import run
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.stats.trials import check_trials

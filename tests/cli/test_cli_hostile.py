@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.paraphrase.pem import bundled_model
+from karat.paraphrase.pem.model import bundled_model
 from karat.store import read_store, write_store
 
 Called = Callable[..., subprocess.CompletedProcess[str]]

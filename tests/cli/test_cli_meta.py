@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.cli.meta import command
+from karat.cli.commands.meta import command
 from karat.meta.experiment import Experiment, read_experiment
-from karat.meta.plane import CELLS
+from karat.meta.plane.fit import CELLS
 
 Called = Callable[..., Any]
 Output = Callable[..., str]

@@ -17,16 +17,16 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.cli import nuggets_score
-from karat.cli.nuggets import COMMANDS
-from karat.nuggets.classifier import WEIGHTS
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.guesses import CLASSIFIERS
-from karat.nuggets.idf import pooled_idf
-from karat.nuggets.judgements import Judgements
-from karat.nuggets.modern import mean_shares
-from karat.nuggets.paper import THRESHOLD_MODELS
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.cli import score as nuggets_score
+from karat.nuggets.cli.group import COMMANDS
+from karat.nuggets.guess.guesses import CLASSIFIERS
+from karat.nuggets.guess.paper.classifier import WEIGHTS
+from karat.nuggets.guess.paper.paper import THRESHOLD_MODELS
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.idf import pooled_idf
+from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 Called = Callable[..., Any]
 Output = Callable[..., str]

@@ -22,10 +22,10 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.asking import queue
-from karat.nuggets.likelihood import overlap
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.judging.asking import queue
+from karat.nuggets.judging.likelihood import overlap
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 PATIENCE = 60  # seconds before a hang is called one
 PROMPT = "? help > "

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.paraphrase.pem import PEM
+from karat.paraphrase.pem.model import PEM
 
 PAIRS = """\
 I want to buy a car\tje veux acheter une voiture

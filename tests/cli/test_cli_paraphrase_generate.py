@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from karat.paraphrase.confidence import CONFIDENCE
-from karat.paraphrase.pem import PEM
+from karat.paraphrase.generate.confidence import CONFIDENCE
+from karat.paraphrase.pem.model import PEM
 
 Output = Callable[..., str]
 Called = Callable[..., Any]

@@ -13,8 +13,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from karat.realize import labelling, ordering_training
 from karat.realize.model import KIND, VERSION, open_realizer
+from karat.realize.ordering import labelling
+from karat.realize.ordering import training as ordering_training
 from karat.store import read_store, write_store
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
@@ -47,7 +48,7 @@ def whole(place: Path) -> Path:
 
 def run(*arguments: object) -> Result:
     """The command in this process; its exit code is what the shell would see."""
-    from karat.cli.realize import command
+    from karat.realize.cli.group import command
 
     return CliRunner().invoke(command, [str(a) for a in arguments], standalone_mode=False)
 

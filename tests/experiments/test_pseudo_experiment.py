@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.meta.scored import Scored, human_means, score_evalset
+from karat.meta.scores import Scored, human_means, score_evalset
 from karat.stats.correlation import pearson
 
 STUDY = experiment.Study("demo", ("adequacy", "fluency"), (1, 3), 3)

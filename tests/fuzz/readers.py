@@ -48,7 +48,7 @@ def nuggets(name: str = "", **parts: str) -> Read:
 def log(folder: Path) -> None:
     """Go on with a log of judgements, and read what is in it."""
     import karat as kt
-    from karat.nuggets.log import Log
+    from karat.nuggets.judging.log import Log
 
     kt.load_nuggets("demo-nuggets", log=folder / "log.jsonl")
     with Log(folder / "log.jsonl"):
@@ -70,7 +70,7 @@ def scored(candidate: str, reference: str, *names: str) -> Read:
 def tree_references(folder: Path) -> object:
     """Score text against trees."""
     import karat as kt
-    from karat.evalset.conllu import read_conllu
+    from karat.evalset.formats.conllu import read_conllu
 
     found = read_conllu(folder / "t.conllu")
     return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)
@@ -78,7 +78,7 @@ def tree_references(folder: Path) -> object:
 
 def trees(folder: Path) -> object:
     """Read trees as input of realisers."""
-    from karat.realize.trees import read_trees
+    from karat.realize.input_trees import read_trees
 
     return read_trees(folder / "t.conllu", "all")
 
@@ -97,41 +97,41 @@ def language_model(name: str) -> Read:
 
 def phrase_table(folder: Path) -> object:
     """Open a table and look all phrases up."""
-    from karat.paraphrase.phrase_table import PhraseTable
+    from karat.paraphrase.table.phrase_table import PhraseTable
 
     table = PhraseTable.open(folder / "t.npz")
     return [(table.phrase(n), table.translations(n), table.count(n)) for n in range(len(table))]
 
 
 def moses(folder: Path) -> object:
-    from karat.paraphrase.moses import read_moses
+    from karat.paraphrase.table.moses import read_moses
 
     return read_moses(folder / "t.moses")
 
 
 def pharaoh(folder: Path) -> object:
-    from karat.paraphrase.pharaoh import read_pharaoh
+    from karat.paraphrase.align.pharaoh import read_pharaoh
 
     return read_pharaoh(folder / "a.txt")
 
 
 def parallel(folder: Path) -> object:
-    from karat.paraphrase.parallel import read_parallel
+    from karat.paraphrase.align.parallel_text import read_parallel
 
     return read_parallel(folder / "p.tsv")
 
 
 def pem(folder: Path) -> object:
     """Open a paraphrase model and score a pair."""
-    from karat.paraphrase.pem import PEM
+    from karat.paraphrase.pem.model import PEM
 
     return PEM.open(folder / "m.npz").score(["the house is big"], ["the big house"], threads=1)
 
 
 def realizer(folder: Path) -> object:
     """Open a realiser and order a tree."""
+    from karat.realize.input_trees import read_trees
     from karat.realize.model import open_realizer
-    from karat.realize.trees import read_trees
 
     (folder / "t.conllu").write_text(
         "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
@@ -158,7 +158,7 @@ def metric_string(folder: Path) -> object:
 
 
 def sgml(folder: Path) -> object:
-    from karat.evalset.gtm_sgml import align, read_gtm_sgml
+    from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
 
     file = read_gtm_sgml(folder / "x.txt")
     return align(file, [file])

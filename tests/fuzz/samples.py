@@ -302,7 +302,7 @@ def phrase_table(dice: random.Random) -> Files:
 
 @cache
 def _phrase_table() -> bytes:
-    from karat.paraphrase.moses import read_moses
+    from karat.paraphrase.table.moses import read_moses
 
     with tempfile.TemporaryDirectory() as name:
         path = Path(name)
@@ -329,7 +329,7 @@ def pem(dice: random.Random) -> Files:
 
 @cache
 def _bundled_pem() -> bytes:
-    from karat.paraphrase.pem import bundled_model
+    from karat.paraphrase.pem.model import bundled_model
 
     return Path(bundled_model()).read_bytes()
 

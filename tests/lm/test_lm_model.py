@@ -11,7 +11,7 @@ import pytest
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.lm import token_runs
+from karat.lm import token_batches as token_runs
 from karat.lm.counting import SPECIAL
 from karat.text.recipe import Recipe
 

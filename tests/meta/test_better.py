@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.meta.better import better, ranking
 from karat.meta.levels import segment
-from karat.stats.multiple import holm
+from karat.meta.ranking import better, ranking
+from karat.stats.significance.multiple import holm
 
 
 def metrics(seed: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:

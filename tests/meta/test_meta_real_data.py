@@ -13,11 +13,11 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.loading import KNOWN, VARIABLE
 from karat.meta.experiment import Experiment, meta_evaluate
-from karat.meta.plane import fit_plane, judged
-from karat.meta.plane_study import verdict
-from karat.meta.pseudo import reliability
-from karat.meta.regions import predicted
-from karat.meta.scored import score_evalset
+from karat.meta.plane.fit import fit_plane, judged
+from karat.meta.plane.predictions import predicted
+from karat.meta.plane.study import verdict
+from karat.meta.pseudo_documents import reliability
+from karat.meta.scores import score_evalset
 
 Load = Callable[[str], kt.EvalSet]
 

@@ -15,11 +15,11 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta import plane as p
-from karat.meta import plane_study
 from karat.meta.bootstrap import drawn
-from karat.meta.regions import Region, predicted
-from karat.meta.scored import score_evalset
+from karat.meta.plane import fit as p
+from karat.meta.plane import study as plane_study
+from karat.meta.plane.predictions import Region, predicted
+from karat.meta.scores import score_evalset
 
 SEEDS = st.integers(0, 2**32)
 SOME = [0, 3, 10, 14, 27, 33, 43]  # cells

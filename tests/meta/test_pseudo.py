@@ -9,8 +9,8 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.pseudo import reliability, signed_ranks
-from karat.meta.scored import score_evalset
+from karat.meta.pseudo_documents import reliability, signed_ranks
+from karat.meta.scores import score_evalset
 
 
 @pytest.mark.parametrize("name", ["bleu", "ter"])

@@ -13,7 +13,7 @@ from oracles.small_sets import small_set
 import karat as kt
 from karat.errors import InputError
 from karat.meta.bootstrap import drawn
-from karat.meta.scored import score_evalset
+from karat.meta.scores import score_evalset
 from karat.meta.views import VIEWS, view
 from karat.progress import silent
 from karat.stats.correlation import STATISTICS
@@ -120,7 +120,7 @@ def test_levels_that_are_not_there_are_refused() -> None:
 
 def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
     from karat.evalset.loading import load_evalset
-    from karat.meta.scored import score_evalset
+    from karat.meta.scores import score_evalset
     from karat.meta.views import view
     from karat.stats.correlation import statistic
     from karat.stats.soft_pairwise import soft_pairwise_accuracy

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracles.strategies import Corpus, corpora
 
 from karat.errors import InputError
+from karat.metrics.loop import run
 from karat.metrics.names import parse
-from karat.metrics.run import run
 from karat.text.references import as_references
 from karat.text.segments import Strings
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-import karat.metrics.run as run_module
+import karat.metrics.loop as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
 from karat.progress import silent

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.known import own_values
-from karat.nuggets.pool import Floats, Pool, make_pool
-from karat.nuggets.runs import Response, Run, make_run
+from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, Run, make_run
 
 SUBJECTS = [
     "physicist",

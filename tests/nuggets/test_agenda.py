@@ -12,11 +12,11 @@ from nuggets.nugget_world import world
 from nuggets.test_nugget_asking import chances, nugget_set
 
 import karat as kt
-from karat.nuggets.agenda import Agenda
-from karat.nuggets.asking import Ask, queue
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.likelihood import overlap
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.judging.asking import Ask, queue
+from karat.nuggets.judging.likelihood import overlap
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 RUNS = {"A": ["one", "two words", "Three"], "B": ["one", "four"], "C": ["four", "two words", "x y"]}
 

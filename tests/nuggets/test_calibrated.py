@@ -15,19 +15,19 @@ from scipy.optimize import minimize
 
 from karat.arithmetic import sigmoid
 from karat.errors import InputError
-from karat.nuggets import likeness as likenesses
-from karat.nuggets.calibrated import PRIOR, choose, cross_validate, fit_calibrated
-from karat.nuggets.classifier import Classifier
-from karat.nuggets.evidence import NAMES, EvidenceSettings, evidence
-from karat.nuggets.folds import folds
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.mixed import _climb, fit_mixed
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sentences import cut_sentences, sentences
-from karat.nuggets.tuning import tune
+from karat.nuggets.guess.calibrated import likeness as likenesses
+from karat.nuggets.guess.calibrated.evidence import NAMES, EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
+from karat.nuggets.guess.calibrated.mixed_logistic import _climb, fit_mixed
+from karat.nuggets.guess.calibrated.model import PRIOR, choose, cross_validate, fit_calibrated
+from karat.nuggets.guess.calibrated.sentences import cut_sentences, sentences
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.paper.classifier import Classifier
+from karat.nuggets.guess.paper.tuning import tune
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 from karat.text.tokens import Vocab
 
 
@@ -120,7 +120,7 @@ def test_of_several_descriptions_the_best_counts() -> None:
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
     whole = evidence(pool)
-    monkeypatch.setattr("karat.nuggets.evidence._BATCH", 2)
+    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence._BATCH", 2)
     assert evidence(pool) == pytest.approx(whole)
 
 

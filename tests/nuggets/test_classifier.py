@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from oracles.nugget_formulas import score as formula
 
 from karat.errors import InputError
-from karat.nuggets.classifier import Classifier, Index, score, smoothed_idf
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
+from karat.nuggets.guess.paper.classifier import Classifier, Index, score, smoothed_idf
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 WORDS = ["reactor", "built", "first", "chain", "neutrino", "named", "the", "it"]
 IDF = {word: 0.5 + k for k, word in enumerate(WORDS)}
@@ -121,7 +121,7 @@ def test_smoothed_idf_counts_responses_not_words() -> None:
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
     whole = score(pool, Classifier(2))
-    monkeypatch.setattr("karat.nuggets.classifier._BATCH", 1)
+    monkeypatch.setattr("karat.nuggets.guess.paper.classifier._BATCH", 1)
     seen: list[tuple[int, int]] = []
     again = score(
         pool, Classifier(2), progress=lambda done, total, what: seen.append((done, total))

@@ -11,12 +11,12 @@ from nuggets.nugget_world import world
 from scipy import stats
 
 import karat as kt
-from karat.nuggets.guesses import RunIntervals
-from karat.nuggets.keys import make_key
-from karat.nuggets.modern import mean_shares
-from karat.nuggets.official import Counts, Official, QuestionScore, measure, total
-from karat.nuggets.scoring import Scored
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.guesses import RunIntervals
+from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total
+from karat.nuggets.scores.scoring import Scored
+from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)

@@ -11,11 +11,11 @@ from threading import Thread
 import pytest
 
 import karat as kt
-from karat.nuggets.classifier import Classifier, smoothed_idf
-from karat.nuggets.idf_sources import Corpus, IdfSource
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
+from karat.nuggets.guess.paper.classifier import Classifier, smoothed_idf
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.scores.idf_sources import Corpus, IdfSource
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])
 WORDS = ["reactor", "the", "unheard"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.known import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
+from karat.nuggets.guess.known_labels import corrected_values, of_runs, own_values, strictly
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 KEY = make_key([Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))])
 

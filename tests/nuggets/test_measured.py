@@ -11,25 +11,26 @@ import pytest
 from nuggets.nugget_world import pooled, world
 
 import karat as kt
-from karat.nuggets import batches, held_out
-from karat.nuggets.calibrated import cross_validate, fit_calibrated
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.estimates import returned
-from karat.nuggets.evidence import evidence
-from karat.nuggets.folds import folds
-from karat.nuggets.held_out import hold_out, without_folds
-from karat.nuggets.intervals import Errors, Interval
-from karat.nuggets.judgements import Judgements
-from karat.nuggets.keys import make_key
-from karat.nuggets.likeness import Likeness
-from karat.nuggets.logistic import RIDGE, fit_logistic
-from karat.nuggets.measured import Measured, label_noise
-from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.pool import make_pool
-from karat.nuggets.runs import Run
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.calibrated import batches
+from karat.nuggets.guess.calibrated import held_out_guesses as held_out
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.held_out_guesses import hold_out, without_folds
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import RIDGE, fit_logistic
+from karat.nuggets.guess.calibrated.model import cross_validate, fit_calibrated
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.nuggeteer import FOLDS, _folds, nuggeteer
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.intervals.expected_scores import returned
+from karat.nuggets.intervals.intervals import Errors, Interval
+from karat.nuggets.intervals.measured_errors import Measured, label_noise
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Run
 
 HOWS = [Official(), Official(beta=1.0, strict=True), Official(beta=5.0)]
 
@@ -47,7 +48,7 @@ def mixed_key():
 
 @pytest.mark.parametrize("how", HOWS)
 def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
-    from karat.nuggets.known import own_values
+    from karat.nuggets.guess.known_labels import own_values
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})

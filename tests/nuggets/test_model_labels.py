@@ -10,17 +10,17 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guesses import GuessRule
-from karat.nuggets.intervals import Errors
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.known import own_values
-from karat.nuggets.measured import AllErrors
-from karat.nuggets.model_labels import Heard, ModelJudge
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.paper import Paper
-from karat.nuggets.scoring import Scoring
-from karat.nuggets.sets import NuggetSet
-from karat.report.nugget_classifiers import about_guesses
+from karat.nuggets.guess.guesses import GuessRule
+from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.model_labels import Heard, ModelJudge
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.intervals.intervals import Errors
+from karat.nuggets.intervals.measured_errors import AllErrors
+from karat.nuggets.report.classifiers import about_guesses
+from karat.nuggets.scores.scoring import Scoring
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=6, runs=8, seed=3)
 OPEN = {"run3", "run6"}

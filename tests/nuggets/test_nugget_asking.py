@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.asking import Ask, none_of_the_others, queue
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.likelihood import excerpt, overlap, spoken, spoken_for
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.judging.asking import Ask, none_of_the_others, queue
+from karat.nuggets.judging.likelihood import excerpt, overlap, spoken, spoken_for
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 TEXTS = ["one", "two words", "Three", "four", ""]
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nugget_loops
 
-from karat.nuggets.changes import KINDS, Changes, changes
-from karat.nuggets.decisions import Decided
-from karat.nuggets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.official import Official
-from karat.nuggets.runs import Response, Run, make_run
+from karat.nuggets.scores.changes import KINDS, Changes, changes
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, Run, make_run
 
 Matrix = list[list[float | None]]
 

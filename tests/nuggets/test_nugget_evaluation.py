@@ -11,13 +11,13 @@ import pytest
 from nuggets.nugget_world import world
 
 from karat.errors import InputError
-from karat.nuggets.evaluation import Evaluation, evaluate, judged_pool
-from karat.nuggets.judgements import Judgements
-from karat.nuggets.keys import make_key
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
-from karat.report.nugget_evaluation import evaluation_document
-from karat.report.render import render
+from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool
+from karat.nuggets.report.evaluation import evaluation_document
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
+from karat.report.render.renderers import render
 
 KEY, RUNS, JUDGED = world(questions=4, runs=4)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)

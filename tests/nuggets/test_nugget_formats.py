@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.cli.main import main
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.loading import KNOWN, detect
-from karat.nuggets.runs import Response, Run, make_run
-from karat.nuggets.saving import FORMATS
-from karat.nuggets.sets import NuggetSet, remarks
-from karat.nuggets.trec import key_lines, run_lines
+from karat.nuggets.formats.loading import KNOWN, detect
+from karat.nuggets.formats.saving import FORMATS
+from karat.nuggets.formats.trec import key_lines, run_lines
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.nuggets.sets.runs import Response, Run, make_run
 
 KEY = "q1 1 vital a fact\nq1 2 okay\tanother  fact \n\nq2 a VITAL 425 young women\n"
 RUN = "q1 A d1 first\tresponse\nq1 A d2  second\nq2 B NIL third\n"

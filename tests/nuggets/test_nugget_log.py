@@ -12,9 +12,9 @@ import pytest
 
 import karat as kt
 from karat.errors import OutputError
-from karat.nuggets.judgements import Judged
-from karat.nuggets.keys import Nugget, Question
-from karat.nuggets.log import Log
+from karat.nuggets.judging.log import Log
+from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.sets.keys import Nugget, Question
 
 NUGGET = Nugget("1", ("a fact",))
 QUESTION = Question("q", (NUGGET,))
@@ -171,8 +171,8 @@ def test_lone_surrogates_survive(path: Path) -> None:
 
 FULL = """
 import resource, sys
-from karat.nuggets.judgements import Judged
-from karat.nuggets.log import Log
+from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.judging.log import Log
 with Log(sys.argv[1]) as log:
     log.judge(Judged("q", "1", "short", 1.0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.nuggets.census import census, difficulty, finders, spread
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.modern import score_shares
-from karat.nuggets.runs import normal
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.sets.census import census, difficulty, finders, spread
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import normal
 
 
 @pytest.fixture(scope="module")

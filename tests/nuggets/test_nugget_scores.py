@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.decisions import Decided, decide, decide_run
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.modern import mean_shares, score_shares, shares
-from karat.nuggets.official import Counts, Official, length, measure, weights
-from karat.nuggets.runs import Response, make_run
+from karat.nuggets.scores.decisions import Decided, decide, decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares, score_shares, shares
+from karat.nuggets.scores.official import Counts, Official, length, measure, weights
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 near = pytest.approx
 

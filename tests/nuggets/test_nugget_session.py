@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.nuggets.asking import queue
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.likelihood import overlap
-from karat.nuggets.log import Log
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.session import ANSWER, NUGGET, SKIP, WORDS, Session
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.judging.asking import queue
+from karat.nuggets.judging.likelihood import overlap
+from karat.nuggets.judging.log import Log
+from karat.nuggets.judging.session import ANSWER, NUGGET, SKIP, WORDS, Session
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 KEY = make_key(
     [

@@ -12,22 +12,22 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.asking import queue
-from karat.nuggets.calibrated import fit_unjudged
-from karat.nuggets.decisions import Decided, decide_run
-from karat.nuggets.evidence import evidence
-from karat.nuggets.guesses import Nuggeteer
-from karat.nuggets.intervals import Errors, Interval, score_interval
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.measured import AllErrors, official_scores
-from karat.nuggets.modern import mean_shares, score_shares
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.pool import make_pool
-from karat.nuggets.runs import Response, Run, make_run
-from karat.nuggets.sets import NuggetSet
-from karat.nuggets.unjudged import Unjudged
+from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.model import fit_unjudged
+from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.intervals.intervals import Errors, Interval, score_interval
+from karat.nuggets.intervals.measured_errors import AllErrors, official_scores
+from karat.nuggets.judging.asking import queue
+from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, Run, make_run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 HOW = Official()

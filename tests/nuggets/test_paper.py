@@ -18,22 +18,14 @@ from oracles.nugget_formulas import score as nugget_score
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.nuggets.agreement import agreement
-from karat.nuggets.classifier import Classifier, score, smoothed_idf, trained_score
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.folds import folds
-from karat.nuggets.guesses import AUTO, CALIBRATED, PAPER, GuessRule
-from karat.nuggets.idf_sources import IdfSource
-from karat.nuggets.intervals import score_errors, score_interval
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.known import own_values
-from karat.nuggets.nuggeteer import better, nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.paper import THRESHOLD_MODELS, Paper, guess
-from karat.nuggets.pool import make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
-from karat.nuggets.thresholds import (
+from karat.nuggets.guess.agreement import agreement
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.guesses import AUTO, CALIBRATED, PAPER, GuessRule
+from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.nuggeteer import better, nuggeteer
+from karat.nuggets.guess.paper.classifier import Classifier, score, smoothed_idf, trained_score
+from karat.nuggets.guess.paper.paper import THRESHOLD_MODELS, Paper, guess
+from karat.nuggets.guess.paper.thresholds import (
     GIVEN,
     NOISY,
     Model,
@@ -43,7 +35,15 @@ from karat.nuggets.thresholds import (
     grid,
     likeliest_model,
 )
-from karat.nuggets.tuning import try_models, tune, tune_all
+from karat.nuggets.guess.paper.tuning import try_models, tune, tune_all
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.intervals.intervals import score_errors, score_interval
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
@@ -373,8 +373,8 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.guesses import GuessRule\n"
-        "from karat.nuggets.nuggeteer import nuggeteer\n"
+        "from karat.nuggets.guess.guesses import GuessRule\n"
+        "from karat.nuggets.guess.nuggeteer import nuggeteer\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = GuessRule('paper')\n"
         "found = nuggeteer(demo, rule=rule)\n"
@@ -393,7 +393,7 @@ def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("karat.nuggets.paper.compare_models", counted)
+    monkeypatch.setattr("karat.nuggets.guess.paper.paper.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
     one = np.zeros(len(labels), dtype=np.int64)
     found = guess(pool, labels, one, Paper(Classifier(1)))

@@ -13,18 +13,25 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles import nugget_mixed_loops as loops
 
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.guesses import GuessRule, Nuggeteer, RunIntervals
-from karat.nuggets.intervals import score_interval
-from karat.nuggets.judgements import Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.measured import Measured
-from karat.nuggets.nuggeteer import FOLDS, _folds, nuggeteer
-from karat.nuggets.official import Official
-from karat.nuggets.partly import NOTHING, WHOLE, Part, masks, number_in_answer, part_of
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.guesses import GuessRule, Nuggeteer, RunIntervals
+from karat.nuggets.guess.nuggeteer import FOLDS, _folds, nuggeteer
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.intervals.intervals import score_interval
+from karat.nuggets.intervals.measured_errors import Measured
+from karat.nuggets.intervals.partly_judged_runs import (
+    NOTHING,
+    WHOLE,
+    Part,
+    masks,
+    number_in_answer,
+    part_of,
+)
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 EIGHTHS = st.integers(1, 8)
 HOWS = [Official(), Official(beta=1.0, strict=True)]

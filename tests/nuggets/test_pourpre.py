@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.official import length
-from karat.nuggets.pourpre import Pourpre
-from karat.nuggets.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
-from karat.nuggets.runs import Response, make_run
+from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
+from karat.nuggets.scores.official import length
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 near = pytest.approx
 PORTER = Stemmer.Stemmer("porter")
@@ -166,7 +166,7 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
     whole = corpus_idf(tmp_path / "c.txt")
-    monkeypatch.setattr("karat.nuggets.idf._PIECE", 256)
+    monkeypatch.setattr("karat.nuggets.scores.idf._PIECE", 256)
     cut = corpus_idf(tmp_path / "c.txt")
     assert (cut.documents, dict(cut.counts)) == (2000, dict(whole.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)

@@ -17,20 +17,20 @@ from scipy import stats
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.decisions import Decided, decide_run
-from karat.nuggets.estimates import of_answers
-from karat.nuggets.guesses import FEWEST_RUNS, Nuggeteer, RunIntervals
-from karat.nuggets.intervals import Interval
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import make_key
-from karat.nuggets.logistic import logit
-from karat.nuggets.official import Official, length, weights
-from karat.nuggets.pool import Floats, Pool
-from karat.nuggets.runs import Run
-from karat.nuggets.sets import NuggetSet
-from karat.nuggets.shifted import GuessedRun, shifted_f, shifted_share
-from karat.nuggets.shifts import PRIOR_SPREAD, SetShift, Spread, learn_shift, reach
-from karat.report.nugget_classifiers import about_guesses
+from karat.nuggets.guess.calibrated.logistic import logit
+from karat.nuggets.guess.guesses import FEWEST_RUNS, Nuggeteer, RunIntervals
+from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift, reach
+from karat.nuggets.intervals.expected_scores import of_answers
+from karat.nuggets.intervals.intervals import Interval
+from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_f, shifted_share
+from karat.nuggets.report.classifiers import about_guesses
+from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.official import Official, length, weights
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=8)
 HOW = Official()
@@ -222,7 +222,7 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 
 
 def test_enough_judged_runs_speak_for_themselves() -> None:
-    from karat.nuggets.nuggeteer import nuggeteer
+    from karat.nuggets.guess.nuggeteer import nuggeteer
 
     found = nuggeteer(nugget_set(judged(FEWEST_RUNS, 8)))
     wild = replace(found, spread=Spread(1e-9, 1e-9, 1e-9, 9, 9))

@@ -10,14 +10,14 @@ from types import MappingProxyType
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.classifier import Classifier
-from karat.nuggets.guesses import GuessRule
-from karat.nuggets.idf import count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.idf_sources import IdfSource
-from karat.nuggets.official import Official
-from karat.nuggets.paper import Paper
-from karat.nuggets.pourpre import Pourpre
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.guesses import GuessRule
+from karat.nuggets.guess.paper.classifier import Classifier
+from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.scores.idf import count_weights, pooled_idf, wordfreq_idf
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet(

@@ -12,19 +12,19 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.agenda import Agenda
-from karat.nuggets.calibrated import PRIOR, PRIOR_STRICT
-from karat.nuggets.decisions import decide_run
-from karat.nuggets.evaluation import judged_pool
-from karat.nuggets.guesses import GuessRule, Nuggeteer
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.modern import mean_shares
-from karat.nuggets.nuggeteer import nuggeteer
-from karat.nuggets.paper import Paper
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.scoring import Scoring
-from karat.nuggets.sets import NuggetSet
+from karat.nuggets.guess.calibrated.model import PRIOR, PRIOR_STRICT
+from karat.nuggets.guess.evaluation import judged_pool
+from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.scoring import Scoring
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 STRICT = kt.Official(strict=True)
 KEY, RUNS, JUDGED = world(questions=8, runs=8, seed=8)

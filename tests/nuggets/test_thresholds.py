@@ -12,10 +12,7 @@ from scipy.integrate import dblquad
 from scipy.special import betaln
 
 from karat.errors import InputError
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.thresholds import (
+from karat.nuggets.guess.paper.thresholds import (
     MODELS,
     _log_shared,
     best_f_threshold,
@@ -24,6 +21,9 @@ from karat.nuggets.thresholds import (
     grid,
     units_of,
 )
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 
 def pool_of(questions: int, nuggets: int, responses: int) -> Pool:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.agreement import agreement
-from karat.nuggets.classifier import Classifier, score
-from karat.nuggets.folds import folds, known_elsewhere, with_institutions
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.pool import make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.sets import NuggetSet
-from karat.nuggets.thresholds import best_f_threshold
-from karat.nuggets.tuning import best, fold_thresholds, settings, tune
+from karat.nuggets.guess.agreement import agreement
+from karat.nuggets.guess.folds import folds, known_elsewhere, with_institutions
+from karat.nuggets.guess.paper.classifier import Classifier, score
+from karat.nuggets.guess.paper.thresholds import best_f_threshold
+from karat.nuggets.guess.paper.tuning import best, fold_thresholds, settings, tune
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
 
 KEY = make_key(
     [

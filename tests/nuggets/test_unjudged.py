@@ -10,17 +10,17 @@ from nuggets.nugget_world import pooled
 from oracles.echo_loops import echo
 from scipy.optimize import minimize
 
-from karat.nuggets import unjudged
-from karat.nuggets.calibrated import cross_validate, fit_unjudged
-from karat.nuggets.classifier import smoothed_idf
-from karat.nuggets.evidence import EvidenceSettings, evidence
-from karat.nuggets.folds import folds
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.logistic import Logistic, fit_logistic
-from karat.nuggets.mixed import fit_mixed
-from karat.nuggets.pool import Pool, make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.unjudged import Unjudged
+from karat.nuggets.guess.calibrated import unjudged_questions as unjudged
+from karat.nuggets.guess.calibrated.evidence import EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
+from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
+from karat.nuggets.guess.calibrated.model import cross_validate, fit_unjudged
+from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.paper.classifier import smoothed_idf
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
 PLAIN = EvidenceSettings(stem="none", stop="none")

@@ -12,18 +12,18 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.asking import disputed
-from karat.nuggets.decisions import decide
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.known import own_values
-from karat.nuggets.likelihood import overlap
-from karat.nuggets.log import Log
-from karat.nuggets.pool import make_pool
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.session import Session
-from karat.nuggets.sets import NuggetSet, remarks
-from karat.nuggets.voting import Votes
+from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.judging.asking import disputed
+from karat.nuggets.judging.likelihood import overlap
+from karat.nuggets.judging.log import Log
+from karat.nuggets.judging.session import Session
+from karat.nuggets.scores.decisions import decide
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.voting import Votes
 
 TEXT = "No refunds at all."
 QUESTION = Question(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from oracles.order_features import Tree
 
 from karat.lm.model import LanguageModel
-from karat.realize.symbols import Columns, shape, symbols
+from karat.realize.ordering.symbols import Columns, shape, symbols
 
 BITS = 10
 WORDS = ("a", "b", "c", "it", "3", "?")

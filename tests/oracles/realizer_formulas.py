@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from math import inf, log
 
-from karat.realize.grammar import ARGUMENTS, Grammar, Slots, gold_frames
-from karat.realize.lp_chooser import Weights
-from karat.realize.trees import InputTrees
+from karat.realize.fergus.grammar import ARGUMENTS, Grammar, Slots, gold_frames
+from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.input_trees import InputTrees
 
 K = 5.0  # of Witten and Bell, as in csrc/tree_model.hpp
 STRENGTH = 0.5  # as in csrc/precedence.hpp

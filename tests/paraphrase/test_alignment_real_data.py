@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from karat.paraphrase.align import Aligner, align_words
+from karat.paraphrase.align.hmm import Aligner, align_words
 from karat.text.tokens import tokenize
 
 

@@ -14,12 +14,12 @@ from paraphrase.small_tables import table
 
 from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
-from karat.paraphrase.confidence import confidences, repeats
-from karat.paraphrase.generator import Generator
-from karat.paraphrase.paraphraser import Wording, wordings
-from karat.paraphrase.pem import PEM
-from karat.paraphrase.rewrites import trusted
-from karat.paraphrase.writing import Original, Step, Written
+from karat.paraphrase.generate.confidence import confidences, repeats
+from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.paraphraser import Wording, wordings
+from karat.paraphrase.generate.rewrites import trusted
+from karat.paraphrase.generate.writing import Original, Step, Written
+from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
 EVERYDAY = """\

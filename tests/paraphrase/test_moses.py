@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from paraphrase.small_tables import PAPER, PLAIN, Counts, table
 
 from karat.errors import InputError
-from karat.paraphrase.moses import read_moses, write_moses
-from karat.paraphrase.phrase_table import PhraseTable
+from karat.paraphrase.table.moses import read_moses, write_moses
+from karat.paraphrase.table.phrase_table import PhraseTable
 
 ABOUT = {"source": PLAIN, "pivot": PLAIN}
 LINES = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from karat.errors import InputError
-from karat.paraphrase.parallel import parallel_tokens, read_parallel
+from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
 from karat.text.recipe import Recipe
 from karat.text.tokens import Tokens
 

@@ -11,9 +11,15 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.controls import CONTROLS, add_controls, control_sentences, from_five, to_five
-from karat.paraphrase.evaluation import against_humans, better, criteria, inter_judge
-from karat.paraphrase.judged import judged_rows
+from karat.paraphrase.pem.controls import (
+    CONTROLS,
+    add_controls,
+    control_sentences,
+    from_five,
+    to_five,
+)
+from karat.paraphrase.pem.evaluation import against_humans, better, criteria, inter_judge
+from karat.paraphrase.pem.judged_pairs import judged_rows
 
 SOURCES = ["a cat sat", "a dog ran off", "birds sing", "the sun is out today"]
 DIMENSIONS = ("adequacy", "fluency", "dissimilarity", "overall")

@@ -17,7 +17,7 @@ from paraphrase.small_tables import PLAIN, table
 from karat import _kernel
 from karat.errors import Interrupted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generator import Generator
+from karat.paraphrase.generate.generator import Generator
 from karat.text.tokens import tokenize
 
 Rewrites = Mapping[str, Mapping[str, int]]

@@ -14,10 +14,10 @@ import pytest
 
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generator import learn_casing
-from karat.paraphrase.paraphraser import MOST_WORDS, paraphrases, wordings
-from karat.paraphrase.pem import PEM, bundled_model
-from karat.paraphrase.writing import Original, Step
+from karat.paraphrase.generate.generator import learn_casing
+from karat.paraphrase.generate.paraphraser import MOST_WORDS, paraphrases, wordings
+from karat.paraphrase.generate.writing import Original, Step
+from karat.paraphrase.pem.model import PEM, bundled_model
 from karat.store import read_store
 from karat.text.recipe import Recipe
 from karat.text.segments import Strings
@@ -217,10 +217,10 @@ def without_versions(about: Any) -> Any:
 def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     from karat.evalset.loading import load_evalset
-    from karat.paraphrase.controls import add_controls
-    from karat.paraphrase.judged import judged_rows
-    from karat.paraphrase.parallel import read_parallel
-    from karat.paraphrase.pem_training import Pivot, train_pem
+    from karat.paraphrase.align.parallel_text import read_parallel
+    from karat.paraphrase.pem.controls import add_controls
+    from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.pem.training import Pivot, train_pem
 
     text = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"
     judged = judged_rows(add_controls(load_evalset("demo-paraphrases"), "overall"), "overall")

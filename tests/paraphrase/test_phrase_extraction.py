@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from oracles import phrase_spans as oracle
 
 from karat.errors import InputError
-from karat.paraphrase import extract
-from karat.paraphrase.extract import PhraseCounts, extract_phrases
-from karat.paraphrase.links import Links
-from karat.paraphrase.pharaoh import read_pharaoh, write_pharaoh
-from karat.paraphrase.symmetrize import RULES, symmetrize
+from karat.paraphrase.align.links import Links
+from karat.paraphrase.align.pharaoh import read_pharaoh, write_pharaoh
+from karat.paraphrase.align.symmetrize import RULES, symmetrize
+from karat.paraphrase.table import phrase_pairs as extract
+from karat.paraphrase.table.phrase_pairs import PhraseCounts, extract_phrases
 from karat.text.tokens import Tokens, Vocab, tokenize
 
 Sentence = tuple[list[int], list[int], set[tuple[int, int]]]

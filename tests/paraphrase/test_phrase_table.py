@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from paraphrase.small_tables import PAPER, Counts, phrase_counts, table
 
 from karat.errors import InputError
-from karat.paraphrase.phrase_table import KIND, VERSION, PhraseTable, table_digest
-from karat.paraphrase.pivot import pivot_statistics
+from karat.paraphrase.pem.pivot import pivot_statistics
+from karat.paraphrase.table.phrase_table import KIND, VERSION, PhraseTable, table_digest
 from karat.store import write_store
 from karat.text.recipe import Recipe
 

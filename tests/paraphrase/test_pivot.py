@@ -14,9 +14,9 @@ from oracles import pivot_enumeration as oracle
 from paraphrase.small_tables import PAPER, PLAIN, Counts, table
 
 from karat.errors import InputError, Interrupted
-from karat.paraphrase.f1 import f1, pooled_f1
-from karat.paraphrase.phrase_table import PhraseTable
-from karat.paraphrase.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.pem.f1 import f1, pooled_f1
+from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.text.tokens import tokenize
 
 R, P = "Morning , sir .", "Hello , Querrien ."

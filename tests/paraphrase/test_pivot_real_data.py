@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.paraphrase.f1 import pooled_f1
-from karat.paraphrase.moses import read_moses, write_moses
-from karat.paraphrase.parallel import read_parallel
-from karat.paraphrase.pem import PEM
-from karat.paraphrase.phrase_table import PhraseTable
-from karat.paraphrase.pivot import pivot_statistics
-from karat.paraphrase.pivot_training import train_pivot
-from karat.report.paraphrase_bundled import CAUTION
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.pem.f1 import pooled_f1
+from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.pivot import pivot_statistics
+from karat.paraphrase.report.bundled import CAUTION
+from karat.paraphrase.table.moses import read_moses, write_moses
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.training import train_pivot
 
 
 @pytest.fixture(scope="module")

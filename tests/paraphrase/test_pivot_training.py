@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.paraphrase.f1 import pooled_f1
-from karat.paraphrase.links import Links
-from karat.paraphrase.parallel import Parallel, read_parallel
-from karat.paraphrase.phrase_table import PhraseTable
-from karat.paraphrase.pivot import PivotSettings, pivot_statistics
-from karat.paraphrase.pivot_training import train_pivot
+from karat.paraphrase.align.links import Links
+from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+from karat.paraphrase.pem.f1 import pooled_f1
+from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.table.training import train_pivot
 from karat.text.recipe import Recipe
 from karat.text.segments import Strings
 

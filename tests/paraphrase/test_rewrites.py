@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from paraphrase.small_tables import Counts, phrase_counts
 
 from karat.errors import InputError
-from karat.paraphrase import rewrites
-from karat.paraphrase.rewrites import Counted, RewriteLimits, rewrite_table
+from karat.paraphrase.generate import rewrites
+from karat.paraphrase.generate.rewrites import Counted, RewriteLimits, rewrite_table
 from karat.text.recipe import Recipe
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000)

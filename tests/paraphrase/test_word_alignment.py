@@ -12,9 +12,9 @@ from oracles import align_enumeration as oracle
 
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.paraphrase import align
-from karat.paraphrase.align import Aligner, align_words
-from karat.paraphrase.links import Links
+from karat.paraphrase.align import hmm as align
+from karat.paraphrase.align.hmm import Aligner, align_words
+from karat.paraphrase.align.links import Links
 from karat.text.tokens import Tokens, tokenize
 
 Corpus = list[tuple[list[int], list[int]]]

@@ -20,7 +20,12 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.cli import data, lm, main, nuggets, paraphrase, plane, realize
+from karat.cli import main
+from karat.cli.commands import data, plane
+from karat.lm.cli import group as lm
+from karat.nuggets.cli import group as nuggets
+from karat.paraphrase.cli import group as paraphrase
+from karat.realize.cli import group as realize
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -13,15 +13,15 @@ from oracles.scrambled import scrambled
 import karat as kt
 from karat.errors import InputError
 from karat.realize.evaluation import evaluate, sentences
-from karat.realize.explanation import explain_tree
-from karat.realize.fergus import Fergus
-from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
-from karat.realize.lp_chooser import lm_words
+from karat.realize.fergus.explanation import explain_tree
+from karat.realize.fergus.fergus import Fergus
+from karat.realize.fergus.grammar import ARGUMENTS, extract_grammar, gold_frames
+from karat.realize.fergus.lp_chooser import lm_words
+from karat.realize.fergus.punctuation import punctuate
+from karat.realize.fergus.unraveler import unravel
+from karat.realize.input_trees import InputTrees, input_trees, read_trees
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
-from karat.realize.punctuate import punctuate
 from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.trees import InputTrees, input_trees, read_trees
-from karat.realize.unraveler import unravel
 from karat.store import read_store, write_store
 
 

@@ -24,7 +24,7 @@ from oracles.order_trees import (
 
 from karat import _kernel
 from karat.lm.model import LanguageModel
-from karat.realize.symbols import Columns, symbols
+from karat.realize.ordering.symbols import Columns, symbols
 
 
 def parts(w: NDArray[np.float32], columns: Columns, order: Sequence[int]) -> float:

@@ -10,10 +10,11 @@ from oracles.scrambled import scrambled
 from oracles.toy_language import toy_treebank
 
 from karat.errors import InputError, Interrupted
-from karat.realize import labelling, ordering_training
-from karat.realize.ordering import GROUPS, KIND, VERSION, OrderingModel
+from karat.realize.input_trees import InputTrees, input_trees, read_trees
+from karat.realize.ordering import labelling
+from karat.realize.ordering import training as ordering_training
+from karat.realize.ordering.model import GROUPS, KIND, VERSION, OrderingModel
 from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.trees import InputTrees, input_trees, read_trees
 from karat.store import read_store, write_store
 
 

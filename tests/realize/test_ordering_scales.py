@@ -34,12 +34,13 @@ from oracles.scale_loops import (
 from oracles.toy_language import toy_treebank
 
 from karat import _kernel
-from karat.realize import labelling, ordering_training
-from karat.realize.ordering import OrderingModel
-from karat.realize.ordering_scales import Scales, mean_scales
-from karat.realize.symbols import Columns, columns_of, symbols
+from karat.realize.input_trees import input_trees
+from karat.realize.ordering import labelling
+from karat.realize.ordering import training as ordering_training
+from karat.realize.ordering.feature_scales import Scales, mean_scales
+from karat.realize.ordering.model import OrderingModel
+from karat.realize.ordering.symbols import Columns, columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.trees import input_trees
 
 ONE = np.zeros(1, dtype=np.int64)
 SCALES = _kernel.TEMPLATES + _kernel.FREQUENCIES + 1

@@ -12,8 +12,8 @@ from oracles.random_treebanks import random_treebank
 from oracles.scrambled import scrambled
 
 import karat as kt
+from karat.realize.input_trees import input_trees, read_trees
 from karat.realize.treebank import read_treebank
-from karat.realize.trees import input_trees, read_trees
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from(["words", "all"]))

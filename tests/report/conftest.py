@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from karat.report.charts import interval_chart
-from karat.report.table import Column, Document, Figure, Table
+from karat.report.charts.svg.drawings import interval_chart
+from karat.report.model.table import Column, Document, Figure, Table
 
 HOSTILE = 'a|b\\c\t"q"\n<script>alert(1)</script>\x1b[31m & $x_1$ #50% ~^{}\u202e'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from karat.report.chart_models import (
+from karat.report.charts.models import (
     CellMark,
     Curve,
     Curves,

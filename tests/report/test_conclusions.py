@@ -19,20 +19,23 @@ from oracles.small_sets import small_set
 import karat as kt
 from karat.evalset.census import remarks
 from karat.meta.experiment import meta_evaluate
-from karat.meta.plane import BLEU_CELL, CELLS, Cell, PlaneFit, fit_plane
-from karat.meta.plane_study import Halves, PlaneStudy, Verdict, study_plane
-from karat.meta.regions import predicted
+from karat.meta.plane.fit import BLEU_CELL, CELLS, Cell, PlaneFit, fit_plane
+from karat.meta.plane.predictions import predicted
+from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
-from karat.nuggets.agreement import Agreement
-from karat.nuggets.changes import Significance
+from karat.nuggets.guess.agreement import Agreement
+from karat.nuggets.report import changes as nugget_changes
+from karat.nuggets.report import classifiers as nugget_classifiers
+from karat.nuggets.report import evaluation as nugget_evaluation
+from karat.nuggets.scores.changes import Significance
 from karat.realize.evaluation import Evaluation as RealizerEvaluation
-from karat.report import nugget_changes, nugget_classifiers, nugget_evaluation, realize
-from karat.report.comparisons import comparison_document
-from karat.report.grids import caption
-from karat.report.judging import judges_document
-from karat.report.meta_page import Extras, meta_report
-from karat.report.metas import meta_document
-from karat.report.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
+from karat.realize.report import sentences as realize
+from karat.report.documents.comparisons import comparison_document
+from karat.report.documents.grids import caption
+from karat.report.documents.judges import judges_document
+from karat.report.documents.meta_page import Extras, meta_report
+from karat.report.documents.metas import meta_document
+from karat.report.documents.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
 
 NAN = math.nan
 

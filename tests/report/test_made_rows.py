@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report.made_rows import MadeRows
-from karat.report.table import Row
+from karat.report.model.lazy_rows import MadeRows
+from karat.report.model.table import Row
 
 
 def rows(*sizes: int) -> MadeRows:

@@ -9,9 +9,9 @@ from browser import CHROMIUM, ask, chromium, printed_page
 from test_report_charts_browser import CONTRAST, DARK
 
 import karat as kt
-from karat.meta.pseudo import reliability
-from karat.report.meta_page import Extras, meta_report
-from karat.report.render import render
+from karat.meta.pseudo_documents import reliability
+from karat.report.documents.meta_page import Extras, meta_report
+from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 

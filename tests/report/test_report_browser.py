@@ -9,9 +9,9 @@ import pytest
 from browser import CHROMIUM, ask, chromium, faults, printed_page
 
 import karat as kt
-from karat.report.grids import Shown, grid_document
-from karat.report.render import render
-from karat.report.table import Column, Document, Table
+from karat.report.documents.grids import Shown, grid_document
+from karat.report.model.table import Column, Document, Table
+from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 

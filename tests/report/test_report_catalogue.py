@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.metrics.names import CLASSES, metric_class
-from karat.report.catalogue import catalogue
+from karat.report.documents.catalogue import catalogue
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {"pivot_f1"}  # tested with one in tests/paraphrase

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from karat.report.cells import DASH, brief, number, several, show
-from karat.report.sections import heading, sections
-from karat.report.table import Cell, Column, Table
+from karat.report.model.cells import DASH, brief, number, several, show
+from karat.report.model.sections import heading, sections
+from karat.report.model.table import Cell, Column, Table
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
 
-from karat.report import heat_svg, svg
-from karat.report.axis import Axis, LogAxis
-from karat.report.chart_models import (
+from karat.report.charts.colors import HEAT, contrast
+from karat.report.charts.figures import chart_figure, chart_sketch, chart_svg
+from karat.report.charts.labels import Box
+from karat.report.charts.models import (
     CellMark,
     Chart,
     Curve,
@@ -33,16 +34,16 @@ from karat.report.chart_models import (
     bands,
     runs,
 )
-from karat.report.chart_rows import interval_chart
-from karat.report.colors import HEAT, contrast
-from karat.report.figures import chart_figure, chart_sketch, chart_svg
-from karat.report.labels import Box
-from karat.report.paper import Paper
-from karat.report.render import render
-from karat.report.scatter_svg import clipped
-from karat.report.table import Document
-from karat.report.terminal import display_width
-from karat.report.ticks import log_ticks, nice_ticks
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg import heat as heat_svg
+from karat.report.charts.svg.axis import Axis, LogAxis
+from karat.report.charts.svg.rows import interval_chart
+from karat.report.charts.svg.scatter import clipped
+from karat.report.charts.ticks import log_ticks, nice_ticks
+from karat.report.model.table import Document
+from karat.report.render.paper import Paper
+from karat.report.render.renderers import render
+from karat.report.render.text_width import display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = st.text(st.characters(), max_size=40)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts import bar_chart, histogram, interval_chart, scatter
-from karat.report.ticks import nice_ticks
+from karat.report.charts.svg.drawings import bar_chart, histogram, interval_chart, scatter
+from karat.report.charts.ticks import nice_ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 ANY_TEXT = st.text(st.characters(), max_size=60)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.colors import (
+from karat.report.charts.colors import (
     DASHES,
     HEAT,
     MARKERS,
@@ -22,7 +22,7 @@ from karat.report.colors import (
     series_dash,
     series_marker,
 )
-from karat.report.page import palette
+from karat.report.page.page import palette
 
 Triple = tuple[float, float, float]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.records import render_csv
-from karat.report.table import Column, Document, Table
+from karat.report.model.table import Column, Document, Table
+from karat.report.render.records import render_csv
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 COLUMNS = (Column("a", "A"), Column("b", "B"))

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.metrics.bitext import Explanation
-from karat.report.edits_svg import edits_html, edits_story, edits_svg
-from karat.report.edits_text import edits_sketch
-from karat.report.grid_svg import grid_svg
-from karat.report.grid_text import COUNTED, CUT, HIT, PARED, grid_sketch
-from karat.report.grids import Shown, caption, grid_document
-from karat.report.paper import Paper
-from karat.report.render import render
-from karat.report.terminal import display_width, letters
+from karat.metrics.explain.bitext import Explanation
+from karat.report.documents.grids import Shown, caption, grid_document
+from karat.report.render.paper import Paper
+from karat.report.render.renderers import render
+from karat.report.render.text_width import display_width, letters
+from karat.report.segment.edits_svg import edits_html, edits_story, edits_svg
+from karat.report.segment.edits_text import edits_sketch
+from karat.report.segment.grid_svg import grid_svg
+from karat.report.segment.grid_text import COUNTED, CUT, HIT, PARED, grid_sketch
 
 SVG = "{http://www.w3.org/2000/svg}"
 LETTERS = ("a", "b", "c", "│", "日本", "e\u0301", "<i>")
@@ -213,7 +213,7 @@ def test_a_drawing_by_itself_knows_the_dark() -> None:
 
 
 def test_a_document_without_figures_cannot_be_drawn() -> None:
-    from karat.report.table import Document
+    from karat.report.model.table import Document
 
     with pytest.raises(kt.InputError, match="no figure to draw"):
         render(Document("T", (), "karat", {}), "svg")

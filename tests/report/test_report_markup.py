@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.latex import render_latex
-from karat.report.markdown import render_markdown
-from karat.report.page import page
-from karat.report.table import Column, Document, Figure, Table
-from karat.report.webpage import render_html
+from karat.report.model.table import Column, Document, Figure, Table
+from karat.report.page.page import page
+from karat.report.render.latex import render_latex
+from karat.report.render.markdown import render_markdown
+from karat.report.render.webpage import render_html
 
 VOID = {"meta", "br", "circle", "line", "rect"}
 ANY_TEXT = st.text(st.characters(), max_size=40)
@@ -146,7 +146,7 @@ def test_page_takes_markup_as_it_is_and_quotes_the_title() -> None:
 
 
 def test_style_follows_the_reader_and_the_printer() -> None:
-    style = Path(__file__).parents[2] / "src/karat/report/style.css"
+    style = Path(__file__).parents[2] / "src/karat/report/page/style.css"
     text = style.read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text

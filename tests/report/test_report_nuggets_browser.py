@@ -10,14 +10,14 @@ import pytest
 from browser import CHROMIUM, ask, faults
 from report.test_report_browser import CONTRAST, DARK
 
-from karat.nuggets.judgements import Judged, Judgements
-from karat.nuggets.keys import Nugget, Question, make_key
-from karat.nuggets.runs import Response, make_run
-from karat.nuggets.scoring import score_nuggets
-from karat.nuggets.sets import NuggetSet
-from karat.report.nugget_matrix import score_page
-from karat.report.nuggets import score_document
-from karat.report.render import render
+from karat.nuggets.report.matrix import score_page
+from karat.nuggets.report.scores import score_document
+from karat.nuggets.scores.scoring import score_nuggets
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, make_run
+from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 

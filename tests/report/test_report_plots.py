@@ -17,7 +17,7 @@ import pytest
 from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, SCATTER
 
 from karat.errors import MissingExtra, OutputError
-from karat.report.chart_models import (
+from karat.report.charts.models import (
     Chart,
     Curve,
     Curves,
@@ -28,15 +28,15 @@ from karat.report.chart_models import (
     Point,
     Scatter,
 )
-from karat.report.plot_letters import printable
-from karat.report.plots import chart_file, save_chart
+from karat.report.charts.paper.files import chart_file, save_chart
+from karat.report.charts.paper.letters import printable
 
 MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-", "svg": b"<?xml"}
 
 PROGRAM = """
 import hashlib, sys
 from sample_charts import CURVES, HEAT_MAP, SCATTER
-from karat.report.plots import chart_file
+from karat.report.charts.paper.files import chart_file
 assert "matplotlib" not in sys.modules
 for chart, kind in ((SCATTER, "png"), (HEAT_MAP, "pdf"), (CURVES, "svg")):
     print(hashlib.sha256(chart_file(chart, kind)).hexdigest())

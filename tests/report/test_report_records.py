@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.records import render_json, render_tsv
-from karat.report.table import Cell, Column, Document, Table
+from karat.report.model.table import Cell, Column, Document, Table
+from karat.report.render.records import render_json, render_tsv
 
 COLUMNS = (Column("a", "A", digits=1), Column("b", "B"))
 CELLS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters()))

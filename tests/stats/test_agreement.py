@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracles import judge_formulas
 
 from karat.errors import InputError
-from karat.stats.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges import (
+from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
+from karat.stats.judges.standing import (
     inter_judge,
     inter_judge_systems,
     judge_table,

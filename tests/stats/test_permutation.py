@@ -14,12 +14,18 @@ from oracles import exchange_loops
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.meta.better import better
 from karat.meta.levels import LEVELS
-from karat.stats import permutation as p
+from karat.meta.ranking import better
 from karat.stats.correlation import pearson
-from karat.stats.exchanged_corpora import corpus_p_values
-from karat.stats.exchanges import chosen_sums, chosen_system_sums, drawn_words, every_word, masks
+from karat.stats.significance import permutation as p
+from karat.stats.significance.exchanged_corpora import corpus_p_values
+from karat.stats.significance.exchanges import (
+    chosen_sums,
+    chosen_system_sums,
+    drawn_words,
+    every_word,
+    masks,
+)
 from karat.stats.soft_pairwise import (
     agreement_of_p_values,
     pairwise_p_values,

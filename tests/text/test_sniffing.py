@@ -17,7 +17,7 @@ import pytest
 
 import karat as kt
 from karat.evalset.reading import read_text
-from karat.paraphrase.parallel import read_parallel
+from karat.paraphrase.align.parallel_text import read_parallel
 from karat.text.sniffing import FIRST_LINES
 
 OBJECTS = [{"id": 1, "text": "the cat\nsat"}, {"id": 2, "text": "a dog"}]

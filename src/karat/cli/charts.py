@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.errors import OutputError
 
 if TYPE_CHECKING:
-    from karat.report.chart_models import Chart
+    from karat.report.charts.models import Chart
 
 KINDS = ("png", "pdf", "svg")
 
@@ -20,7 +20,7 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} is a file: name a folder for the charts")
-    from karat.report.plots import check_matplotlib
+    from karat.report.charts.paper.files import check_matplotlib
 
     check_matplotlib()
 
@@ -29,7 +29,7 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.plots import save_chart
+    from karat.report.charts.paper.files import save_chart
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):

@@ -186,7 +186,7 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
             f"--optional-references is for text, where a line may be empty: {trees[0]} has a tree "
             f"for every segment; leave it out"
         )
-    from karat.evalset.conllu import read_conllu
+    from karat.evalset.formats.conllu import read_conllu
 
     return [read_conllu(path) for path in trees]
 

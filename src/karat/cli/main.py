@@ -10,25 +10,28 @@ import click
 from click.shell_completion import shell_complete
 
 from karat import __version__
-from karat.cli.commands import Commands
+from karat.cli.groups import Commands
 from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
 
 COMMANDS = {
-    "score": ("karat.cli.score", "Score candidates against references."),
-    "compare": ("karat.cli.compare", "Compare systems: intervals, paired tests, examples."),
-    "grid": ("karat.cli.grid", "Draw what a segment shares with its references."),
-    "explain": ("karat.cli.explain", "Show the errors of a segment, treelet by treelet."),
-    "meta": ("karat.cli.meta", "Rank metrics by their agreement with human scores."),
-    "plane": ("karat.cli.plane", "Say which member of the AEv family fits a task."),
-    "data": ("karat.cli.data", "Check, convert and list evaluation sets."),
-    "nuggets": ("karat.cli.nuggets", "Score answers by the nuggets they carry."),
-    "lm": ("karat.cli.lm", "Train n-gram language models and score text with them."),
-    "paraphrase": ("karat.cli.paraphrase", "Score paraphrases, and make some."),
-    "realize": ("karat.cli.realize", "Turn unordered dependency trees into sentences."),
-    "metrics": ("karat.cli.metrics", "List the metrics and their settings."),
-    "demo": ("karat.cli.demo", "Run a comparison on bundled texts and write a report."),
-    "completion": ("karat.cli.completion", "Print a shell's completion script."),
+    "score": ("karat.cli.commands.score", "Score candidates against references."),
+    "compare": (
+        "karat.cli.commands.compare",
+        "Compare systems: intervals, paired tests, examples.",
+    ),
+    "grid": ("karat.cli.commands.grid", "Draw what a segment shares with its references."),
+    "explain": ("karat.cli.commands.explain", "Show the errors of a segment, treelet by treelet."),
+    "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
+    "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
+    "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
+    "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they carry."),
+    "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
+    "paraphrase": ("karat.paraphrase.cli.group", "Score paraphrases, and make some."),
+    "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
+    "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
+    "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
+    "completion": ("karat.cli.commands.completion", "Print a shell's completion script."),
 }
 """Name -> module (with a `command`) and the line that `karat --help` shows."""
 

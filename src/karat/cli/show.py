@@ -12,8 +12,8 @@ from pathlib import Path
 from karat.errors import OutputError
 from karat.mapping import check_mapped
 from karat.output import check_writable, write_atomically
-from karat.report.render import pieces
-from karat.report.table import Document
+from karat.report.model.table import Document
+from karat.report.render.renderers import pieces
 
 
 def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import click
 
-from karat.cli.commands import TYPED
+from karat.cli.groups import TYPED
 from karat.errors import InputError
 from karat.text.segments import Lines, Segments
 

@@ -37,7 +37,7 @@ class Format(NamedTuple):
         return found
 
 
-_HERE = "karat.evalset"
+_HERE = "karat.evalset.formats"
 FORMATS = {
     "dir": Format(
         f"{_HERE}.directory",

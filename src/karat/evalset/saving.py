@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from karat.errors import InputError, OutputError, quoted
-from karat.evalset.directory import JUDGEMENT_COLUMNS, escaped, file_name
-from karat.evalset.jsonl import jsonl_lines
+from karat.evalset.formats.directory import JUDGEMENT_COLUMNS, escaped, file_name
+from karat.evalset.formats.jsonl import jsonl_lines
+from karat.evalset.formats.settings_file import FILE, Settings, settings_text
 from karat.evalset.sets import EvalSet
-from karat.evalset.settings_file import FILE, Settings, settings_text
 
 FORMATS = ("dir", "jsonl")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.lm.token_runs import token_runs
+from karat.lm.token_batches import token_runs
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments

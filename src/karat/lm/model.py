@@ -16,7 +16,7 @@ from karat.lm.binary import ABOUT, columns, read_binary, write_binary
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
-from karat.lm.token_runs import as_sources, check_recipe, token_runs
+from karat.lm.token_batches import as_sources, check_recipe, token_runs
 from karat.progress import Progress, silent
 from karat.schema import check_arrays, check_fields
 from karat.store import damaged, is_store

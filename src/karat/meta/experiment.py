@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted
+from karat.evalset.formats.settings_file import toml_parser, toml_string
 from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
-from karat.evalset.settings_file import toml_parser, toml_string
-from karat.meta.better import better
 from karat.meta.bootstrap import OVER, percentiles
 from karat.meta.levels import Agreement
-from karat.meta.scored import Scored, score_evalset
+from karat.meta.ranking import better
+from karat.meta.scores import Scored, score_evalset
 from karat.meta.views import VIEWS, View, check_behind, check_level, view
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import ALL_STATISTICS, Statistic, statistic
-from karat.stats.multiple import CORRECTIONS, clusters
 from karat.stats.resampling import SEED
+from karat.stats.significance.multiple import CORRECTIONS, clusters
 from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]

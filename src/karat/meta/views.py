@@ -19,11 +19,11 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
 from karat.meta.levels import Agreement, document_means, level
-from karat.meta.scored import Scored, human_means
+from karat.meta.scores import Scored, human_means
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.stats.correlation import Statistic, each_row
-from karat.stats.exchanged_corpora import ScoreSums
+from karat.stats.significance.exchanged_corpora import ScoreSums
 
 Floats = NDArray[np.float64]
 

@@ -1,8 +1,8 @@
 """String accuracies (Bangalore, Rambow and Whittaker 2000).
 
 The candidate is aligned with the reference (R tokens) at a cost of 3 for an insertion or deletion
-and 4 for a substitution; see `karat.metrics.edits` for ties. A word deleted in one place and
-inserted in another is one move, M; I' and D' are what remains of I and D.
+and 4 for a substitution; see `karat.metrics.explain.edits` for ties. A word deleted in one place
+and inserted in another is one move, M; I' and D' are what remains of I and D.
 
     simple accuracy     = 1 - (I + D + S) / R
     generation accuracy = 1 - (M + I' + D' + S) / R
@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.metrics.base import Metric
-from karat.metrics.edits import Alignment, best_alignment, edit_counts
+from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
 from karat.text.recipe import CASES, TOKENIZERS, Recipe

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
 from karat.errors import InputError, quoted
-from karat.metrics.claims import Claims, references_fact
 from karat.metrics.settings import to_text, validate
+from karat.metrics.signatures.claims import Claims, references_fact
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.references import GivenReferences, as_references
@@ -141,7 +141,7 @@ class Metric(ABC):
         """
         check_form(form)
         if form == "sacrebleu":
-            from karat.metrics.sacrebleu_form import sacrebleu_signature
+            from karat.metrics.signatures.sacrebleu import sacrebleu_signature
 
             found = sacrebleu_signature(self, references, drawn)
             if found is not None:
@@ -247,7 +247,7 @@ class Metric(ABC):
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
-        from karat.metrics.run import run
+        from karat.metrics.loop import run
 
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.metrics.bitext import Explanation
+    from karat.metrics.explain.bitext import Explanation
 
     Floats = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ class GTM(Metric):
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> Explanation:
         """Which words matched in which runs, what the cap took away, and how certain that is."""
-        from karat.metrics.bitext import explain
+        from karat.metrics.explain.bitext import explain
 
         return explain(self, candidate, references)
 

@@ -22,7 +22,7 @@ CLASSES = {
     "gtm": ("karat.metrics.matching", "GTM"),
     "generation_accuracy": ("karat.metrics.accuracy", "GenerationAccuracy"),
     "generation_tree_accuracy": ("karat.metrics.tree", "GenerationTreeAccuracy"),
-    "pivot_f1": ("karat.paraphrase.metric", "PivotF1"),
+    "pivot_f1": ("karat.paraphrase.pem.metric", "PivotF1"),
     "quality_accuracy": ("karat.metrics.tree", "QualityAccuracy"),
     "rouge1": ("karat.metrics.rouge", "RougeN"),
     "rougeL": ("karat.metrics.rouge", "RougeL"),
@@ -63,7 +63,7 @@ def parse(text: str) -> Metric:
     """The metric that a string names; a whole signature, Karat's or sacreBLEU's, is read too."""
     if "|" not in text:
         return parse_name(text)
-    from karat.metrics.signatures import read_signature
+    from karat.metrics.signatures.reading import read_signature
 
     return read_signature(text)
 

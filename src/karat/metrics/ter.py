@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat import _kernel
 from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
-from karat.metrics.edits import Alignment, best_alignment, edit_counts
+from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.metrics.settings import setting
 from karat.text.recipe import CASES, Passage, Ragged, Recipe
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.metrics.shifts import ShiftedAlignment
+    from karat.metrics.explain.shifts import ShiftedAlignment
 
     Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ class TER(Metric):
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
         """The shifts and the edits after them, by the reference with the fewest edits."""
-        from karat.metrics.shifts import explain
+        from karat.metrics.explain.shifts import explain
 
         found = [explain(self, candidate, text) for text in one_or_several(references)]
         return min(found, key=lambda one: one.edits)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.metrics.treelets import TreeExplanation
+    from karat.metrics.explain.treelets import TreeExplanation
     from karat.text.trees import Tree
 
     Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class TreeAccuracy(Accuracy):
 
     def explain(self, candidate: str, references: Tree | Sequence[Tree]) -> TreeExplanation:
         """The errors treelet by treelet, and the words lacking and besides, by the best tree."""
-        from karat.metrics.treelets import explain
+        from karat.metrics.explain.treelets import explain
 
         return explain(self, candidate, references)
 

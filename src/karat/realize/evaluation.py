@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
+from karat.realize.input_trees import INPUTS, InputTrees, Order, Realizer, check_labels, input_trees
 from karat.realize.model import RealizerModel
-from karat.realize.seen import count_seen
+from karat.realize.training_overlap import count_seen
 from karat.realize.treebank import Treebank
-from karat.realize.trees import INPUTS, InputTrees, Order, Realizer, check_labels, input_trees
 from karat.text.trees import Trees
 
 METRICS = {

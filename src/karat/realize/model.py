@@ -21,11 +21,11 @@ from karat import __version__
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus import Fergus, stored_fergus
-from karat.realize.lp_chooser import ORDER
-from karat.realize.seen import Fingerprints, fingerprints
+from karat.realize.fergus.fergus import Fergus, stored_fergus
+from karat.realize.fergus.lp_chooser import ORDER
+from karat.realize.input_trees import INPUTS, Realizer, input_trees
+from karat.realize.training_overlap import Fingerprints, fingerprints
 from karat.realize.treebank import Treebank
-from karat.realize.trees import INPUTS, Realizer, input_trees
 from karat.schema import (
     Column,
     anything,
@@ -172,7 +172,7 @@ def train_realizer(
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if model in ("ordering", "all"):
-        from karat.realize.ordering import OrderingModel
+        from karat.realize.ordering.model import OrderingModel
 
         for kind in INPUTS if inputs == "both" else (inputs,):
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
@@ -216,6 +216,6 @@ def _part(store: Store, name: str) -> Store:
 
 
 def _stored_ordering(store: Store) -> Any:
-    from karat.realize.ordering import OrderingModel
+    from karat.realize.ordering.model import OrderingModel
 
     return OrderingModel.stored(store)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat import _kernel
 from karat.errors import InputError, quoted
 from karat.progress import Stop
-from karat.stats.exchanged_corpora import ScoreSums
+from karat.stats.significance.exchanged_corpora import ScoreSums
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from karat.arithmetic import SLACK
 from karat.errors import InputError
 from karat.progress import Progress, silent
-from karat.stats.exchanged_corpora import ScoreSums, corpus_p_values
-from karat.stats.exchanges import chosen_sums, drawn_words
 from karat.stats.resampling import SEED
+from karat.stats.significance.exchanged_corpora import ScoreSums, corpus_p_values
+from karat.stats.significance.exchanges import chosen_sums, drawn_words
 
 Floats = NDArray[np.float64]
 

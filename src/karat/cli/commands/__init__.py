@@ -1,0 +1,1 @@
+"""The core commands, one file each, loaded when called."""

@@ -1,0 +1,109 @@
+"""`karat compare`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.inputs import Given, given_set
+from karat.cli.show import show
+from karat.stats.trials import MOST_TRIALS
+
+
+@click.command(name="compare")
+@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
+@options.references
+@options.optional_references
+@options.as_text
+@options.evalset
+@options.reader
+@options.metrics
+@click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
+@click.option(
+    "--test",
+    type=click.Choice(("bootstrap", "randomization")),
+    default="bootstrap",
+    show_default=True,
+    help="The paired test.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1, MOST_TRIALS),
+    help="Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(1, MOST_TRIALS),
+    help="Bootstrap resamples for the intervals of --test randomization (default: 1000).",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Show the N segments on which each system differs most from the baseline.",
+)
+@options.seed
+@options.output
+@options.threads
+@options.signature
+def command(
+    candidates: tuple[str, ...],
+    references: tuple[str, ...],
+    optional_references: bool,
+    as_text: bool,
+    evalset: str | None,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    metrics: tuple[str, ...],
+    baseline: str | None,
+    test: str,
+    trials: int | None,
+    resamples: int | None,
+    examples: int,
+    seed: int,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    form: str,
+) -> None:
+    """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
+
+    CANDIDATE is a UTF-8 file (.gz too, - for standard input), named after the file or as NAME=FILE.
+
+    \b
+    karat compare a.txt b.txt c.txt -r ref.txt --baseline a
+    karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --test randomization
+    karat compare a.txt b.txt -r ref.txt --format html --output report.html
+    karat compare atlas beacon --set demo
+    """
+    from karat.comparison import compare
+    from karat.scoring import as_metrics
+
+    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
+    asked = given_set(evalset, read_as, reader_options)
+    given = Given(candidates, references, optional_references, as_text, asked)
+    given.check(output)
+    with Bar() as progress:
+        systems, refs = given.open(progress)
+        comparison = compare(
+            systems,
+            refs,
+            chosen,
+            baseline=baseline,
+            test=test,
+            trials=trials,
+            resamples=resamples,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+            signature=form,
+        )
+    from karat.report.documents.comparisons import comparison_document, find_examples
+    from karat.report.documents.scores import with_form
+
+    found = find_examples(comparison, systems, refs, examples)
+    document = comparison_document(comparison, found, options.command_line())
+    show(with_form(document, form), format, output)

@@ -1,0 +1,259 @@
+"""`karat data`: check, convert and list evaluation sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.inputs import load_set
+from karat.cli.show import check_beside, check_output, show
+from karat.errors import InputError
+from karat.nuggets.cli import options as nuggets_options
+
+if TYPE_CHECKING:
+    from karat.report.model.table import Document
+
+_SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
+
+
+@click.group(name="data", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Check, convert and list evaluation sets.
+
+    SET is a folder or file in a known format, or the name of a known set.
+
+    \b
+    karat data list
+    karat data check demo
+    karat data convert ratings.tsv my-set
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@command.command(name="check")
+@_SET
+@options.reader
+@options.output
+def check(
+    name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    format: str,
+    output: str | None,
+) -> None:
+    """Say what is in a set and what is wrong with it.
+
+    Every problem is listed; with any, the set cannot be used and the exit code is 2.
+
+    \b
+    karat data check demo
+    karat data check my-set --format json
+    karat data check mqm.tsv --option references=refB
+    """
+    from karat.evalset.loading import as_options, read_evalset
+    from karat.evalset.reading import Reading
+    from karat.report.documents.evalsets import check_document
+
+    check_beside(output, name)
+    found = None
+    more = as_options(reader_options)
+    with Bar() as progress:
+        reading = Reading(progress)
+        try:
+            found = read_evalset(name, reading, read_as, **more)
+        except InputError as error:
+            if not reading.is_told(str(error)):
+                reading.problems.append(str(error))
+    show(check_document(name, found, reading.all(), options.command_line()), format, output)
+    if found is None:
+        count = len(reading.problems) + reading.more
+        problems = f"{count:,} problem{'s' * (count > 1)}"
+        raise InputError(f"{name} cannot be used: {problems}, listed in the report")
+
+
+@command.command(name="convert")
+@_SET
+@click.argument("target", metavar="DIR", type=click.Path())
+@options.reader
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(("dir", "jsonl")),
+    default="dir",
+    show_default=True,
+    help="A folder of text files, or one file of JSON lines.",
+)
+def convert(
+    name: str, target: str, read_as: str | None, reader_options: tuple[str, ...], format: str
+) -> None:
+    """Write a set as a folder, or as one file, that Karat reads.
+
+    Nothing is overwritten: DIR must not exist yet.
+
+    \b
+    karat data convert demo my-demo
+    karat data convert demo demo.jsonl --format jsonl
+    """
+    from karat.evalset.saving import check_free, save_evalset
+
+    check_free(Path(target))
+    with Bar() as progress:
+        evalset = load_set(name, read_as, reader_options, progress)
+        save_evalset(evalset, target, format)
+    click.echo(f"{target}: {evalset!r}")
+
+
+@command.command(name="list")
+@options.output
+def list_known(format: str, output: str | None) -> None:
+    """List the sets that have names, and whether they are here.
+
+    They are looked for in the folder that the variable KARAT_DATA names.
+
+    \b
+    karat data list
+    karat data list --format json
+    """
+    from karat.report.documents.evalsets import known_document
+
+    check_output(output)
+    show(known_document(options.command_line()), format, output)
+
+
+@command.command(name="judges")
+@_SET
+@options.reader
+@options.dimensions
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="SYSTEM",
+    help="Leave a system out that is there to check judges; repeat for several.",
+)
+@nuggets_options.judgements
+@nuggets_options.judges
+@options.output
+def judges(
+    name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    dimensions: tuple[str, ...],
+    controls: tuple[str, ...],
+    judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
+    format: str,
+    output: str | None,
+) -> None:
+    """Say how far judges agree, and who stands apart.
+
+    Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and
+    each judge against the mean of the others. Judges that stand apart are flagged, never dropped.
+    SET may be a nugget set or the key of one, with --judgements in files of their own: judges are
+    then also compared by Cohen's kappa, with each other and with what was adjudicated.
+
+    \b
+    karat data judges demo
+    karat data judges believability --dimension fluency --format json
+    karat data judges key.jsonl -j ann.jsonl -j gpt.jsonl --model-judge gpt
+    """
+    from karat.nuggets.formats.loading import is_nuggets
+    from karat.report.documents.judges import judges_document
+
+    check_beside(output, name)
+    check_output(output, judgements)
+    if judgements or is_nuggets(name):
+        if dimensions:
+            raise InputError(f"{name} is a nugget set, which has no dimensions: leave them out")
+        document = _judges_of_nuggets(name, controls, judgements, judges)
+    else:
+        if judges["model_judges"]:
+            raise InputError(f"--model-judge is for nugget sets, and {name} has ratings")
+        with Bar() as progress:
+            evalset = load_set(name, read_as, reader_options, progress)
+            document = judges_document(evalset, dimensions, controls, options.command_line())
+    show(document, format, output)
+
+
+def _judges_of_nuggets(
+    name: str,
+    controls: tuple[str, ...],
+    judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
+) -> Document:
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.report.judges import nugget_judges_document
+
+    with Bar() as progress:
+        found = load_nuggets(name, (), judgements, **judges, progress=progress)
+    return nugget_judges_document(found, controls, options.command_line())
+
+
+@command.command(name="flood")
+@_SET
+@click.argument("folder", type=click.Path())
+@options.reader
+@click.option("-d", "--dimension", required=True, help="Dimension whose ratings are lowered.")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    help="Systems whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
+)
+@click.option(
+    "--correct",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="An answer is correct from this value on.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1),
+    default=2 / 3,
+    show_default="2/3",
+    help="Of the correct answers that are flooded.",
+)
+@click.option(
+    "--downgrade",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="What flooded answers keep of their rating above the lower end of its scale.",
+)
+@options.seed
+def flood(
+    name: str,
+    folder: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Flood correct answers with sentences from elsewhere, and lower their ratings.
+
+    Simulates a guideline that punishes what does not belong in an answer, as the second evaluation
+    of question answering of Soricut and Brill (2004). Writes the new set to FOLDER.
+
+    \b
+    karat data flood demo flooded --dimension adequacy --correct 4
+    karat data flood rag24 flooded --dimension all
+    """
+    from karat.evalset.flooding import Flood
+    from karat.evalset.flooding import flood as flooded
+    from karat.evalset.saving import check_free, save_evalset
+
+    check_free(Path(folder))
+    how = Flood(**{**settings, "systems": tuple(settings["systems"])})
+    with Bar() as progress:
+        found = flooded(load_set(name, read_as, reader_options, progress), how)
+        save_evalset(found.evalset, folder)
+    click.echo(
+        f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded; they "
+        f"keep {how.downgrade:g} of their {how.dimension}"
+    )

@@ -1,0 +1,89 @@
+"""`karat demo`: the main job on bundled texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, check_page, show
+
+if TYPE_CHECKING:
+    from karat.report.documents.comparisons import Example
+    from karat.report.model.table import Figure
+
+SYSTEMS = ("atlas", "beacon", "cinder", "drift")
+BASELINE = "beacon"
+
+
+@click.command(name="demo")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    default="karat-demo.html",
+    show_default=True,
+    help="Where to write the HTML report.",
+)
+@click.option(
+    "--texts",
+    type=click.Path(),
+    help="Only copy the bundled texts to this folder, to try things on.",
+)
+def command(output: str, texts: str | None) -> None:
+    """Compare four systems on bundled texts, here and in an HTML report.
+
+    The texts were written for Karat: they show the tool and say nothing about any real system.
+    """
+    if texts is not None:
+        copy_texts(texts)
+        return
+    from karat.cli.inputs import open_inputs
+    from karat.comparison import compare
+    from karat.report.documents.comparisons import comparison_document, find_examples
+
+    check_output(output)
+    check_page("--output", output)
+    with resources.as_file(resources.files("karat") / "data" / "demo") as folder, Bar() as progress:
+        files = [str(folder / "systems" / f"{name}.txt") for name in SYSTEMS]
+        references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]
+        systems, refs = open_inputs(files, references, False, progress)
+        comparison = compare(
+            systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress
+        )
+        examples = find_examples(comparison, systems, refs, 2)
+    document = comparison_document(comparison, examples, "karat demo")
+    document = replace(document, blocks=(*document.blocks, *_pictures(examples[0])))
+    show(document, "html", output)
+    show(document, "text", None)
+    click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
+    click.echo("More to try: karat meta demo; karat plane fit demo")
+    click.echo("Nuggets: karat nuggets score heron kestrel --key demo-nuggets --nuggets")
+    click.echo("Paraphrases: echo 'I want to buy a car.' | karat paraphrase generate -")
+    click.echo("Sentences: karat realize demo")
+
+
+def _pictures(example: Example) -> list[Figure]:
+    """What the system's text shares with the reference in one segment."""
+    from karat.metrics.matching import GTM
+    from karat.report.documents.grids import grid_figures
+
+    found = GTM(e=2).explain(example.system_text, example.reference)
+    return grid_figures(found, f"{example.system}, segment {example.segment + 1}")
+
+
+def copy_texts(folder: str) -> None:
+    """Write the systems as `atlas.txt` and so on, and the references as `ref1.txt` and so on."""
+    from karat.output import write_atomically
+
+    data = resources.files("karat") / "data" / "demo"
+    names = {f"{name}.txt": data / "systems" / f"{name}.txt" for name in SYSTEMS}
+    names |= {f"ref{n}.txt": data / f"reference-{n}.txt" for n in (1, 2, 3)}
+    for name, source in names.items():
+        write_atomically(Path(folder) / name, source.read_text("utf-8"))
+    click.echo(f"{folder}: {' '.join(names)}")

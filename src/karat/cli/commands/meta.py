@@ -1,0 +1,225 @@
+"""`karat meta`: which metric agrees with the humans."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.charts import check_charts, write_charts
+from karat.cli.show import check_beside, check_output, check_page, show
+from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
+
+if TYPE_CHECKING:
+    from karat.meta.experiment import Experiment, MetaEvaluation
+    from karat.progress import Progress
+    from karat.report.documents.meta_page import Extras
+
+
+@click.command(name="meta")
+@click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@options.reader
+@options.metrics
+@options.dimensions
+@click.option(
+    "-l",
+    "--level",
+    "levels",
+    multiple=True,
+    help="system, system-mean, segment, item, by-system or document; repeat for several. "
+    "Default: system segment item.",
+)
+@click.option(
+    "-s",
+    "--statistic",
+    "statistics",
+    multiple=True,
+    help="pearson, spearman, tau-b, tau-c, r2, rmse, accuracy, acc-eq or spa; repeat for several. "
+    "Default: pearson tau-b.",
+)
+@options.exclude
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="N|NAME",
+    help="Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
+    "repeat for several. Default: all that the set is read with.",
+)
+@options.normalise
+@options.over
+@options.resamples
+@click.option(
+    "--trials",
+    type=click.IntRange(0, MOST_TRIALS),
+    default=1000,
+    show_default=True,
+    help="Trials of the permutation test between metrics; 0 for none.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(["none", "holm", "bh"]),
+    default="none",
+    show_default=True,
+    help="Correct p-values for the number of comparisons.",
+)
+@options.seed
+@click.option("--experiment", type=click.Path(), help="Run an experiment saved as TOML.")
+@click.option("--save", type=click.Path(), help="Save the experiment as TOML, to be run again.")
+@click.option(
+    "--report",
+    type=click.Path(),
+    help="Also write a page with charts, planes, reliability and the largest disagreements.",
+)
+@options.charts
+@options.output
+@options.threads
+def command(
+    name: str | None,
+    experiment: str | None,
+    save: str | None,
+    report: str | None,
+    charts: str | None,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    **settings: Any,
+) -> None:
+    """Rank metrics by their agreement with human scores.
+
+    SET is a folder or file with human scores, or the name of a known set (see karat data). Scores
+    are turned so that more is better. Every statistic has a bootstrap interval. Metrics with the
+    same rank do not differ significantly.
+
+    \b
+    karat meta demo -m bleu -m chrf --dimension fluency
+    karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
+    karat meta demo --save experiment.toml --report report.html
+    karat meta --experiment experiment.toml
+    """
+    from karat.meta.experiment import meta_evaluate
+    from karat.report.documents.metas import meta_document
+
+    chosen = _experiment(name, experiment, settings)
+    _check_outputs({"save": save, "report": report, "output": output}, chosen, experiment)
+    check_charts(charts)
+    line = options.command_line()
+    with Bar() as progress:
+        result = meta_evaluate(chosen, threads=threads, progress=progress)
+        extras = _extras(result, progress) if report or charts else None
+    if save:
+        from karat.output import write_atomically
+
+        write_atomically(save, result.experiment.toml())
+    if extras is not None:
+        from karat.report.documents.meta_page import meta_charts, meta_report
+
+        if report:
+            show(meta_report(result, extras, line), "html", report)
+        write_charts(meta_charts(result, extras), charts)
+    show(meta_document(result, line), format, output)
+
+
+def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str | None) -> None:
+    """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
+    places: dict[str, str] = {}
+    for option, path in named.items():
+        if path is None:
+            continue
+        check_output(path, [saved] if saved else [])
+        check_beside(path, chosen.evalset)
+        other = places.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise InputError(f"--{other} and --{option} are both {path}: name two files")
+    check_page("--report", named["report"])
+
+
+def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
+    """The planes and the reliability curves of all dimensions, where there is enough for them."""
+    from karat.meta.plane.fit import FEWEST_SYSTEMS, fit_plane, judged
+    from karat.meta.pseudo_documents import LENGTHS, reliability
+    from karat.meta.scores import score_evalset
+    from karat.metrics.ngram import AEv
+    from karat.report.documents.meta_page import Extras
+    from karat.stats.correlation import STATISTICS
+
+    asked, evalset = result.experiment, result.evalset
+    family = AEv()
+    scored = score_evalset(evalset, family, progress=progress)
+    lengths = [k for k in LENGTHS if 4 * k <= len(evalset)]
+    by = next((name for name in asked.statistics if name in STATISTICS), "pearson")
+    planes, curves, without = [], [], []
+    for dimension in asked.dimensions:
+        known = judged(scored, family, dimension, asked.normalise)
+        if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
+            try:
+                fit = fit_plane(
+                    known,
+                    dimension,
+                    resamples=asked.resamples,
+                    over=asked.over,
+                    seed=asked.seed,
+                    progress=progress,
+                )
+                planes.append(fit)
+            except InputError as error:  # constant human scores: the other parts still say so
+                without.append(f"No plane for {error}.")
+        if len(lengths) > 1:
+            found = reliability(
+                result.scored,
+                dimension,
+                lengths=lengths,
+                statistics=[by],
+                normalise=asked.normalise,
+                repeats=50,
+                seed=asked.seed,
+                progress=progress,
+            )
+            curves.append((dimension, found))
+    return Extras(planes, curves, without=without)
+
+
+def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:
+    """The experiment of a file, or that of the options."""
+    from karat.meta.experiment import Experiment, read_experiment
+
+    context = click.get_current_context()
+    given = [
+        key
+        for key in settings
+        if context.get_parameter_source(key) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if saved is not None:
+        if name or given:
+            raise InputError(
+                f"--experiment {saved} holds all settings: leave the others out, or edit the file"
+            )
+        from karat.evalset.reading import read_text
+
+        return read_experiment(read_text(Path(saved)), saved)
+    if name is None:
+        raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
+    metrics = settings.pop("metrics") or options.DEFAULT_METRICS
+    asked = {k: v for k, v in settings.items() if k in given}
+    more = _references(asked)
+    return Experiment(name, tuple(metrics), **(asked | more))
+
+
+def _references(asked: dict[str, Any]) -> dict[str, Any]:
+    """Take `--reference` out: numbers are of the set's references, names are for its reader."""
+    chosen = asked.pop("references", ())
+    named = [text for text in chosen if not text.isdecimal()]
+    found: dict[str, Any] = {}
+    if named and len(named) < len(chosen):
+        raise InputError("--reference: name all references, or give the numbers of all")
+    if named:
+        options = asked.get("reader_options", ())
+        found["reader_options"] = (*options, f"references={','.join(named)}")
+    elif chosen:
+        found["references"] = tuple(int(text) for text in chosen)
+    return found

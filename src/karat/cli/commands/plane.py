@@ -1,0 +1,169 @@
+"""`karat plane`: which member of the AEv family fits which task and guideline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.charts import check_charts, write_charts
+from karat.cli.inputs import load_set
+from karat.cli.show import check_beside, check_output, show
+from karat.errors import InputError
+from karat.stats.trials import MOST_TRIALS
+
+if TYPE_CHECKING:
+    from karat.meta.plane.predictions import Region
+    from karat.metrics.ngram import AEv
+
+_TASK = "A task: mt, paraphrase, qa, viewpoint-summary or summary."
+_GUIDELINE = "What judges were asked: adequacy, coverage, lenient, strict or fluency."
+
+
+@click.group(name="plane", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Say which member of the AEv family to use.
+
+    \b
+    karat plane recommend --task mt --guideline fluency
+    karat plane fit demo --dimension fluency
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@command.command(name="fit")
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.reader
+@options.dimensions
+@click.option("--task", help=_TASK + " With --guideline, shows what the paper predicts.")
+@click.option("--guideline", help=_GUIDELINE)
+@click.option(
+    "-m",
+    "--metric",
+    "base",
+    default="aev",
+    show_default=True,
+    help="AEv with any settings but alpha and n; aev:preset=paper is the paper's.",
+)
+@click.option("--stem", is_flag=False, flag_value="porter", help="A stemmer (alone: porter).")
+@click.option("--stop", is_flag=False, flag_value="en", help="A stop list (alone: en).")
+@options.exclude
+@options.normalise
+@options.over
+@options.resamples
+@click.option(
+    "--halves",
+    type=click.IntRange(0, MOST_TRIALS),
+    default=200,
+    show_default=True,
+    help="Splits into halves that try a pick on the other half.",
+)
+@options.seed
+@options.charts
+@options.output
+@options.threads
+def fit(
+    name: str,
+    read_as: str | None,
+    reader_options: tuple[str, ...],
+    dimensions: tuple[str, ...],
+    task: str | None,
+    guideline: str | None,
+    base: str,
+    stem: str | None,
+    stop: str | None,
+    exclude: tuple[str, ...],
+    normalise: str,
+    over: str,
+    resamples: int,
+    halves: int,
+    seed: int,
+    charts: str | None,
+    format: str,
+    output: str | None,
+    threads: int | None,
+) -> None:
+    """Fit the plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
+
+    With intervals for every cell, a pick that is cross-validated by leaving systems out, and a test
+    of the maximum.
+
+    \b
+    karat plane fit demo --dimension fluency --task mt --guideline fluency
+    karat plane fit ted-zhen --dimension accuracy --stem --stop
+    karat plane fit my-set -o plane.html
+    """
+    from karat.meta.plane.study import study_plane
+    from karat.report.documents.planes import plane_chart, plane_document
+
+    metric, region = _family(base, stem, stop), _region(task, guideline)
+    check_beside(output, name)
+    check_charts(charts)
+    with Bar() as progress:
+        evalset = load_set(name, read_as, reader_options, progress)
+        study = study_plane(
+            evalset.without(*exclude) if exclude else evalset,
+            metric,
+            dimensions,
+            region=region,
+            normalise=normalise,
+            over=over,
+            resamples=resamples,
+            splits=halves,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
+    show(plane_document(study, options.command_line()), format, output)
+
+
+def _region(task: str | None, guideline: str | None) -> Region | None:
+    from karat.meta.plane.predictions import predicted
+
+    if task is None and guideline is None:
+        return None
+    if task is None or guideline is None:
+        raise InputError("--task and --guideline go together: name both or neither")
+    return predicted(task, guideline)
+
+
+def _family(base: str, stem: str | None, stop: str | None) -> AEv:
+    from karat.meta.plane.fit import check_family
+    from karat.metrics.names import metric
+    from karat.metrics.ngram import AEv
+
+    found = metric(base)
+    if not isinstance(found, AEv):
+        raise InputError(f"-m {base}: the plane is made of aev; write for example aev:preset=paper")
+    if (found.alpha, found.n) != (AEv().alpha, AEv().n):
+        raise InputError(f"-m {base}: the plane has all alpha and n; leave them out")
+    chosen = replace(
+        found,
+        stem=found.stem if stem is None else stem,
+        stop=found.stop if stop is None else stop,
+    ).claiming(found.claims)
+    check_family(chosen)
+    return chosen
+
+
+@command.command(name="recommend")
+@click.option("--task", required=True, help=_TASK)
+@click.option("--guideline", required=True, help=_GUIDELINE)
+@options.output
+def recommend(task: str, guideline: str, format: str, output: str | None) -> None:
+    """Say what the paper recommends where there are no human scores.
+
+    \b
+    karat plane recommend --task summary --guideline coverage
+    karat plane recommend --task qa --guideline strict --format json
+    """
+    from karat.report.documents.planes import recommendation
+
+    check_output(output)
+    show(recommendation(task, guideline, options.command_line()), format, output)

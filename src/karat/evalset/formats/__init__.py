@@ -1,0 +1,1 @@
+"""Formats of evaluation sets, a file each."""

@@ -1,0 +1,165 @@
+r"""Karat's own layout: a folder of line-aligned text files, a table of judgements, a TOML file.
+
+    karat.toml          name, dimensions, how to read the files below (see `settings_file`)
+    systems/NAME.txt    the outputs of a system, one segment a line
+    references/*.txt    if there are references: a file for each, in the order of their names
+    source.txt          if there are sources
+    segments.tsv        if segments have ids (default: 1, 2, …) or groups: columns id and group
+    human.tsv           if there are judgements: columns system, segment, judge, dimension, value
+
+Text stands as it is, one segment a line. Where that does not do - a text with a line end, an empty
+text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
+(nothing) a meaning in all text files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from karat.errors import InputError, quoted
+from karat.evalset.draft import Draft
+from karat.evalset.formats.settings_file import FILE, Settings, read_settings
+from karat.evalset.reading import Place, Reading, read_lines, tab_rows
+from karat.evalset.sets import EvalSet
+
+JUDGEMENT_COLUMNS = ("system", "segment", "judge", "dimension", "value")
+_MEANING = {"n": "\n", "r": "\r", "\\": "\\", "e": ""}
+_UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
+
+
+def read_directory(path: Path, reading: Reading) -> EvalSet:
+    """The set in a folder."""
+    settings = read_settings(path / FILE, reading)
+    files = _Files(settings.escapes, reading)
+    systems = {
+        name: files.lines(file, settings.optional_outputs)
+        for name, file in _system_files(path / "systems", settings, reading).items()
+    }
+    references = [
+        files.lines(file, settings.optional_references)
+        for file in text_files(path / "references", reading)
+    ]
+    sources = files.texts(path / "source.txt") if (path / "source.txt").exists() else None
+    segments, groups = _segments(path / "segments.tsv", files, reading)
+    reading.check()
+    draft = Draft(
+        settings.name,
+        segments,
+        systems,
+        reading=reading,
+        where=path,
+        references=[_there(group) for group in zip(*references, strict=True)] or None,
+        groups=groups,
+        sources=sources,
+        dimensions=settings.dimensions,
+        description=settings.description,
+        licence=settings.licence,
+    )
+    if (path / "human.tsv").exists():
+        for place, row in tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, only=True):
+            system, segment, judge, dimension, value = row
+            draft.judge(system, segment, judge, dimension, value, place)
+    return draft.finish()
+
+
+class _Files:
+    """Text files that must all have a line for every segment."""
+
+    def __init__(self, escapes: bool, reading: Reading) -> None:
+        self.escapes, self.reading = escapes, reading
+        self.first: Path | None = None
+        self.count = 0
+
+    def lines(self, path: Path, optional: bool) -> list[str | None]:
+        """The texts of a file; an empty line is None where that is what it means."""
+        lines = read_lines(path)
+        self.compare(path, len(lines))
+        return [
+            None if optional and not line else self._text(line, place)
+            for place, line in self.reading.numbered(lines, path)
+        ]
+
+    def texts(self, path: Path) -> list[str]:
+        """The texts of a file that has all of them."""
+        return _there(self.lines(path, optional=False))
+
+    def compare(self, path: Path, count: int, header: int = 0) -> None:
+        """Note a file that has more or fewer lines than the first one."""
+        if self.first is None:
+            self.first, self.count = path, count
+        elif count != self.count:
+            expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
+            self.reading.problem(path, f"found {count + header:,} lines, expected {expected}")
+
+    def _text(self, line: str, place: Place) -> str:
+        def meaning(found: re.Match[str]) -> str:
+            if found[1] in _MEANING:
+                return _MEANING[found[1]]
+            self.reading.problem(place, rf"found {found[0]}, expected \n, \r, \\ or \e")
+            return found[0]
+
+        return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
+
+
+def _there(texts: Iterable[str | None]) -> list[str]:
+    return [text for text in texts if text is not None]
+
+
+def escaped(text: str, show_empty: bool) -> str:
+    """A text as one line that reads back; an empty one as nothing unless it must be shown."""
+    if not text:
+        return r"\e" if show_empty else ""
+    return text.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
+
+
+def file_name(system: str) -> str:
+    """The file of a system: its name, with %XX for what file names cannot hold."""
+    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
+
+
+def text_files(folder: Path, reading: Reading) -> list[Path]:
+    """The `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
+    if not folder.exists():
+        return []
+    try:
+        paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror or error}") from error
+    for path in paths:
+        if path.suffix != ".txt":
+            reading.problem(path, "expected only .txt files in this folder")
+    return sorted((path for path in paths if path.suffix == ".txt"), key=_by_number)
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", path.name)
+    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in parts]
+
+
+def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
+    """The file of each system, in the order that the settings give."""
+    files = text_files(folder, reading)
+    if settings.systems is None:
+        return {path.stem: path for path in sorted(files)}
+    wanted = {name: folder / file_name(name) for name in settings.systems}
+    for path in files:
+        if path not in wanted.values():
+            reading.problem(path, f"not among the systems that {FILE} lists")
+    return wanted
+
+
+def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
+    """The ids and groups of all segments."""
+    if not path.exists():
+        return [str(i) for i in range(1, files.count + 1)], None
+    columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
+    rows: list[list[str]] = []
+    lines: dict[str, int] = {}
+    for place, row in tab_rows(path, columns, reading, only=True):
+        if lines.setdefault(row[0], place.line) != place.line:
+            reading.problem(place, f"the id {quoted(row[0])} again (first in line {lines[row[0]]})")
+        rows.append(row)
+    files.compare(path, len(rows), header=1)
+    return [row[0] for row in rows], [row[1] for row in rows] if len(columns) > 1 else None

@@ -1,0 +1,272 @@
+"""The folders of mt-metrics-eval: one test set, several language pairs.
+
+    sources/PAIR.txt    references/PAIR.REF.txt    system-outputs/PAIR/SYSTEM.txt
+    documents/PAIR.docs                     a line for each segment: domain and document
+    human-scores/PAIR.NAME.seg.score        system and score, a block of all segments per system
+    human-scores/PAIR.NAME.RATER.seg.rating     system, error spans as JSON, perhaps the rater
+    metric-scores/PAIR/METRIC-REF.seg.score     of which only the names are looked at
+
+All segment-level scores become dimensions, higher being better, as in that tool; `None` is missing.
+Ratings become the dimension NAME.rating: the negated sum of an output's error scores, by rater. A
+rating file called `merged` holds those of all raters and is read where there is no other.
+
+The standard reference is used by default: WMT's own where the folder has the name of its test set;
+else, of those called `ref` or `ref` and a letter, the one that most metric scores in the folder
+were made with; else the first. Systems that are called like a reference (refB, synthetic_ref) are
+human or made-up translations, and are left out unless `humans` is `yes`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.draft import Draft
+from karat.evalset.formats.mqm import WEIGHTS, weight_of
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import Place, Reading, as_names, number, read_lines
+from karat.evalset.sets import EvalSet, check_known
+
+JUDGE = "all"
+MQM_WEIGHTS = {key.lower(): weight for key, weight in WEIGHTS.items()}
+MERGED = "merged"
+WMT_STANDARD = {
+    "wmt21.news": {"en-de": "refC", "zh-en": "refB"},
+    "wmt21.tedtalks": {"zh-en": "refB"},
+    "wmt22": {"cs-en": "refB", "en-cs": "refB"},
+    "wmt23": {"en-he": "refB", "he-en": "refB"},
+}
+"""Test set -> pair -> the standard reference, where it is not the first."""
+_STANDARD = re.compile(r"ref[a-z]?", re.IGNORECASE)
+_REFERENCE = re.compile(r"(.*[-_.])?ref[a-z]?", re.IGNORECASE)
+
+
+def read_mt_metrics_eval(
+    path: Path,
+    reading: Reading,
+    *,
+    pair: str | None = None,
+    references: str | Sequence[str] | None = None,
+    humans: str | bool = False,
+    name: str | None = None,
+) -> EvalSet:
+    """The set of one language pair, which must be named if there are several."""
+    pair = _pair(path, pair)
+    chosen = _references(path, pair, references)
+    outputs = {
+        file.stem: read_lines(file)
+        for file in sorted((path / "system-outputs" / pair).glob("*.txt"))
+        if _is_system(file.stem, chosen, _yes("humans", humans))
+    }
+    sources = read_lines(path / "sources" / f"{pair}.txt")
+    columns = [read_lines(file) for file in chosen.files.values()]
+    for file, column in zip(chosen.files.values(), columns, strict=True):
+        if len(column) != len(sources):
+            reading.problem(file, f"found {len(column):,} lines, expected {len(sources):,}")
+    reading.check()
+    scores = _human_files(path, pair)
+    draft = Draft(
+        name or f"{path.resolve().name}-{pair}",
+        [str(i) for i in range(1, len(sources) + 1)],
+        outputs,
+        reading=reading,
+        where=path,
+        references=list(zip(*columns, strict=True)) or None,
+        groups=_documents(path / "documents" / f"{pair}.docs", reading),
+        sources=sources,
+        dimensions=[Dimension(name) for name in dict.fromkeys(one.dimension for one in scores)],
+        description=f"mt-metrics-eval {pair}; references: {', '.join(chosen.files) or 'none'}",
+        remarks=chosen.remarks,
+    )
+    for one in scores:
+        _read_scores(one, draft, lambda system: _is_reference(system, chosen))
+    return draft.finish()
+
+
+def _yes(option: str, given: str | bool) -> bool:
+    if given in (True, "yes"):
+        return True
+    if given in (False, "no"):
+        return False
+    raise InputError(f"{option}={given}: expected yes or no")
+
+
+def _pair(path: Path, pair: str | None) -> str:
+    pairs = sorted(file.stem for file in (path / "sources").glob("*.txt"))
+    if pair is None and len(pairs) == 1:
+        return pairs[0]
+    if pair is None or pair not in pairs:
+        found = f"pair={pair}" if pair else "no pair"
+        known = ", ".join(pairs) or "none"
+        how = f"; on the command line, --option pair={pairs[0]}" if pairs else ""
+        raise InputError(f"{path}: {found} was given: choose one of {known}{how}")
+    return pair
+
+
+# ---------------------------------------------------------------------------------- references
+
+
+class _References(NamedTuple):
+    """The references that are used, by name, and the names of all there are."""
+
+    files: dict[str, Path]
+    names: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _References:
+    files = sorted((path / "references").glob(f"{pair}.*.txt"))
+    named = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
+    if chosen is not None:
+        check_known("reference", as_names(chosen), named, str(path))
+        return _References({name: named[name] for name in as_names(chosen)}, tuple(named))
+    if len(named) < 2:
+        return _References(named, tuple(named))
+    standard, why = _standard(named, path, pair)
+    others = ", ".join(name for name in named if name != standard)
+    remark = (
+        f"Reference: {standard}, {why}. There are also: {others}; references=NAME (--option "
+        f"references=NAME) chooses others."
+    )
+    return _References({standard: named[standard]}, tuple(named), (remark,))
+
+
+def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
+    """Return the standard reference, and why it is taken to be that."""
+    given = list(names)
+    official = WMT_STANDARD.get(path.resolve().name, {}).get(pair)
+    if official in given:
+        return str(official), "WMT's standard"
+    human = [name for name in given if _STANDARD.fullmatch(name)]
+    known = human or [name for name in given if "synthetic" not in name.lower()] or given
+    files = [file.name for file in (path / "metric-scores" / pair).glob("*.score")]
+    uses = Counter(name for name in known for file in files if f"-{name}." in file)
+    if uses:
+        best = max(known, key=lambda name: uses[name])
+        return best, "which most metric scores in the folder were made with"
+    return known[0], "the first of the standard names (ref, refA, refB, …)"
+
+
+def _is_reference(name: str, chosen: _References) -> bool:
+    return name in chosen.names or bool(_REFERENCE.fullmatch(name))
+
+
+def _is_system(name: str, chosen: _References, humans: bool) -> bool:
+    return name not in chosen.files and (humans or not _is_reference(name, chosen))
+
+
+def _documents(path: Path, reading: Reading) -> list[str] | None:
+    if not path.exists():
+        return None
+    documents = []
+    for place, line in reading.numbered(read_lines(path), path):
+        fields = line.split()
+        if len(fields) != 2:
+            reading.problem(place, f"found {quoted(line)}, expected domain and document")
+        documents.append(fields[-1] if fields else "-")
+    return documents
+
+
+# -------------------------------------------------------------------------------- human scores
+
+
+class _Scores(NamedTuple):
+    """A file of human scores, and what it is of."""
+
+    file: Path
+    dimension: str
+    judge: str
+    rated: bool
+    """Whether it has error spans, whose score is their sum, and not scores."""
+
+    def fields(self, line: str) -> list[str]:
+        """System, score and perhaps the rater."""
+        return line.split("\t") if self.rated else line.split()
+
+    def value(self, field: str, place: Place, reading: Reading) -> object:
+        """A field as a score; None where there is none."""
+        if field == "None":
+            return None
+        return _penalty(field, place, reading) if self.rated else field
+
+
+def _human_files(path: Path, pair: str) -> list[_Scores]:
+    """The files of scores, and those of ratings by rater."""
+    folder = path / "human-scores"
+    scores = [(file, _inner(file, pair, "score")) for file in folder.glob(f"{pair}.*.seg.score")]
+    ratings = [(file, _inner(file, pair, "rating")) for file in folder.glob(f"{pair}.*.seg.rating")]
+    single = {name.partition(".")[0] for _, name in ratings if not _is_merged(name)}
+    kept = [
+        (file, *name.partition(".")[::2])
+        for file, name in ratings
+        if not _is_merged(name) or name.partition(".")[0] not in single
+    ]
+    return sorted(
+        [
+            *(_Scores(file, name, JUDGE, False) for file, name in scores),
+            *(_Scores(file, f"{name}.rating", rater or JUDGE, True) for file, name, rater in kept),
+        ],
+        key=lambda one: one.file.name,
+    )
+
+
+def _inner(file: Path, pair: str, kind: str) -> str:
+    return file.name[len(pair) + 1 : -len(f".seg.{kind}")]
+
+
+def _is_merged(name: str) -> bool:
+    return name.partition(".")[2] == MERGED
+
+
+def _penalty(field: str, place: Place, reading: Reading) -> float | None:
+    """The negated sum of the scores of an output's errors."""
+    try:
+        found = json.loads(field)
+        scores = [_error_score(error) for error in found["errors"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        scores = [None]
+    known = [score for score in scores if score is not None]
+    if len(known) == len(scores):
+        return -sum(known) + 0.0
+    reading.problem(place, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
+    return None
+
+
+def _error_score(error: object) -> float | None:
+    """The score of an error; if it has none, the weight of its severity in MQM."""
+    if not isinstance(error, dict):
+        return None
+    if error.get("score") is not None:
+        return number(error["score"])
+    return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
+
+
+def _read_scores(scores: _Scores, draft: Draft, is_reference: Callable[[str], bool]) -> None:
+    """Take a block of all segments per system; a third field names the rater."""
+    seen: dict[str, int] = {}
+    for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):
+        fields = scores.fields(line)
+        if not any(fields):
+            continue
+        if not 2 <= len(fields) <= 2 + scores.rated:
+            draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
+            continue
+        system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge
+        at = seen[system] = seen.get(system, 0) + 1
+        if at > len(draft.segments):
+            draft.reading.problem(place, f"system {short(system)} has more scores than segments")
+        elif system in draft.systems or not is_reference(system):
+            value = scores.value(fields[1], place, draft.reading)
+            if value is not None:
+                draft.judge(system, str(at), judge, scores.dimension, value, place)
+    for system, count in seen.items():
+        if count < len(draft.segments):
+            expected = f"{len(draft.segments):,}, one a segment"
+            draft.reading.problem(
+                scores.file, f"system {short(system)}: found {count:,} scores, expected {expected}"
+            )

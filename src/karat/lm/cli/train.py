@@ -1,0 +1,141 @@
+"""`karat lm train`: a language model from text."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.errors import InputError
+from karat.lm.cli.options import recipe_options
+
+
+@click.command(name="train")
+@click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(), metavar="MODEL", help="Write it here."
+)
+@click.option(
+    "--arpa", is_flag=True, help="Write ARPA text (default where MODEL ends in .arpa or .arpa.gz)."
+)
+@click.option(
+    "--order",
+    type=click.IntRange(1, 8),
+    default=5,
+    show_default=True,
+    help="Words of the longest n-grams.",
+)
+@click.option(
+    "--smoothing",
+    type=click.Choice(["kneser-ney", "katz"]),
+    default="kneser-ney",
+    show_default=True,
+    help="Modified Kneser-Ney, or Katz's back-off with Good-Turing discounts.",
+)
+@recipe_options("13a")
+@click.option(
+    "--vocabulary",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Know the N most frequent words; all others are <unk>.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="K",
+    help="Know the words that occur at least K times.",
+)
+@click.option(
+    "--min-counts",
+    metavar="1,1,2",
+    help="For each length, the smallest count of n-grams that are kept.",
+)
+@click.option(
+    "--memory",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="GB",
+    help="What n-grams may take while they are counted (default: a quarter).",
+)
+@options.as_text
+@options.threads
+@click.option(
+    "-f",
+    "--format",
+    "format",
+    type=click.Choice(options.FORMATS),
+    default="text",
+    help="How to show what was made.",
+)
+def command(
+    texts: tuple[str, ...],
+    output: str,
+    arpa: bool,
+    order: int,
+    smoothing: str,
+    tok: str | None,
+    case: str | None,
+    stem: str | None,
+    vocabulary: int | None,
+    min_count: int,
+    min_counts: str | None,
+    memory: float | None,
+    as_text: bool,
+    threads: int | None,
+    format: str,
+) -> None:
+    """Train an n-gram model on text, one sentence a line.
+
+    TEXT is a UTF-8 file (.gz too, - for standard input). The model remembers how text was cut into
+    words; ARPA does not.
+
+    \b
+    karat lm train text.txt -o model.lm
+    karat lm train a.txt b.txt.gz --order 3 --min-count 2 -o model.arpa
+    karat lm train text.txt --smoothing katz --case lower -o model.lm
+    """
+    check_output(output, texts)
+    least = _numbers(min_counts)
+    from karat.lm.model import LanguageModel
+    from karat.lm.report import train_document
+    from karat.text.segments import Lines
+
+    with Bar() as progress:
+        model = LanguageModel.train(
+            [Lines(path, progress, as_text=as_text) for path in texts],
+            order,
+            smoothing,
+            tok=tok or "13a",
+            case=case or "mixed",
+            stem=stem or "none",
+            min_counts=least,
+            vocabulary=vocabulary,
+            min_count=min_count,
+            memory=_bytes(memory),
+            threads=threads,
+            progress=progress,
+        )
+        if arpa or Path(output.removesuffix(".gz")).suffix == ".arpa":
+            model.write_arpa(output, progress=progress)
+        else:
+            model.save(output)
+    show(train_document(model, output, options.command_line()), format, None)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"--min-counts {text}: expected numbers such as 1,1,2") from error
+
+
+def _bytes(memory: float | None) -> int | None:
+    if memory is not None and not math.isfinite(memory):
+        raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
+    return None if memory is None else int(memory * 2**30)

@@ -1,0 +1,1 @@
+"""The evaluation plane of Soricut and Brill (2004)."""

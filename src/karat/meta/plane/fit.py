@@ -1,0 +1,406 @@
+"""The evaluation plane: which member of the AEv family agrees with which human guideline.
+
+R^2 between human and metric scores of systems at alpha = 0, 0.1, ..., 1 and N = 1..4, as in the
+paper; and what the paper lacks: an interval for every cell, a test of the maximum of the 44, and a
+pick that was not made on the systems it is judged by. Statistics are computed once, for the
+longest order; every cell, resample and split is a sum of their rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations as every_order
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.arithmetic import SLACK, exact_product, product
+from karat.errors import InputError, quoted
+from karat.evalset.sets import EvalSet
+from karat.meta.bootstrap import OVER, drawn, percentiles
+from karat.meta.scores import Scored, drawn_sums, score_evalset
+from karat.metrics.ngram import AEv
+from karat.progress import Progress, silent
+from karat.stats.resampling import SEED
+from karat.stats.trials import check_trials
+
+Floats = NDArray[np.float64]
+
+ALPHAS = tuple(k / 10 for k in range(11))
+ORDERS = (1, 2, 3, 4)
+BLEU_CELL = (1.0, 4)
+FEWEST_SYSTEMS = 3
+MOST_DEALT = 7
+"""Systems whose human scores are dealt in all ways: 5,040 of them."""
+
+
+class Cell(NamedTuple):
+    """A point of the plane."""
+
+    alpha: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"AEv({self.alpha:g},{self.n})"
+
+
+CELLS = tuple(Cell(alpha, n) for n in ORDERS for alpha in ALPHAS)
+"""All points, in the order of every array here: by n, then by alpha."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Systems with human scores and the rows of AEv at the longest order.
+
+    `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
+    there is no human score both are 0 and `known` is 0.
+    """
+
+    metric: AEv
+    systems: tuple[str, ...]
+    rows: Floats
+    human: Floats
+    known: Floats
+
+    def scores(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Human scores (draws x systems) and those of all cells (cells x draws x systems).
+
+        `counts` says how often each segment counts in each draw.
+        """
+        sums = drawn_sums(counts, self.rows)
+        judged = exact_product(counts, self.known.T)
+        human = _ratio(exact_product(counts, self.human.T), judged)
+        flat = sums.reshape(-1, sums.shape[2])
+        cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
+        return human, cells
+
+    def whole(self) -> tuple[Floats, Floats]:
+        """The scores on all segments: systems, and cells x systems."""
+        human, cells = self.scores(np.ones((1, self.rows.shape[1])))
+        return human[0], cells[:, 0]
+
+
+def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
+    """What the plane of a dimension is made from: the outputs that somebody judged."""
+    check_family(metric)
+    human = scored.evalset.human(dimension, normalise)
+    known = ~np.isnan(human) & scored.present
+    return Judged(
+        metric,
+        tuple(scored.evalset.systems),
+        scored.rows[metric] * known[:, :, None],
+        np.where(known, human, 0.0),
+        known.astype(np.float64),
+    )
+
+
+def check_family(metric: AEv) -> None:
+    """Refuse what has no plane."""
+    if metric.refs == "best" or metric.weights is not None or metric.n != ORDERS[-1]:
+        raise InputError(
+            f"{metric}: a plane needs n={ORDERS[-1]}, equal weights and refs=all or average, so "
+            "that every cell comes from the same statistics"
+        )
+
+
+def cell_scores(metric: AEv, rows: Floats) -> Floats:
+    """The score of every row at every cell: cells x rows, from rows at the longest order."""
+    found = []
+    for n in ORDERS:
+        shorter = replace(metric, n=n)
+        parts = shorter.measure(first_orders(rows, n))
+        for alpha in ALPHAS:
+            found.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
+    return np.stack(found)
+
+
+def first_orders(rows: Floats, n: int) -> Floats:
+    """Rows of AEv at the longest order, cut down to n orders."""
+    kinds = np.split(rows[:, 2:], 4, axis=1)
+    return np.concatenate([rows[:, :2], *(kind[:, :n] for kind in kinds)], axis=1)
+
+
+def _ratio(a: Floats, b: Floats) -> Floats:
+    found: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+    return found
+
+
+def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
+    """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
+
+    NaN where it is undefined: fewer than two different systems, or constant scores.
+    """
+    good = ~np.isnan(human)
+    w = np.where(good, weights, 0.0)
+    h = np.where(good, human, 0.0)
+    total = w.sum(axis=1, keepdims=True)
+    h = h - _ratio((w * h).sum(axis=1, keepdims=True), total)
+    m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
+    hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
+    # Equal scores are constant, whatever their mean rounds to.
+    flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
+    r = np.full(mm.shape, np.nan)
+    np.divide((w * h * m).sum(axis=2), np.sqrt(hh * mm), out=r, where=(hh * mm > 0) & ~flat)
+    found: Floats = np.clip(r, -1, 1)
+    return found
+
+
+def _spread(scores: Floats, weights: Floats) -> Floats:
+    """The largest minus the smallest score among systems that count."""
+    high: Floats = np.where(weights > 0, scores, -np.inf).max(axis=-1)
+    low: Floats = np.where(weights > 0, scores, np.inf).min(axis=-1)
+    return high - low
+
+
+def best(r: Floats) -> NDArray[np.int64]:
+    """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
+
+    For each column of cells x draws; -1 where no cell has r > 0.
+    """
+    kept = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
+    top = kept.max(axis=0)
+    first = (kept >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
+    return np.where(top > 0, first, -1)
+
+
+# ------------------------------------------------------------------------------------ the fit
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneFit:
+    """The plane of one dimension. Arrays of cells follow `CELLS`."""
+
+    dimension: str
+    metric: AEv
+    systems: tuple[str, ...]
+    segments: int
+    judgements: int
+    over: str
+    """What was resampled: segments, systems or both."""
+    seed: int
+    r: Floats
+    """Pearson's r of each cell."""
+    draws: Floats
+    """The same in each bootstrap resample: cells x resamples; NaN where it is undefined."""
+    q2: Floats
+    """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
+    picking: float
+    """The same for the procedure: the best cell of the other systems predicts each one."""
+    p: float
+    """How often a maximum over all cells this large comes from permuted human scores."""
+    permutations: int
+    """All there are if systems are few, else random ones."""
+
+    @property
+    def r2(self) -> Floats:
+        """R^2 of each cell."""
+        found: Floats = self.r**2
+        return found
+
+    @property
+    def resamples(self) -> int:
+        """How many there are."""
+        return int(self.draws.shape[1])
+
+    @cached_property
+    def intervals(self) -> tuple[Floats, Floats]:
+        """The ends of the 95% bootstrap interval of R^2."""
+        return intervals(self.draws**2)
+
+    @cached_property
+    def wins(self) -> Floats:
+        """The share of resamples in which each cell is the best; they may sum to less than 1.
+
+        In the other resamples no cell has a correlation above 0. Without resamples it is NaN.
+        """
+        if not self.resamples:
+            return np.full(len(CELLS), np.nan)
+        winners = best(self.draws)
+        won: Floats = np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
+        return won
+
+    @property
+    def maximum(self) -> Cell | None:
+        """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
+        return _cell(int(best(self.r[:, None])[0]))
+
+    @property
+    def pick(self) -> Cell | None:
+        """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
+        good = (self.r > 0) & ~np.isnan(self.q2)
+        return _cell(int(np.where(good, self.q2, -np.inf).argmax())) if good.any() else None
+
+    def at(self, cell: tuple[float, int], of: Floats) -> float:
+        """What an array says of a cell."""
+        return float(of[CELLS.index(Cell(*cell))])
+
+    def table(self, of: Floats) -> Floats:
+        """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""
+        return of.reshape(len(ORDERS), len(ALPHAS))[::-1]
+
+
+def _cell(number: int) -> Cell | None:
+    return CELLS[number] if number >= 0 else None
+
+
+def fit_plane(
+    given: EvalSet | Judged,
+    dimension: str,
+    *,
+    metric: AEv | None = None,
+    normalise: str = "none",
+    resamples: int = 1000,
+    permutations: int = 1000,
+    over: str = "both",
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> PlaneFit:
+    """The plane of one dimension, with intervals, the cross-validated pick and its test.
+
+    `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
+    `judged` by them before is taken as it is.
+    """
+    check_trials("resamples", resamples)
+    check_trials("permutations", permutations)
+    if isinstance(given, EvalSet):
+        family = AEv() if metric is None else metric
+        check_family(family)
+        given.check_dimension(dimension)
+        scored = score_evalset(given, family, progress=progress)
+        given = judged(scored, family, dimension, normalise)
+    human, cells = given.whole()
+    _check(human, dimension, over)
+    p, dealt = maximum_test(human, cells, permutations, seed)
+    one = np.ones((1, len(human)))
+    r = correlations(human[None], cells[:, None], one)[:, 0]
+    return PlaneFit(
+        dimension=dimension,
+        metric=given.metric,
+        systems=given.systems,
+        segments=given.rows.shape[1],
+        judgements=int(given.known.sum()),
+        over=over,
+        seed=seed,
+        r=r,
+        draws=resampled(given, resamples, over, seed, progress),
+        q2=left_out(human, cells),
+        picking=picking(human, cells),
+        p=p,
+        permutations=dealt,
+    )
+
+
+def _check(human: Floats, dimension: str, over: str) -> None:
+    if over not in OVER:
+        raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
+    known = int((~np.isnan(human)).sum())
+    if known < FEWEST_SYSTEMS:
+        raise InputError(
+            f"{dimension}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
+            f"least {FEWEST_SYSTEMS}"
+        )
+    if np.nanmin(human) == np.nanmax(human):
+        raise InputError(
+            f"{dimension}: all systems have the same human score, and no metric can agree with that"
+        )
+
+
+def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
+    """Pearson's r of each cell in each bootstrap resample: cells x resamples.
+
+    Segments are drawn the same way for all systems, and human and metric scores together. The
+    draws are those of `bootstrap`.
+    """
+    shape = judged.human.shape
+    parts, done = [np.empty((len(CELLS), 0))], 0
+    for systems, segments in drawn(shape, over, resamples, seed):
+        counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
+        parts.append(correlations(*judged.scores(counts), weights))
+        done += len(systems)
+        progress(done, resamples, "resampling")
+    return np.concatenate(parts, axis=1)
+
+
+def intervals(values: Floats) -> tuple[Floats, Floats]:
+    """The central 95% of each row's defined values; NaN where there is none."""
+    ends = np.array([percentiles(row)[:2] for row in values])
+    return ends[:, 0], ends[:, 1]
+
+
+# ------------------------------------------------------------------- systems that are left out
+
+
+def left_out(human: Floats, cells: Floats) -> Floats:
+    """1 - PRESS / SST of every cell, each system predicted by a line through the others.
+
+    PRESS is the sum of squared errors e / (1 - leverage), SST that of predicting the mean of the
+    others; so 0 is as good as no metric, and it may be negative. Where all the others have one
+    score there is no line, and their mean is what is predicted. NaN for constant scores.
+    """
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    n = len(h)
+    dh, dm = h - h.mean(), m - m.mean(axis=1, keepdims=True)
+    constant = m.max(axis=1) == m.min(axis=1)
+    mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
+    from_mean = dh * n / (n - 1)
+    alone = _others_equal(m)
+    rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
+    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / rest)
+    found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
+    return np.where(constant, np.nan, found)
+
+
+def _others_equal(cells: Floats) -> NDArray[np.bool_]:
+    """Cells x systems: whether all systems but this one have the same score."""
+    rests = [np.delete(cells, i, axis=1) for i in range(cells.shape[1])]
+    return np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
+
+
+def picking(human: Floats, cells: Floats) -> float:
+    """1 - PRESS / SST of the procedure: each system is predicted by the best cell of the others."""
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    n = len(h)
+    errors, means = [], []
+    for i in range(n):
+        rest = np.arange(n) != i
+        r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
+        means.append(h[i] - h[rest].mean())
+        cell = int(best(r)[0])
+        errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
+    return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
+
+
+def _line(x: Floats, y: Floats, at: float) -> float:
+    """What the least-squares line through some points says at another place."""
+    dx = x - x.mean()
+    slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
+    return float(y.mean()) + slope * (at - float(x.mean()))
+
+
+def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> tuple[float, int]:
+    """p of the largest R^2 of all cells (r > 0), and the permutations it is from.
+
+    Human scores are dealt to systems at random, p = (1 + as large) / (1 + permutations); in all
+    ways if there are at most 7 systems, p = share as large, which is exact.
+    """
+    good = ~np.isnan(human)
+    h, m = human[good], cells[:, good]
+    if len(h) <= MOST_DEALT:
+        top = _largest(np.array(list(every_order(h))), m)  # the first is the real one
+        return float((top >= top[0] - SLACK).mean()), len(top)
+    rng = np.random.default_rng(seed)
+    top = _largest(np.vstack([h, rng.permuted(np.tile(h, (permutations, 1)), axis=1)]), m)
+    return float((top >= top[0] - SLACK).sum() / len(top)), permutations
+
+
+def _largest(dealt: Floats, cells: Floats) -> Floats:
+    """The largest r over cells of each way of dealing human scores; 0 if none is above 0."""
+    same = np.broadcast_to(cells[:, None], (len(cells), *dealt.shape))
+    r = correlations(dealt, same, np.ones_like(dealt))
+    top: Floats = np.where(r > 0, r, 0.0).max(axis=0)
+    return top

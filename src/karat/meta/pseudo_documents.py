@@ -1,0 +1,149 @@
+"""Pseudo-documents: how reliable a metric is on texts of 1 to 25 segments (GTM's experiment).
+
+Segments are shuffled and cut into documents of k segments; a document's human score is the mean of
+its segments', its metric score that of its segments together. All documents of all systems are the
+points of one correlation. Shuffling is repeated, the same way for all metrics, so that metrics are
+compared on the same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.meta.scores import Scored
+from karat.metrics.base import Metric
+from karat.progress import Progress, silent
+from karat.stats.correlation import Statistic, statistic
+from karat.stats.resampling import SEED
+from karat.stats.significance.paired_tests import wilcoxon
+
+Floats = NDArray[np.float64]
+LENGTHS = tuple(range(1, 26))
+
+
+class Reliability(NamedTuple):
+    """Agreement with humans over documents of one length: the values of all repetitions."""
+
+    length: int
+    metric: Metric
+    statistic: str
+    documents: int
+    """Documents of each system in one repetition."""
+    values: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean over the repetitions in which it is defined."""
+        return float(np.nanmean(self.values)) if not np.isnan(self.values).all() else float("nan")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The central 95% of the repetitions: how much it depends on the shuffling."""
+        known = self.values[~np.isnan(self.values)]
+        if not len(known):
+            return float("nan"), float("nan")
+        low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
+        return float(low), float(high)
+
+
+def reliability(
+    scored: Scored,
+    dimension: str,
+    *,
+    lengths: Sequence[int] = LENGTHS,
+    statistics: Sequence[str] = ("pearson", "spearman"),
+    normalise: str = "none",
+    repeats: int = 100,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> list[Reliability]:
+    """Agreement of all metrics over pseudo-documents of all lengths."""
+    human = scored.evalset.human(dimension, normalise)
+    known = ~np.isnan(human) & scored.present
+    most = len(scored.evalset)
+    if repeats < 1:
+        raise InputError(f"repeats={repeats}: expected at least 1")
+    for length in lengths:
+        if not 1 <= length <= most:
+            raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
+    chosen = [statistic(name) for name in statistics]
+    for one in chosen:
+        if one.behind is not None:
+            raise InputError(f"{one.name} compares systems, not pseudo-documents: choose another")
+    found: list[Reliability] = []
+    for number, length in enumerate(lengths, 1):
+        rng = np.random.default_rng([seed, length])
+        shuffles = [rng.permutation(most) for _ in range(repeats)]
+        found += _of_length(scored, np.where(known, human, np.nan), length, shuffles, chosen)
+        progress(number, len(lengths), "pseudo-documents")
+    return found
+
+
+def _of_length(
+    scored: Scored,
+    human: Floats,
+    length: int,
+    shuffles: Sequence[NDArray[np.int64]],
+    statistics: Sequence[Statistic],
+) -> Iterator[Reliability]:
+    documents = human.shape[1] // length
+    people = [_means(_cut(human[:, :, None], s, length))[None] for s in shuffles]
+    for metric in scored.metrics:
+        rows = scored.rows[metric] * ~np.isnan(human)[:, :, None]
+        scores = [_together(metric, _cut(rows, s, length))[None] for s in shuffles]
+        for by in statistics:
+            values = [by(h, m) for h, m in zip(people, scores, strict=True)]
+            yield Reliability(length, metric, by.name, documents, np.array(values))
+
+
+def _cut(cells: Floats, shuffle: NDArray[np.int64], length: int) -> Floats:
+    """Systems x documents x segments x columns; segments that do not fill a document are left."""
+    documents = len(shuffle) // length
+    kept = cells[:, shuffle[: documents * length]]
+    found: Floats = kept.reshape(len(cells), documents, length, cells.shape[2])
+    return found
+
+
+def _means(cells: Floats) -> Floats:
+    """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
+    known = ~np.isnan(cells)
+    total, number = np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))
+    means: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    return means.ravel()
+
+
+def _together(metric: Metric, cells: Floats) -> Floats:
+    """The score of each document's segments taken together, more being better."""
+    sums = cells.sum(axis=2)
+    found: Floats = metric.sign * metric.measure(sums.reshape(-1, sums.shape[2]))["value"]
+    return found
+
+
+class Signed(NamedTuple):
+    """Wilcoxon's signed-rank test between two metrics over all lengths."""
+
+    first: Metric
+    second: Metric
+    statistic: str
+    first_better: int
+    """Lengths at which the first has the larger mean."""
+    lengths: int
+    p: float
+    """Two-sided; lengths overlap in their segments, so it is too small: read it as the paper's."""
+
+
+def signed_ranks(found: Sequence[Reliability], first: Metric, second: Metric, by: str) -> Signed:
+    """Compare two metrics length by length, as the paper does."""
+    a, b = (
+        np.array([r.mean for r in found if r.metric == m and r.statistic == by])
+        for m in (first, second)
+    )
+    for m, values in ((first, a), (second, b)):
+        if not len(values):
+            raise InputError(f"there is no reliability of {m} by {by} to compare")
+    return Signed(first, second, by, int((a > b).sum()), len(a), wilcoxon(a, b).p)

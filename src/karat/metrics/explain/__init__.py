@@ -1,0 +1,1 @@
+"""Explanations of a segment score as data: grids, edits, shifts, treelets."""

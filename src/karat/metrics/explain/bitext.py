@@ -1,0 +1,267 @@
+"""The bitext grid of one segment as data: what GTM matched, and what it gave up.
+
+Rows are the candidate's tokens, columns the references' tokens, one reference after the other with
+a barrier after each. Positions are counted from 0; a column counts the barriers before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.metrics.explain.edits import Alignment, edit_operations
+from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
+from karat.text.references import one_or_several
+from karat.text.segments import Strings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from karat.metrics.matching import GTM
+
+
+class Cell(NamedTuple):
+    """A place in the grid."""
+
+    row: int
+    column: int
+
+
+class Run(NamedTuple):
+    """Hits that follow each other in both texts."""
+
+    row: int
+    column: int
+    length: int
+
+
+class Block(NamedTuple):
+    """A run of the matching: `length` tokens from `row` on equal those of a reference."""
+
+    row: int
+    column: int
+    length: int
+    counted: float
+    """How much of its length the cap leaves; its last hits are given up first."""
+    reference: int
+    """The number of the reference."""
+    position: int
+    """Where it starts there."""
+
+
+class Pared(NamedTuple):
+    """A hit of the matching that does not count, or not in full, because of the cap."""
+
+    row: int
+    column: int
+    lost: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A matching, the numbers that follow from it, and how certain it is to be the maximum."""
+
+    signature: str
+    candidate: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    row_ids: tuple[int, ...]
+    column_ids: tuple[int, ...]
+    """What is compared: equal ids are a hit; a barrier has an id of its own."""
+    blocks: tuple[Block, ...]
+    """The runs, the longest first, of equals the last."""
+    cap: float
+    sum: float
+    """Of length^e over what counts of each run."""
+    size: float
+    precision: float
+    recall: float
+    value: float
+    proven: bool
+    """Whether no matching has a larger size."""
+    bound: float
+    """No matching has a larger size than this."""
+    largest: float
+    """The size of the largest matching that is known; the greedy search may have missed it."""
+
+    @property
+    def columns(self) -> int:
+        """The width of the grid, barriers included."""
+        return len(self.column_ids)
+
+    @cached_property
+    def barriers(self) -> tuple[int, ...]:
+        """The columns after the references, which no run crosses."""
+        return tuple(j for j, word in enumerate(self.column_ids) if word == _BARRIER)
+
+    @property
+    def pared(self) -> tuple[Pared, ...]:
+        """The hits that the cap took away, in whole or in part."""
+        return tuple(
+            Pared(b.row + k, b.column + k, min(1.0, k + 1 - b.counted))
+            for b in self.blocks
+            for k in range(b.length)
+            if k + 1 > b.counted
+        )
+
+    @cached_property
+    def hit_count(self) -> int:
+        """How many hits the grid has."""
+        mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
+        return sum(count * theirs[word] for word, count in mine.items())
+
+    @cached_property
+    def nearest(self) -> int:
+        """The number of the reference that takes the cheapest edits, the first of equals."""
+        costs = [self.edits(number).cost for number in range(len(self.references))]
+        return costs.index(min(costs))
+
+    def edits(self, reference: int | None = None) -> Alignment:
+        """The edit alignment, with moves, with one reference: the nearest if none is named.
+
+        Words are equal where the metric takes them to be (lower case, stems).
+        """
+        number = self.nearest if reference is None else reference
+        starts = [0, *(barrier + 1 for barrier in self.barriers)]
+        theirs = self.column_ids[starts[number] : self.barriers[number]]
+        steps = edit_operations(self.row_ids, theirs)
+        return Alignment(self.references[number], self.candidate, steps)
+
+    def hits(self, limit: int | None = None) -> Iterator[Cell]:
+        """All hits of the grid, row by row, or the first of them; there may be millions."""
+        places: dict[int, list[int]] = {}
+        for j, word in enumerate(self.column_ids):
+            places.setdefault(word, []).append(j)
+        found = (Cell(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
+        return islice(found, limit)
+
+    def runs(self, limit: int | None = None) -> list[Run]:
+        """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
+        last: dict[int, Run] = {}  # on each diagonal
+        ended: list[Run] = []
+        for row, column in self.hits(limit):
+            run = last.get(column - row)
+            if run is not None and run.row + run.length == row:
+                last[column - row] = run._replace(length=run.length + 1)
+                continue
+            ended += [] if run is None else [run]
+            last[column - row] = Run(row, column, 1)
+        return sorted([*ended, *last.values()])
+
+
+_BARRIER = -1  # no word has this id
+CHECKED = 5_000_000
+"""Steps of the exact search that looks for a larger matching than the greedy one."""
+
+
+_Grid: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], float]"
+"""Ids of both sides, where references begin, and the exponent."""
+
+
+class _Certificate(NamedTuple):
+    proven: bool
+    bound: float
+    largest: float
+
+
+MOST_TOKENS = 100_000
+"""The longest candidate, and the longest references taken together, that are explained: a page of
+them takes half a GB."""
+
+
+def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
+    """The matching of one candidate with its references by one metric."""
+    import numpy as np
+
+    texts = one_or_several(references)
+    lexicon = Lexicon()
+    mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
+    theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)
+    grid = mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e
+    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget)
+    runs, counted, total, size, _, _, cap = found
+    proven, bound, largest = _certificate(metric, grid, found)
+    row = [size, len(mine.words[0]), len(theirs.ids.ids) / len(texts), bound, 1.0, float(proven)]
+    score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
+    return Explanation(
+        signature=score.signature,
+        candidate=mine.words[0],
+        references=theirs.words,
+        row_ids=tuple(mine.ids.ids.tolist()),
+        column_ids=theirs.with_barriers(),
+        blocks=_blocks(runs.tolist(), counted.tolist(), theirs.starts()),
+        cap=cap,
+        sum=total,
+        size=size,
+        precision=score.parts["precision"],
+        recall=score.parts["recall"],
+        value=score.value,
+        proven=proven,
+        bound=bound,
+        largest=largest,
+    )
+
+
+def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certificate:
+    """Return whether a matching is the maximum, a bound for it, and the largest size known.
+
+    A greedy matching is compared with what the exact search finds in a smaller budget.
+    """
+    from karat.arithmetic import SLACK  # numpy is loaded where it is needed
+
+    *_, size, bound, proven, cap = found
+    if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
+        return _Certificate(True, size, size)
+    largest = size
+    if not metric.exact:
+        sure = _kernel.gtm_runs(*grid, exact=True, budget=min(metric.budget, CHECKED))
+        *_, largest, bound, proven, _ = sure
+        largest = max(size, largest)
+        proven = proven and largest - size <= SLACK * size
+    return _Certificate(proven, size if proven else min(bound, cap), size if proven else largest)
+
+
+def _blocks(runs: list[list[int]], counted: list[float], starts: list[int]) -> tuple[Block, ...]:
+    """The runs with the references that they lie in, whose first columns are `starts`."""
+    found = []
+    for (row, column, length), kept in zip(runs, counted, strict=True):
+        number = bisect_right(starts, column) - 1
+        found.append(Block(row, column, length, kept, number, column - starts[number]))
+    return tuple(found)
+
+
+class _Side:
+    """One side of the grid: the ids that are compared, and the words as they stand in the text."""
+
+    def __init__(self, texts: Strings, lexicon: Lexicon, recipe: Recipe) -> None:
+        passage = Passage(texts.views(0, len(texts)), lexicon)
+        self.ids: Ragged = passage.tokens(recipe)
+        if len(self.ids.ids) > MOST_TOKENS:
+            raise InputError(
+                f"{len(self.ids.ids):,} tokens of the {texts.name} are too many for a grid (at "
+                f"most {MOST_TOKENS:,}); split the segment"
+            )
+        surface = passage.tokens(replace(recipe, stem="none"))
+        vocab = lexicon.vocab(recipe.tok, recipe.case)
+        words = [vocab.words(i, i + 1)[0] for i in surface.ids.tolist()]
+        ends = surface.offsets.tolist()
+        self.words = tuple(tuple(words[start:end]) for start, end in pairwise(ends))
+
+    def starts(self) -> list[int]:
+        """The columns in which the texts begin, a barrier after each."""
+        return [start + k for k, start in enumerate(self.ids.offsets[:-1].tolist())]
+
+    def with_barriers(self) -> tuple[int, ...]:
+        """The ids of all texts one after the other, a barrier after each."""
+        ids, ends = self.ids.ids.tolist(), self.ids.offsets.tolist()
+        found: list[int] = []
+        for start, end in pairwise(ends):
+            found += [*ids[start:end], _BARRIER]
+        return tuple(found)

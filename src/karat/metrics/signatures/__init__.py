@@ -1,0 +1,1 @@
+"""Signatures read and written: Karat's own and sacreBLEU's."""

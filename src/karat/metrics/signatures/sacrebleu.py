@@ -1,0 +1,285 @@
+"""sacreBLEU's signatures of BLEU, chrF and TER, read and written.
+
+    BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0
+    chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0
+    TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0
+
+Also in the short form (`#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0`). A field that is left out has
+sacreBLEU's default. Karat signs with `version:karat-0.2.0`, for it is not sacreBLEU.
+
+sacreBLEU does not sign all its settings: not BLEU's order, and no more than two decimals of a
+smoothing value. Metrics with such settings have no signature in this form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from karat import __version__
+from karat.errors import MetricError, quoted
+from karat.metrics.names import metric_class
+from karat.metrics.settings import nearest, to_text
+from karat.metrics.signatures.claims import Claims, check_version, is_count
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
+
+FIRST, LAST = (2, 0), (2, 6)
+"""The versions of sacreBLEU that print this form and the same numbers as Karat."""
+
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")
+"""Those of sacreBLEU's tokenisers that Karat has, under the same names."""
+
+_SHORT = {"#": "nrefs", "rs": "seed", "t": "test", "l": "lang", "o": "origlang", "S": "subset"}
+_SHORT |= {"v": "version", "c": "case"}
+_SHORT_OF = {
+    "bleu": _SHORT | {"e": "eff", "s": "smooth"},
+    "chrf": _SHORT | {"e": "eff", "s": "space"},
+    "ter": _SHORT | {"t": "tok", "nr": "norm", "pn": "punct", "as": "asian"},
+}
+_SHARED = ("nrefs", "bs", "ar", "seed", "test", "lang", "origlang", "subset", "version")
+_TEST_SETS = ("test", "lang", "origlang", "subset")
+
+Settings = dict[str, Any]
+Reader = Callable[[str], Settings | None]
+"""A field's value as settings; None if it is none."""
+
+
+# ------------------------------------------------------------------------------------ values
+
+
+def _switch(setting: str, inverted: bool = False) -> Reader:
+    return lambda value: {setting: (value == "yes") ^ inverted} if value in ("yes", "no") else None
+
+
+def _order(setting: str) -> Reader:
+    return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
+
+
+def _case(value: str) -> Settings | None:
+    return {"case": {"mixed": "mixed", "lc": "lower"}[value]} if value in ("mixed", "lc") else None
+
+
+def _smooth(value: str) -> Settings | None:
+    if value in ("exp", "none"):
+        return {"smooth": value}
+    found = re.fullmatch(r"(floor|add-k)\[(\d+\.\d\d)\]", value, re.A)
+    return {"smooth": found[1], "smooth_value": float(found[2])} if found else None
+
+
+def _tok(value: str) -> Settings | None:
+    return {"tok": value} if value in TOKENIZERS else None
+
+
+_FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
+    "bleu": {
+        "case": (_case, "mixed or lc"),
+        "eff": (_switch("eff"), "yes or no"),
+        "tok": (_tok, f"a tokeniser that Karat has too: {', '.join(TOKENIZERS)}"),
+        "smooth": (_smooth, "exp, none, floor[0.10] or add-k[1.00]"),
+    },
+    "chrf": {
+        "case": (_case, "mixed or lc"),
+        "eff": (_switch("eps", inverted=True), "yes or no"),
+        "nc": (_order("n"), "a whole number"),
+        "nw": (_order("words"), "a whole number"),
+        "space": (_switch("space"), "yes or no"),
+    },
+    "ter": {
+        "case": (_case, "mixed or lc"),
+        "tok": (lambda value: {} if value == "tercom" else None, "tercom"),
+        "norm": (_switch("norm"), "yes or no"),
+        "punct": (_switch("nopunct", inverted=True), "yes or no"),
+        "asian": (_switch("asian"), "yes or no"),
+    },
+}
+"""Metric -> its fields in sacreBLEU's order, how each is read, and what is expected."""
+
+_ALL = {*_SHARED, *(f for fields in _FIELDS.values() for f in fields)}
+_ALL |= {short for table in _SHORT_OF.values() for short in table}
+
+
+# ----------------------------------------------------------------------------------- reading
+
+
+def starts_with_field(head: str) -> bool:
+    """Whether a signature begins with a field, the metric's name left out."""
+    name, colon, _ = head.partition(":")
+    return bool(colon) and name in _ALL
+
+
+def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
+    """The metric of a signature: its name (or nothing), and `name:value` for each field."""
+    pairs = [(name.strip(), value.strip()) for name, _, value in (f.partition(":") for f in fields)]
+    name, settings = _named(text, head) if head else (_unnamed(text, dict(pairs)), {})
+    found: dict[str, str] = {}
+    for field, value in pairs:
+        long = _SHORT_OF[name].get(field, field)
+        if long in found:
+            raise MetricError(f"{text}: {field} is given twice")
+        found[long] = value
+    for field, value in found.items():
+        if field not in _SHARED:
+            _join(text, settings, _read(text, name, field, value))
+    _check_version(text, found.pop("version", None))
+    return metric_class(name)(**settings).claiming(_claims(text, found))
+
+
+def _named(text: str, head: str) -> tuple[str, Settings]:
+    """The metric of a name such as `chrF2++`, and the settings that the name says."""
+    written = head.lower()
+    if written in ("bleu", "ter"):
+        return written, {}
+    found = re.fullmatch(r"chrf(\d+(?:\.\d+)?(?:e-?\d+)?)?(\+*)", written, re.A)
+    if found is None:
+        raise MetricError(
+            f"{text}: fields with a colon are sacreBLEU's, whose metrics are BLEU, chrF and TER; "
+            f"expected one of them before the first bar, as in BLEU|nrefs:1|case:mixed"
+        )
+    settings: Settings = {"words": len(found[2])} if found[2] else {}
+    return "chrf", settings | ({"beta": float(found[1])} if found[1] else {})
+
+
+def _unnamed(text: str, fields: Mapping[str, str]) -> str:
+    """The metric that fields belong to."""
+    if {"nc", "nw", "space"} & {*fields}:
+        raise MetricError(
+            f"{text}: a signature of chrF says its beta in its name alone; write the name before "
+            f"it, as in chrF2|{text}"
+        )
+    if {"norm", "punct", "asian", "nr", "pn", "as"} & {*fields} or "tercom" in fields.values():
+        return "ter"
+    if {"tok", "smooth"} & {*fields}:
+        return "bleu"
+    raise MetricError(f"{text}: no metric is named; write it first, as in BLEU|{text}")
+
+
+def _read(text: str, name: str, field: str, value: str) -> Settings:
+    fields = _FIELDS[name]
+    if field not in fields:
+        known = (*_SHARED[:4], *fields, "version")
+        raise MetricError(
+            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}"
+            f"{nearest(field, known)} (it has {', '.join(known)})"
+        )
+    read, expected = fields[field]
+    settings = read(value)
+    if settings is None:
+        raise MetricError(f"{text}: {field}:{value}: expected {expected}")
+    return settings
+
+
+def _join(text: str, settings: Settings, more: Settings) -> None:
+    """Add settings to those of the name, which must not say anything else."""
+    for key, value in more.items():
+        if settings.setdefault(key, value) != value:
+            said = to_text(settings[key])
+            raise MetricError(
+                f"{text}: the name says {key}={said}, its field {key}={to_text(value)}"
+            )
+
+
+def _check_version(text: str, version: str | None) -> None:
+    if version is None:
+        return
+    if version.startswith("karat-"):
+        check_version(text, version.removeprefix("karat-"))
+        return
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\w{1,20})*", version, re.A)
+    if found is None:
+        raise MetricError(f"{text}: version:{version}: expected a version, such as 2.6.0")
+    if not FIRST <= (int(found[1]), int(found[2])) <= LAST:
+        span = " to ".join(f"{major}.{minor}" for major, minor in (FIRST, LAST))
+        raise MetricError(
+            f"{text}: version:{version}: Karat's numbers are those of sacreBLEU {span}; leave "
+            f"version out to score with them"
+        )
+
+
+def _claims(text: str, found: Mapping[str, str]) -> Claims:
+    """References, resamples, seed and trials, under Karat's names."""
+    for field in _TEST_SETS:
+        if field in found:
+            raise MetricError(
+                f"{text}: {field}:{found[field]}: Karat has none of sacreBLEU's test sets; give "
+                f"the references as files, and leave {field} out"
+            )
+    names = {"nrefs": "nrefs", "ar": "trials", "bs": "bootstrap", "seed": "seed"}
+    said = {"test": "randomization"} if "ar" in found else {}
+    for field, name in names.items():
+        value = found.get(field)
+        if value is None:
+            continue
+        if not is_count(value) and (field, value) != ("nrefs", "var"):
+            raise MetricError(f"{text}: {field}:{value}: expected a whole number")
+        said[name] = value
+    return Claims(tuple(said.items()))
+
+
+# ----------------------------------------------------------------------------------- writing
+
+_TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+
+
+def sacrebleu_signature(
+    metric: Metric, references: int | str | None, drawn: Mapping[str, object]
+) -> str | None:
+    """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
+    values = _VALUES[metric.name](metric) if metric.name in _VALUES else None
+    if values is None:
+        return None
+    randomized = drawn.get("test") == "randomization"
+    shared = {
+        "nrefs": "var" if references is None else references,
+        "bs": drawn.get("bootstrap"),
+        "ar": drawn.get("trials") if randomized else None,
+        "seed": drawn.get("seed"),
+    }
+    fields = {**shared, **values, "version": f"karat-{__version__}"}
+    written = (f"{name}:{value}" for name, value in fields.items() if value is not None)
+    return "|".join([_title(metric), *written])
+
+
+def _title(metric: Any) -> str:
+    if metric.name != "chrf":
+        return _TITLES[metric.name]
+    return "chrF" + to_text(metric.beta) + "+" * int(metric.words)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _lc(metric: Any) -> str:
+    return "lc" if metric.case == "lower" else "mixed"
+
+
+def _bleu_values(metric: Any) -> dict[str, str] | None:
+    smooth = metric.smooth
+    amount = metric.smoothed_by
+    if amount is not None:
+        smooth = f"{smooth}[{amount:.2f}]"
+    read = _smooth(smooth)
+    lost = read is None or read.get("smooth_value") != amount
+    if metric.n != 4 or metric.tok not in TOKENIZERS or lost:
+        return None
+    return {"case": _lc(metric), "eff": _yes(metric.eff), "tok": metric.tok, "smooth": smooth}
+
+
+def _chrf_values(metric: Any) -> dict[str, str]:
+    orders = {"nc": str(metric.n), "nw": str(metric.words)}
+    return {"case": _lc(metric), "eff": _yes(not metric.eps), **orders, "space": _yes(metric.space)}
+
+
+def _ter_values(metric: Any) -> dict[str, str]:
+    switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
+    return {"case": _lc(metric), "tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
+
+
+_VALUES: Mapping[str, Callable[[Any], dict[str, str] | None]] = {
+    "bleu": _bleu_values,
+    "chrf": _chrf_values,
+    "ter": _ter_values,
+}

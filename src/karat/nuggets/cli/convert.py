@@ -1,0 +1,57 @@
+"""`karat nuggets convert`: a set in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from karat.cli.bar import Bar
+from karat.nuggets.cli import options as nuggets_options
+
+
+@click.command(name="convert")
+@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@click.argument("target", type=click.Path())
+@nuggets_options.places
+@nuggets_options.judges
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(("jsonl", "rag", "trec", "units")),
+    default="jsonl",
+    show_default=True,
+    help="jsonl keeps everything and is one file, as rag; trec and units are folders.",
+)
+def command(
+    name: str,
+    target: str,
+    runs: tuple[str, ...],
+    judgements: tuple[str, ...],
+    skip_unknown: bool,
+    judges: nuggets_options.JudgeOptions,
+    format: str,
+) -> None:
+    """Write a set, or parts that belong together, in another format.
+
+    Nothing is overwritten: TARGET must not exist yet.
+
+    \b
+    karat nuggets convert demo-nuggets my-nuggets --format trec
+    karat nuggets convert key.txt all.jsonl --run my.run --judgements judged.txt
+    """
+    from karat.evalset.saving import check_free
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.formats.saving import save_nuggets
+
+    check_free(Path(target))
+    with Bar() as progress:
+        found = load_nuggets(
+            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
+        )
+        save_nuggets(found, target, format)
+    click.echo(f"{target}: {found!r}")
+    if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):
+        click.echo(
+            f"{target}: without {labels:,} labels of models, which only jsonl keeps", err=True
+        )

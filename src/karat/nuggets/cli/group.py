@@ -1,0 +1,28 @@
+"""`karat nuggets`: the group of its commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+from karat.cli.groups import command_group
+
+COMMANDS = {
+    "score": ("karat.nuggets.cli.score", "Score runs by the nuggets their answers carry."),
+    "diff": ("karat.nuggets.cli.diff", "Show which nuggets a new version gained and lost."),
+    "judge": ("karat.nuggets.cli.judge", "Judge responses, the most useful pairs first."),
+    "tune": ("karat.nuggets.cli.tune", "Cross-validate the settings of the classifier."),
+    "evaluate": ("karat.nuggets.cli.evaluate", "Set classifiers and baselines beside assessors."),
+    "describe": ("karat.nuggets.cli.describe", "Say what is in a set, and what is wrong."),
+    "convert": ("karat.nuggets.cli.convert", "Write a set in another format."),
+}
+"""Name -> module (with a `command`) and the line that `karat nuggets --help` shows."""
+
+command = command_group(
+    "nuggets",
+    COMMANDS,
+    """Score answers by the nuggets of information they carry.
+
+    \b
+    karat nuggets describe demo-nuggets
+    karat nuggets score my.run --key key.txt --judgements judged.txt
+    karat nuggets convert demo-nuggets my-nuggets --format trec
+    """,
+)

@@ -1,0 +1,122 @@
+"""`karat nuggets judge`: an assessor's loop in the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli.bar import Bar
+from karat.cli.show import check_output
+from karat.nuggets.cli import options as nuggets_options
+from karat.nuggets.cli.score import open_runs
+from karat.nuggets.sets.voting import ADJUDICATED, PERSON
+
+if TYPE_CHECKING:
+    from karat.nuggets.judging.agenda import Order
+    from karat.nuggets.judging.asking import Ask, Probabilities
+    from karat.nuggets.sets.nugget_set import NuggetSet
+    from karat.progress import Progress
+
+
+@click.command(name="judge")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@nuggets_options.key
+@nuggets_options.judgements
+@nuggets_options.judges
+@click.option(
+    "--log",
+    required=True,
+    metavar="FILE",
+    callback=nuggets_options.not_empty,
+    type=click.Path(),
+    help="Judgements are appended to this file; it is read first, so that nothing is asked twice.",
+)
+@click.option("--judge", default="", metavar="NAME", help="Name of the judge, kept in the log.")
+@click.option(
+    "--kind",
+    type=click.Choice([PERSON, ADJUDICATED]),
+    default=PERSON,
+    show_default=True,
+    help="Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
+    "judges contradict each other, and what is answered decides.",
+)
+@click.option(
+    "--likely",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Correct guesses: ask about all pairs of at least this probability, question by question.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Ask what matters to strict scores: partial support is none."
+)
+@nuggets_options.skip_unknown
+def command(
+    runs: tuple[str, ...],
+    key: str,
+    judgements: tuple[str, ...],
+    judges: nuggets_options.JudgeOptions,
+    log: str,
+    judge: str,
+    kind: str,
+    likely: float | None,
+    strict: bool,
+    skip_unknown: bool,
+) -> None:
+    """Judge which response carries which nugget, the most useful pairs first.
+
+    Those are asked first whose answers would narrow the interval of the scores most; words that
+    speak for the nugget are highlighted. Every answer is on the disk before the next is asked for.
+
+    \b
+    karat nuggets judge my.run --key key.txt --log judged.jsonl
+    karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
+    """
+    from karat.nuggets.cli.conversation import converse, tell
+    from karat.nuggets.judging.log import Log
+    from karat.nuggets.judging.session import Session
+
+    check_output(log, (*runs, key))
+    if likely is not None and math.isnan(likely):
+        raise click.UsageError(f"--likely {likely}: expected a probability, 0 to 1")
+    with Log(log) as kept:
+        if kept.mended:
+            tell(f"{log}: the last line was cut off by a crash and is gone")
+        with Bar() as progress:
+            found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
+            chances = _chances(found, strict, progress)
+            asks = _asks(found, chances, kind, likely, strict, progress)
+        session = Session(asks, kept, judge, kind)
+        stopped = converse(session)
+    tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
+    if stopped:
+        raise click.exceptions.Exit(130)
+
+
+def _asks(
+    nuggets: NuggetSet,
+    chances: Probabilities,
+    kind: str,
+    likely: float | None,
+    strict: bool,
+    progress: Progress,
+) -> Order | list[Ask]:
+    """Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order."""
+    from karat.nuggets.judging.agenda import Agenda
+    from karat.nuggets.judging.asking import disputed
+
+    if kind == ADJUDICATED:
+        return disputed(nuggets, chances, likely=likely, progress=progress)
+    return Agenda(nuggets, chances, likely=likely, strict=strict, progress=progress)
+
+
+def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:
+    """From a classifier where there is enough to learn from, else from plain overlap."""
+    from karat.nuggets.guess.nuggeteer import FEWEST, nuggeteer
+    from karat.nuggets.judging.likelihood import overlap
+
+    if len(nuggets.judgements.deciding) < FEWEST:
+        return overlap
+    found = nuggeteer(nuggets, progress, measured=False, strict=strict)
+    return found.chances if found.learned else overlap

@@ -1,0 +1,1 @@
+"""Formats of nugget sets, a file each."""

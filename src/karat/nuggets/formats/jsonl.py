@@ -1,0 +1,215 @@
+"""JSON lines: keys, runs and judgements, in one file or in several, one object a line.
+
+    {"question": "q1", "text": "…", "nuggets": [{"id": "1", "importance": "vital", "votes": 6,
+                                                  "descriptions": ["…"]}]}
+    {"run": "A", "institution": "…"}
+    {"run": "A", "question": "q1", "response": "…", "document": "…"}
+    {"question": "q1", "nugget": "1", "response": "…", "value": 1, "run": "A", "judge": "…",
+     "kind": "person"}
+    {"question": "q1", "nugget": "1", "description": "…"}
+    {"question": "q1", "nugget": {"id": "8", "importance": "okay", "descriptions": ["…"]}}
+
+The last two stand among judgements: what an assessor added to the key while judging, further words
+for a nugget and a nugget that was missing.
+
+`text`, `votes`, `institution`, `document`, and of a judgement `run`, `judge` and `kind` (person,
+model or adjudicated) may be left out.
+`value` is 1 (the response carries the nugget), 0.5 (in part) or 0. A run's responses stand in the
+order it gave them; lines may otherwise stand in any order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from karat.errors import quoted
+from karat.evalset.reading import Place, Reading, json_rows, member, number
+from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response
+
+QUESTION = ("question", "text", "nuggets")
+NUGGET = ("id", "importance", "votes", "descriptions")
+RUN = ("run", "institution")
+RESPONSE = ("run", "question", "response", "document")
+DESCRIPTION = ("question", "nugget", "description")
+ADDITION = ("question", "nugget")
+JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind")
+
+_Found = Mapping[str, Any]
+
+
+def read_jsonl(path: Path, draft: Draft) -> None:
+    """All lines of a file."""
+    for place, found in json_rows(path, draft.reading):
+        if "nuggets" in found:
+            _question(found, place, draft)
+        elif isinstance(found.get("nugget"), dict):
+            _addition(found, place, draft)
+        elif "nugget" in found and "description" in found:
+            _description(found, place, draft)
+        elif "nugget" in found:
+            _judgement(found, place, draft)
+        elif "run" in found and "question" not in found:
+            _run(found, place, draft)
+        else:
+            _response(found, place, draft)
+
+
+def _texts(
+    found: _Found, needed: tuple[str, ...], allowed: tuple[str, ...], place: Place, reading: Reading
+) -> dict[str, str] | None:
+    """The members that are strings, those that may be left out as ""; None if anything is wrong."""
+    before = len(reading.problems) + reading.more
+    if unknown := [key for key in found if key not in allowed]:
+        reading.problem(
+            place, f"found the name {quoted(unknown[0])}, expected {', '.join(allowed)}"
+        )
+    kept = {key: member(found, key, str, place, reading) for key in needed}
+    for key in allowed:
+        if key in found and key not in (*needed, "nuggets", "value"):
+            kept[key] = member(found, key, str, place, reading)
+    if len(reading.problems) + reading.more > before:
+        return None
+    return {key: str(kept.get(key, "")) for key in allowed}
+
+
+def _question(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, ("question",), QUESTION, place, draft.reading)
+    nuggets = member(found, "nuggets", list, place, draft.reading)
+    if texts is None or nuggets is None:
+        return
+    draft.question(texts["question"], place, texts["text"])
+    for given in nuggets:
+        nugget = _nugget(given, place, draft.reading)
+        if nugget is not None:
+            draft.nugget(texts["question"], nugget, place)
+
+
+def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
+    found = given if isinstance(given, dict) else {}
+    texts = found.get("descriptions")
+    good = (
+        isinstance(found.get("id"), str)
+        and found.get("importance") in ("vital", "okay")
+        and isinstance(texts, list)
+        and bool(texts)
+        and all(isinstance(text, str) for text in texts)
+        and is_votes(found.get("votes"))
+        and set(found) <= set(NUGGET)
+    )
+    if not good:
+        expected = "id, importance (vital or okay), descriptions and perhaps votes"
+        reading.problem(place, f"found the nugget {quoted(given)}, expected {expected}")
+        return None
+    return Nugget(
+        found["id"],
+        tuple(found["descriptions"]),
+        found["importance"] == "vital",
+        found.get("votes"),
+    )
+
+
+def is_votes(given: object) -> bool:
+    """Whether this is a number of assessors, or nothing."""
+    return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
+
+
+def _run(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, ("run",), RUN, place, draft.reading)
+    if texts is not None:
+        draft.run(texts["run"], place, texts["institution"])
+
+
+def _response(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, RESPONSE[:3], RESPONSE, place, draft.reading)
+    if texts is not None:
+        response = Response(texts["response"], texts["document"])
+        draft.response(texts["run"], texts["question"], response, place)
+
+
+def _addition(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
+    nugget = _nugget(found["nugget"], place, draft.reading)
+    if texts is not None and nugget is not None:
+        draft.add(texts["question"], nugget, place)
+
+
+def _description(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading)
+    if texts is not None:
+        draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
+
+
+def _judgement(found: _Found, place: Place, draft: Draft) -> None:
+    texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
+    given = found.get("value")
+    value = None if isinstance(given, str) else number(given)
+    if value is None:
+        draft.reading.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
+    elif texts is not None:
+        draft.judge(Judged(**{**texts, "value": value}), place)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
+    """The lines of a file that reads back as the set."""
+    for question in nuggets.key.questions.values():
+        yield json_line(_plain_question(question))
+    for run in nuggets.runs.values():
+        yield json_line({"run": run.tag, **_filled(institution=run.institution)})
+        for id, responses in run.answers.items():
+            for response in responses:
+                found = {"run": run.tag, "question": id, "response": response.text}
+                yield json_line({**found, **_filled(document=response.document)})
+    for row in nuggets.judgements.rows:
+        yield judgement_line(row)
+
+
+def judgement_line(row: Judged) -> str:
+    """One judgement as a line, so that a file of them can be added to."""
+    found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
+    return json_line({**found, **_filled(run=row.run, judge=row.judge, kind=row.kind)})
+
+
+def description_line(question: str, nugget: str, words: str) -> str:
+    """Further words for a nugget as a line."""
+    return json_line({"question": question, "nugget": nugget, "description": words})
+
+
+def addition_line(question: str, nugget: Nugget) -> str:
+    """A nugget that was missing as a line."""
+    return json_line({"question": question, "nugget": _plain_nugget(nugget)})
+
+
+def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
+    return {
+        "id": nugget.id,
+        "importance": nugget.importance,
+        **({} if nugget.votes is None else {"votes": nugget.votes}),
+        "descriptions": list(nugget.descriptions),
+    }
+
+
+def _plain_question(question: Question) -> dict[str, Any]:
+    return {
+        "question": question.id,
+        **_filled(text=question.text),
+        "nuggets": [_plain_nugget(nugget) for nugget in question.nuggets],
+    }
+
+
+def _filled(**texts: str) -> dict[str, str]:
+    return {key: text for key, text in texts.items() if text}
+
+
+def json_line(found: Mapping[str, Any]) -> str:
+    """An object as a line."""
+    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"

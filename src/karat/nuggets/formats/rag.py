@@ -1,0 +1,191 @@
+"""The layout of nugget-based RAG evaluation: JSON lines, an answer with a label for every nugget.
+
+    {"qid": …, "query": …, "run_id": …, "answer_text": …,
+     "nuggets": [{"text": …, "importance": "vital", "assignment": "partial_support"}]}
+
+A response is a whole answer. Nuggets have no ids: they are numbered from 1, unless they have an
+`id`; further descriptions may stand in `also`, votes in `votes`. Who assigned the labels may stand
+beside an answer in `judge` and `kind` (person, model or adjudicated); several judges may label an
+answer, each on a line. An object without `run_id` only gives nuggets, one without `nuggets` only an
+answer, a nugget without `assignment` no judgement. Other members are passed over.
+
+A run with several responses to a question is written as one answer, a response a line, with the
+best label of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from karat.errors import quoted, short
+from karat.evalset.reading import Place, Reading, json_rows, member
+from karat.nuggets.formats.jsonl import is_votes, json_line
+from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
+from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, Run, normal
+
+LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
+NAMES = {value: label for label, value in LABELS.items()}
+
+_Found = dict[str, Any]
+
+
+class _First(NamedTuple):
+    """An answer where it stands first, and who judged it so far: several judges may."""
+
+    place: Place
+    text: str
+    judges: set[str]
+
+
+def read_rag(path: Path, draft: Draft) -> None:
+    """All answers of a file."""
+    first: dict[tuple[str, str], _First] = {}
+    for place, found in json_rows(path, draft.reading):
+        question = member(found, "qid", str, place, draft.reading)
+        nuggets = _nuggets(found, place, draft.reading)
+        if question is None or nuggets is None:
+            continue
+        _take_key(question, found, nuggets, place, draft)
+        if "run_id" not in found:
+            continue
+        tag = member(found, "run_id", str, place, draft.reading)
+        text = member(found, "answer_text", str, place, draft.reading)
+        if tag is None or text is None:
+            continue
+        judge = _judge(found, place, draft.reading)
+        known = first.setdefault((tag, question), _First(place, text, set()))
+        if known.place is place:
+            draft.response(tag, question, Response(text), place)
+        elif judge and (text != known.text or judge["judge"] in known.judges):
+            draft.reading.problem(
+                place,
+                f"run {short(tag)} answers question {short(question)} already ({known.place})",
+            )
+        known.judges.add(judge["judge"] if judge else "")
+        for nugget, label in nuggets:
+            if label is not None and judge is not None:
+                row = Judged(question, nugget.id, text, LABELS[label], tag, **judge)
+                draft.judge(row, place)
+
+
+def _judge(found: _Found, place: Place, reading: Reading) -> dict[str, str] | None:
+    """Who assigned the labels, as far as the object says it; None if anything is wrong."""
+    names = {
+        key: member(found, key, str, place, reading) if key in found else ""
+        for key in ("judge", "kind")
+    }
+    return None if None in names.values() else {key: str(name) for key, name in names.items()}
+
+
+def _nuggets(
+    found: _Found, place: Place, reading: Reading
+) -> list[tuple[Nugget, str | None]] | None:
+    """Nuggets and their labels; none if there are none; None if anything is wrong."""
+    given = member(found, "nuggets", list, place, reading) if "nuggets" in found else []
+    if given is None:
+        return None
+    for nugget in given:
+        if not _is_nugget(nugget):
+            expected = "text, importance (vital or okay) and perhaps assignment"
+            reading.problem(place, f"found the nugget {quoted(nugget)}, expected {expected}")
+            return None
+    return [(_nugget(nugget, i), nugget.get("assignment")) for i, nugget in enumerate(given, 1)]
+
+
+def _is_nugget(given: object) -> bool:
+    if not isinstance(given, dict):
+        return False
+    also = given.get("also", [])
+    return (
+        isinstance(given.get("text"), str)
+        and given.get("importance") in ("vital", "okay")
+        and given.get("assignment") in [None, *LABELS]
+        and isinstance(given.get("id", ""), str)
+        and isinstance(also, list)
+        and all(isinstance(text, str) for text in also)
+        and is_votes(given.get("votes"))
+    )
+
+
+def _nugget(given: Mapping[str, Any], number: int) -> Nugget:
+    texts = (given["text"], *given.get("also", ()))
+    id = given.get("id", str(number))
+    return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
+
+
+def _take_key(
+    question: str,
+    found: _Found,
+    nuggets: list[tuple[Nugget, str | None]],
+    place: Place,
+    draft: Draft,
+) -> None:
+    """The nuggets of a question must be the same wherever they stand."""
+    if not nuggets:
+        return
+    mine = [nugget for nugget, _ in nuggets]
+    if question in draft.questions:
+        known = draft.questions[question]
+        theirs = [nugget for nugget, _ in known.nuggets.values()]
+        if [_said(n) for n in mine] != [_said(n) for n in theirs]:
+            draft.reading.problem(
+                place,
+                f"found other nuggets for question {short(question)} than before ({known.place})",
+            )
+        return
+    text = member(found, "query", str, place, draft.reading) if "query" in found else ""
+    draft.question(question, place, text or "")
+    for nugget in mine:
+        draft.nugget(question, nugget, place)
+
+
+def _said(nugget: Nugget) -> tuple[str, str, bool]:
+    return nugget.id, nugget.descriptions[0], nugget.vital
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
+    """A line for each question and run; a question that no run answers has one without."""
+    for question in nuggets.key.questions.values():
+        runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
+        for run in runs:
+            yield json_line(_answer(question, run, nuggets))
+        if not runs:
+            yield json_line(_plain(question, {}))
+
+
+def _answer(question: Question, run: Run, nuggets: NuggetSet) -> _Found:
+    responses = run.responses(question.id)
+    labels = {}
+    for nugget in question.nuggets:
+        keys = [(question.id, nugget.id, normal(response.text)) for response in responses]
+        known = [v for v in map(nuggets.judgements.known.get, keys) if v is not None]
+        if known:
+            labels[nugget.id] = NAMES[max(known)]
+    answer = {"run_id": run.tag, "answer_text": "\n".join(some.text for some in responses)}
+    return {**_plain(question, labels), **answer}
+
+
+def _plain(question: Question, labels: Mapping[str, str]) -> _Found:
+    numbered = all(nugget.id == str(i) for i, nugget in enumerate(question.nuggets, 1))
+    nuggets = [_plain_nugget(nugget, labels, numbered) for nugget in question.nuggets]
+    return {"query": question.text, "qid": question.id, "nuggets": nuggets}
+
+
+def _plain_nugget(nugget: Nugget, labels: Mapping[str, str], numbered: bool) -> _Found:
+    found: _Found = {} if numbered else {"id": nugget.id}
+    found |= {"text": nugget.descriptions[0], "importance": nugget.importance}
+    if nugget.id in labels:
+        found["assignment"] = labels[nugget.id]
+    if nugget.descriptions[1:]:
+        found["also"] = list(nugget.descriptions[1:])
+    if nugget.votes is not None:
+        found["votes"] = nugget.votes
+    return found

@@ -1,0 +1,1 @@
+"""Classifiers that guess which response carries which nugget."""

@@ -1,0 +1,1 @@
+"""The calibrated classifier: evidence in, probabilities out."""

@@ -1,0 +1,280 @@
+"""How well nugget scores without assessors agree with assessors: Nuggeteer, Pourpre and ROUGE.
+
+The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
+Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
+and the mean share of nuggets, A, for all others; from judgements as they are, or corrected, as in
+the paper: a response carries a nugget if an identical one, of any system, was judged to carry it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.guess.agreement import Agreement, agreement
+from karat.nuggets.guess.calibrated.evidence import EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.model import Validated, cross_validate
+from karat.nuggets.guess.folds import with_institutions
+from karat.nuggets.guess.known_labels import corrected_values, of_runs, own_values, strictly
+from karat.nuggets.guess.paper.classifier import Classifier
+from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.paper.thresholds import likeliest_model
+from karat.nuggets.guess.paper.tuning import (
+    ModelTrial,
+    Trial,
+    best,
+    settings,
+    try_models,
+    tune,
+    tuning_folds,
+)
+from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.intervals.intervals import Interval, intervals_of_runs
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
+from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.stats.correlation import r_squared, rmse, tau_b
+
+
+class Baseline(NamedTuple):
+    """A score that decides nothing about single nuggets: over runs only."""
+
+    name: str
+    tau_b: float
+    r_squared: float
+    rmse: float | None
+    """None where it is on another scale than the official score."""
+
+
+class ThresholdCurve(NamedTuple):
+    """tau-b of runs when one threshold is used for all cells."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    """Thresholds from low to high, and tau-b."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Classifiers and baselines against assessors."""
+
+    by: str
+    """What was left out: system, institution or question."""
+    trials: tuple[Trial, ...]
+    """The paper's classifier at its 24 settings."""
+    calibrated: Validated
+    baselines: tuple[Baseline, ...]
+    models: tuple[ModelTrial, ...]
+    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
+    curves: tuple[ThresholdCurve, ...]
+    """Kendall's tau-b of runs against the threshold (Figure 6)."""
+    official: dict[str, float]
+    """The official score of each run, A."""
+    guessed: dict[str, float]
+    """What the calibrated classifier expects of it."""
+    intervals: dict[str, Interval | None]
+    """Of what it expects, from its errors on the other runs."""
+    idf: IdfSource
+    corrected: bool = False
+    """Whether official judgements are the corrected ones."""
+    strict: bool = False
+    """Whether support in part is none."""
+    known: float = 0.0
+    """The share of judged pairs that are known from identical responses in other folds."""
+    alone: tuple[Agreement, Agreement] | None = None
+    """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
+    about runs. None where nothing is known."""
+
+    @property
+    def best(self) -> Trial:
+        """The best of the paper's settings by F."""
+        return best(self.trials)
+
+    @property
+    def likeliest(self) -> ModelTrial:
+        """The threshold model that the data favour."""
+        name = likeliest_model([one.model for one in self.models])
+        return next(one for one in self.models if one.model.name == name)
+
+    @property
+    def winner(self) -> str:
+        """By F: `calibrated`; `paper`, with its best setting or likeliest thresholds; or `tie`."""
+        likely = self.likeliest.agreement
+        paper = max(self.best.agreement.f, likely.f if likely else 0.0)
+        if self.calibrated.agreement.f == paper:
+            return "tie"
+        return "calibrated" if self.calibrated.agreement.f > paper else "paper"
+
+
+def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
+    """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
+
+    If `strict`, support in part is none. A run whose file does not say its institution has the one
+    that its tag tells.
+    """
+    nuggets = with_institutions(nuggets)
+    if not nuggets.runs or not nuggets.judgements.deciding:
+        raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
+    judgements = of_runs(nuggets.judgements, nuggets.runs)
+    judged = {row.run for row in judgements.deciding}
+    runs = [run for tag, run in nuggets.runs.items() if tag in judged]
+    pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
+    labels = own_values(pool, judgements)
+    labels = strictly(labels) if strict else labels
+    known = ~np.isnan(labels)
+    if not (labels[known] > 0).any() or not (labels[known] == 0).any():
+        raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
+    if len(np.unique(pool.cell_run[known])) < 2:
+        raise InputError(f"{nuggets.name}: expected at least two judged runs")
+    return pool, labels
+
+
+def evaluate(
+    nuggets: NuggetSet,
+    by: str = "system",
+    beta: float = 3.0,
+    progress: Progress = silent,
+    *,
+    paper: Paper | None = None,
+    idf: IdfSource | None = None,
+    corrected: bool = False,
+    strict: bool = False,
+) -> Evaluation:
+    """Cross-validate the classifiers, and set the baselines beside them.
+
+    `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
+    Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
+    tell what the run that is left out was judged. If `strict`, support in part is none.
+    """
+    paper, source = paper or Paper(), idf or IdfSource()
+    pool, labels = judged_pool(nuggets, strict=strict)
+    judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
+    fold = tuning_folds(pool, by, paper.on_responses)
+    trials = tune(
+        pool,
+        labels,
+        by,
+        settings(paper.classifier),
+        source,
+        progress,
+        on_responses=paper.on_responses,
+        official=judged,
+    )
+    near = None if by == "question" else Likeness(pool)
+    X = evidence(pool, idf=source.of_classifier(pool, EvidenceSettings().classifier))
+    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress, official=judged)
+    official = pool.run_scores(np.where(judged > 0, 1.0, 0.0))
+
+    def scored(classifier: Classifier) -> Floats:
+        return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
+
+    how = replace(paper, classifier=best(trials).classifier)
+    classic, guessed = Official(beta, strict=strict), pool.run_scores(calibrated.probabilities)
+    known, alone = _guesses_alone(pool, judged, calibrated, best(trials))
+    return Evaluation(
+        by=by,
+        trials=tuple(trials),
+        calibrated=calibrated,
+        baselines=tuple(_baselines(nuggets, pool, official, source, classic, corrected)),
+        models=tuple(try_models(pool, labels, by, how, source, progress, judged)),
+        curves=tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
+        official=dict(zip(pool.runs, official.tolist(), strict=True)),
+        guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
+        intervals=_intervals(pool, calibrated, judged),
+        idf=source,
+        corrected=corrected,
+        strict=strict,
+        known=known,
+        alone=alone,
+    )
+
+
+def official_labels(
+    pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
+) -> Floats:
+    """What classifiers are compared with: the labels that they learn from, or corrected ones."""
+    found = corrected_values(pool, judgements) if corrected else labels
+    return strictly(found) if strict else found
+
+
+def _guesses_alone(
+    pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
+) -> tuple[float, tuple[Agreement, Agreement] | None]:
+    """The share of pairs that are known, and the agreement on those that are not."""
+    share = float(calibrated.known[~np.isnan(judged)].mean())
+    if not share:
+        return share, None
+    one, other = (
+        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        for found in (calibrated, paper)
+    )
+    return share, (one, other)
+
+
+def _like(best: Classifier) -> list[Classifier]:
+    """Words, pairs and triples of words, otherwise as the best setting."""
+    return [replace(best, n=n) for n in (1, 2, 3)]
+
+
+def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, Interval | None]:
+    """The bars of the paper's Figure 5."""
+    official = pool.question_scores(np.where(labels > 0, 1.0, 0.0))
+    ends = intervals_of_runs(pool.question_scores(found.probabilities), official)
+    return dict(zip(pool.runs, ends, strict=True))
+
+
+def _curve(pool: Pool, rule: Classifier, scores: Floats, official: Floats) -> ThresholdCurve:
+    """At 40 quantiles of the scores."""
+    found = []
+    for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
+        runs = pool.run_scores((scores > threshold).astype(np.float64))
+        found.append((float(threshold), tau_b(official, runs)))
+    return ThresholdCurve(str(rule), tuple(found))
+
+
+def _baselines(
+    nuggets: NuggetSet,
+    pool: Pool,
+    official: Floats,
+    source: IdfSource,
+    how: Official,
+    corrected: bool,
+) -> Sequence[Baseline]:
+    classic = _classic(nuggets, pool, how, corrected)
+    found = []
+    idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
+    for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
+        pourpre = Pourpre(beta=how.beta, weigh=weigh)
+        rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
+        for kind in ("macro", "micro"):
+            mine = np.array([getattr(row, kind).f for row in rows])
+            theirs = classic[kind]
+            numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
+            found.append(Baseline(f"Pourpre {name}, {kind}", *numbers))
+    for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
+        mine = np.array([score_rouge(nuggets.runs[t], nuggets.key, rouge).value for t in pool.runs])
+        found.append(Baseline(name, tau_b(official, mine), r_squared(official, mine), None))
+    return found
+
+
+def _classic(
+    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
+) -> dict[str, NDArray[np.float64]]:
+    """F(beta) of every run from its judgements."""
+    rows = []
+    for tag in pool.runs:
+        run, own = nuggets.runs[tag], None if corrected else tag
+        decided = decide_run(run, nuggets.key, nuggets.judgements, own=own)
+        rows.append(how.score(run, nuggets.key, decided))
+    return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}

@@ -1,0 +1,1 @@
+"""The paper's classifier (Marton and Radul 2006)."""

@@ -1,0 +1,433 @@
+"""Thresholds: Bayesian models of how scores become judgements, compared by marginal likelihood.
+
+A noisy threshold t: a response whose score exceeds t carries the nugget, one whose score does not
+does not; then noise makes false negatives of the first with rate fn and false positives of the
+second with rate fp. With TP and FN the cells above t that were judged yes and no, FP and TN those
+not above it that were judged yes and no,
+
+    L(t, fp, fn) = fp^FP (1 - fp)^TN fn^FN (1 - fn)^TP.
+
+Each unit (all cells, a question, a nugget) has a threshold of its own, uniform over the midpoints
+of its scores, at most 100 of them, and one below and one above them all; rates are uniform:
+
+    shared rates    P(Data|Model) = ∫∫ prod over u of mean over t of L_u(t, fp, fn) dfp dfn
+    own rates       P(Data|Model) = prod over u of mean over t of B(FP+1, TN+1) B(FN+1, TP+1)
+
+The coin is the best one in hindsight, as in the paper's Table 4. A score is turned into a
+probability by all thresholds of its unit, each as likely as it is given the data:
+
+    P(yes | score) = sum over t of P(t | Data) (1 - fn if score > t, else fp)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.arithmetic import exp, log, log_gamma, product, quick_exp
+from karat.errors import InputError, quoted
+from karat.nuggets.guess.pool import Floats, Ints, Pool
+
+Bools = NDArray[np.bool_]
+
+MODELS = {
+    "coin": "optimally biased coin",
+    "global": "global threshold",
+    "question": "per-question thresholds",
+    "nugget": "per-nugget thresholds",
+    "nugget-errors": "per-nugget errors and thresholds",
+}
+"""The models, with the paper's names."""
+NOISY = tuple(name for name in MODELS if name != "coin")
+"""Those that have thresholds."""
+BEST_F = "best-f"
+"""One threshold, the one with the best F: what most of the paper's results are from."""
+GIVEN = "given"
+"""One threshold that was not learned."""
+
+_MOST = 100  # thresholds of a unit
+_FAR = 35.0  # nats below the peak; what lies lower adds nothing
+_CLIMBS = 30  # steps towards the most likely rates
+
+
+class _Rule(NamedTuple):
+    """Gauss and Legendre's places and weights on [0, 1]."""
+
+    places: Floats
+    weights: Floats
+
+
+def _rule(points: int) -> _Rule:
+    """The roots of Legendre's polynomial, by Newton's method from near cosines."""
+    angle = pi * (np.arange(points)[::-1] + 0.75) / (points + 0.5)
+    x = 1 - 2 * np.square(_sine(angle / 2))
+    for _ in range(5):
+        value, slope = _legendre(points, x)
+        x = x - value / slope
+    slope = _legendre(points, x)[1]
+    return _Rule((x + 1) / 2, 1 / ((1 - x * x) * slope * slope))
+
+
+def _sine(x: Floats) -> Floats:
+    """For x between 0 and pi / 2, by its series."""
+    found = term = x
+    for k in range(3, 21, 2):
+        term = -term * x * x / (k * (k - 1))
+        found = found + term
+    return found
+
+
+def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
+    """Legendre's polynomial and its slope, for |x| < 1."""
+    before, value = np.ones_like(x), x
+    for k in range(2, order + 1):
+        before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+    return value, order * (before - x * value) / (1 - x * x)
+
+
+_COARSE, _FINE = _rule(16), _rule(36)  # to find the mass, and to measure it
+
+
+class Tally(NamedTuple):
+    """A unit's thresholds, and the counts FP, TN, FN, TP at each: a row for each threshold."""
+
+    thresholds: Floats
+    counts: Floats
+
+
+class Model(NamedTuple):
+    """A row of the paper's Table 4."""
+
+    name: str
+    log10: float
+    """log10 P(Data|Model)."""
+
+
+class Step(NamedTuple):
+    """A unit's most likely threshold, and what scores above and below all of them mean."""
+
+    threshold: float
+    thresholds: Floats
+    chances: Floats
+    """P(yes | score) for a score that exceeds none, one, two … of the thresholds."""
+
+    def chance(self, scores: Floats) -> Floats:
+        """P(yes | score)."""
+        return self.chances[np.searchsorted(self.thresholds, scores, side="left")]
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """The most likely threshold of each unit; of a unit that was never judged, the global one."""
+
+    model: str
+    steps: dict[int, Step]
+    elsewhere: Step
+    fp: float
+    """The rates that units share; with rates of their own, those of the global threshold."""
+    fn: float
+
+    @property
+    def units(self) -> dict[int, float]:
+        """The threshold of each unit that was judged."""
+        return {unit: step.threshold for unit, step in self.steps.items()}
+
+    def of(self, pool: Pool) -> Floats:
+        """The threshold of every cell of a pool."""
+        units = units_of(pool, self.model)
+        known = np.full(int(units.max(initial=0)) + 1, self.elsewhere.threshold)
+        for unit, step in self.steps.items():
+            if unit < len(known):
+                known[unit] = step.threshold
+        return known[units]
+
+    def carried(self, pool: Pool, scores: Floats) -> Bools:
+        """Which scores exceed their thresholds.
+
+        A nugget with error rates of its own is carried where that is more probable than not: its
+        rates may be above a half, and its threshold beyond all scores.
+        """
+        if self.model == "nugget-errors":
+            return self.chances(pool, scores) > 0.5
+        return scores > self.of(pool)
+
+    def chances(self, pool: Pool, scores: Floats) -> Floats:
+        """P(yes | score) of every cell of a pool."""
+        units = units_of(pool, self.model)
+        found = self.elsewhere.chance(scores)
+        for unit, mine in _members(units):
+            if unit in self.steps:
+                found[mine] = self.steps[unit].chance(scores[mine])
+        return found
+
+
+def units_of(pool: Pool, model: str) -> Ints:
+    """Which cells share a threshold."""
+    if model not in MODELS and model not in (BEST_F, GIVEN):
+        names = ", ".join([*MODELS, BEST_F])
+        raise InputError(f"threshold model {quoted(model)}: expected one of {names}")
+    if model == "question":
+        return pool.cell_question
+    return pool.cell_nugget if model.startswith("nugget") else np.zeros_like(pool.cell_nugget)
+
+
+def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Every unit, and its cells."""
+    order = np.argsort(units, kind="stable")
+    bounds = np.flatnonzero(np.diff(units[order], prepend=-1, append=-2))
+    for first, last in pairwise(bounds):
+        yield int(units[order[first]]), order[first:last]
+
+
+def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
+    """The counts of every unit at all its thresholds."""
+    return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
+
+
+def grid(scores: Floats) -> Floats:
+    """Midpoints of distinct scores, at most 100 quantiles of them, one below and one above all."""
+    distinct = np.unique(scores)
+    middle = (distinct[1:] + distinct[:-1]) / 2
+    if len(middle) > _MOST:
+        middle = np.unique(np.quantile(middle, np.linspace(0, 1, _MOST), method="nearest"))
+    return np.concatenate(([distinct[0] - 1], middle, [distinct[-1] + 1]))
+
+
+def _tally(scores: Floats, yes: Bools, thresholds: Floats | None = None) -> Tally:
+    thresholds = grid(scores) if thresholds is None else thresholds
+    positive, negative = np.sort(scores[yes]), np.sort(scores[~yes])
+    fp = np.searchsorted(positive, thresholds, side="right").astype(np.float64)
+    tn = np.searchsorted(negative, thresholds, side="right").astype(np.float64)
+    counts = np.stack([fp, tn, len(negative) - tn, len(positive) - fp], axis=1)
+    return Tally(thresholds, counts)
+
+
+# ----------------------------------------------------------------------- marginal likelihoods
+
+
+def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[Model]:
+    """log10 P(Data|Model) of all models; cells that were not judged (NaN) are left out."""
+    judged = ~np.isnan(labels)
+    s, yes = scores[judged], labels[judged] > 0
+    found = []
+    for name in MODELS:
+        some = tallies(s, yes, units_of(pool, name)[judged])
+        found.append(Model(name, _log_marginal(name, some, yes) / log(10)))
+    return found
+
+
+def _log_marginal(model: str, some: dict[int, Tally], yes: Bools) -> float:
+    if model == "coin":
+        return _coin(int(yes.sum()), len(yes))
+    if model == "nugget-errors":
+        return sum(_log_own(tally.counts) for tally in some.values())
+    return _log_shared([tally.counts for tally in some.values()])
+
+
+def _coin(heads: int, tosses: int) -> float:
+    """log p^heads (1 - p)^tails at p = heads / tosses."""
+    sides = (heads, tosses - heads)
+    return sum(k * log(k / tosses) for k in sides if k)
+
+
+def _log_own(counts: Floats) -> float:
+    """log of the mean over t of B(FP+1, TN+1) B(FN+1, TP+1)."""
+    return _log_mean(_log_betas(counts))
+
+
+def _log_betas(counts: Floats) -> Floats:
+    fp, tn, fn, tp = counts.T.astype(np.int64)
+    factorials = _log_factorials(int(counts[0].sum()).bit_length() if len(counts) else 0)
+    return _log_beta(fp, tn, factorials) + _log_beta(fn, tp, factorials)
+
+
+def _log_beta(a: Ints, b: Ints, factorials: Floats) -> Floats:
+    """log B(a + 1, b + 1) of counts."""
+    found: Floats = factorials[a] + factorials[b] - factorials[a + b + 1]
+    return found
+
+
+@cache
+def _log_factorials(bits: int) -> Floats:
+    """log k! of all k that have so many bits, and one more."""
+    return log_gamma(np.arange(1.0, (1 << bits) + 2))
+
+
+def _log_mean(values: Floats) -> float:
+    top = values.max()
+    return float(top + log(float(quick_exp(values - top).mean())))
+
+
+def _log_shared(units: list[Floats]) -> float:
+    """log of the integral over both rates, by Gauss and Legendre's rule on a box around the mass.
+
+    On few cells the integrand is a polynomial that the rule integrates exactly; on many it is one
+    smooth peak inside the box. A single unit needs no quadrature: the mean and the integrals
+    commute.
+    """
+    if len(units) == 1:
+        return _log_own(units[0])
+    (a, b), (c, d) = box = _mass(units)[0]
+    values = _log_product(units, *(_nodes(side, _FINE) for side in box))
+    top = values.max()
+    inner = product(product(_FINE.weights, exp(values - top)), _FINE.weights)
+    return float(top + log(float(inner) * (b - a) * (d - c)))
+
+
+Box = tuple[tuple[float, float], tuple[float, float]]
+
+
+def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
+    """A box around all that is not negligible, and its highest node.
+
+    It starts as the unit square and shrinks until the mass fills half of it.
+    """
+    box: Box = ((0.0, 1.0), (0.0, 1.0))
+    half = len(_COARSE.places) / 2
+    for _ in range(16):
+        fp, fn = (_nodes(side, _COARSE) for side in box)
+        values = _log_product(units, fp, fn)
+        heavy = values > values.max() - _FAR
+        rows, columns = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
+        if min(np.ptp(rows), np.ptp(columns)) > half:
+            break
+        box = _part(box[0], rows), _part(box[1], columns)
+    row, column = np.unravel_index(values.argmax(), values.shape)
+    return box, (float(fp[row]), float(fn[column]))
+
+
+def _nodes(side: tuple[float, float], rule: _Rule) -> Floats:
+    low, high = side
+    return np.asarray(low + rule.places * (high - low))
+
+
+def _part(side: tuple[float, float], heavy: NDArray[np.intp]) -> tuple[float, float]:
+    """The part of a side from the node before the first heavy one to that after the last."""
+    edges = np.concatenate(([side[0]], _nodes(side, _COARSE), [side[1]]))
+    return float(edges[heavy[0]]), float(edges[heavy[-1] + 2])
+
+
+def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
+    """log of the product over units of the mean over t of L_u(t, fp, fn): fp x fn."""
+    rates = _log_rates(fp, fn)
+    total = np.zeros(rates.shape[1])
+    for counts in units:
+        logs = product(counts, rates)
+        top = logs.max(axis=0)
+        total += top + log(quick_exp(logs - top).mean(axis=0))
+    return total.reshape(len(fp), len(fn))
+
+
+def _log_rates(fp: Floats, fn: Floats) -> Floats:
+    """log of fp, 1 - fp, fn, 1 - fn at all pairs: 4 x pairs."""
+    a, b = (x.ravel() for x in np.meshgrid(fp, fn, indexing="ij"))
+    return log(np.stack([a, 1 - a, b, 1 - b]))
+
+
+# ------------------------------------------------------------------------------- choosing
+
+
+def likeliest_model(models: Sequence[Model]) -> str:
+    """The model with thresholds that makes the data most probable; of equals the plainer one."""
+    return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
+
+
+def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Thresholds:
+    """The most likely thresholds of the judged cells, at the most likely rates.
+
+    `BEST_F` is one threshold, chosen by F.
+    """
+    judged = ~np.isnan(labels)
+    s, yes = scores[judged], labels[judged] > 0
+    if not judged.any():
+        raise InputError("no cell was judged: thresholds cannot be learned; give judgements")
+    units = units_of(pool, model)[judged]
+    if model == BEST_F:
+        return _fixed(BEST_F, s, yes, best_f_threshold(s, yes))
+    everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
+    elsewhere = _step(everywhere[0], *_rates(everywhere))
+    some = tallies(s, yes, units)
+    own = model == "nugget-errors"
+    fp, fn = _rates(everywhere if own else some)
+    steps = {
+        unit: _own_step(tally) if own else _step(tally, fp, fn) for unit, tally in some.items()
+    }
+    return Thresholds(model, steps, elsewhere, fp, fn)
+
+
+def given_threshold(scores: Floats, labels: Floats, threshold: float) -> Thresholds:
+    """One threshold that was not learned; judged cells, if there are any, tell its rates."""
+    judged = ~np.isnan(labels)
+    return _fixed(GIVEN, scores[judged], labels[judged] > 0, threshold)
+
+
+def _fixed(model: str, scores: Floats, yes: Bools, threshold: float) -> Thresholds:
+    """One threshold for all cells, with the rates that are expected there."""
+    step = _own_step(_tally(scores, yes, np.array([threshold])))
+    return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
+
+
+def _rates(some: dict[int, Tally]) -> tuple[float, float]:
+    """The most likely shared rates: from the best node of a coarse net on by expectation
+    maximisation, whose every step is uphill."""
+    units = [tally.counts for tally in some.values()]
+    rates = _mass(units)[1]
+    counts = np.concatenate(units)
+    starts = np.cumsum([0, *(len(unit) for unit in units[:-1])])
+    for _ in range(_CLIMBS):
+        fp, tn, fn, tp = _expected(counts, starts, *rates).tolist()
+        rates = (fp + _LEAST) / (fp + tn + 2 * _LEAST), (fn + _LEAST) / (fn + tp + 2 * _LEAST)
+    return rates
+
+
+_LEAST = 1e-9  # keeps logarithms of rates finite
+
+
+def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) -> Floats:
+    """FP, TN, FN and TP summed over units, each over its thresholds by how likely they are."""
+    logs = product(counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
+    sizes = np.diff(np.append(starts, len(counts)))
+    likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
+    share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
+    return product(share, counts)
+
+
+def _step(tally: Tally, fp: float, fn: float) -> Step:
+    """At shared rates."""
+    logs = product(tally.counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
+    return _weighed(tally, logs, np.full(len(logs), fp), np.full(len(logs), fn))
+
+
+def _own_step(tally: Tally) -> Step:
+    """At each threshold with the rates that are expected there."""
+    fp, tn, fn, tp = tally.counts.T
+    return _weighed(
+        tally, _log_betas(tally.counts), (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
+    )
+
+
+def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> Step:
+    likely = exp(logs - logs.max())
+    likely /= likely.sum()
+    passed, failed = likely * (1 - fn), likely * fp
+    chances = np.append(0, np.cumsum(passed)) + failed.sum() - np.append(0, np.cumsum(failed))
+    return Step(float(tally.thresholds[logs.argmax()]), tally.thresholds, np.clip(chances, 0, 1))
+
+
+def best_f_threshold(scores: Floats, yes: Bools) -> float:
+    """The threshold with the best F of the positive class, halfway between two scores."""
+    if not len(scores):
+        raise InputError("no cell was judged: a threshold cannot be learned; give judgements")
+    order = np.argsort(-scores, kind="stable")
+    s, hits = scores[order], np.cumsum(yes[order])
+    f = 2 * hits / (np.arange(1, len(s) + 1) + hits[-1])
+    ends = np.append(s[1:] != s[:-1], True)  # equal scores fall on one side
+    k = int(np.where(ends, f, -1.0).argmax())
+    return float((s[k] + s[k + 1]) / 2 if k + 1 < len(s) else s[k] - 1)

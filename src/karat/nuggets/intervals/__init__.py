@@ -1,0 +1,1 @@
+"""Intervals of nugget scores: how far guesses may move a run's score."""

@@ -1,0 +1,116 @@
+"""The base rate of a set that nobody judged: random effects of sets, questions and runs.
+
+On a new set a classifier says yes too often or too seldom: on the set as a whole, on a question,
+and for a run. On the scale of logits these are shifts of its guesses p:
+
+    logit P(run r carries a nugget of question q) = logit p + s + u_q + v_r
+    s ~ N(0, Q),    u_q ~ N(0, Q),    v_r ~ N(0, R)
+
+Q and R are learned on judged sets. Few sets cannot tell how much sets differ (two have one degree
+of freedom). The prior is that a set differs as much as a question does: what is known of the base
+rate of a new set is worth one judged question (a unit-information prior). The mean shift of the
+guesses of one run on m questions has the variance
+
+    S + Q / m + R + D / I,    I = sum of p (1 - p),    S = Q without judgements,
+
+where D is the dispersion of single pairs (1 if they are independent). An interval is the score with
+all guesses shifted by t times the root of that, down and up; t is Student's, its degrees of freedom
+those of all terms together (Welch and Satterthwaite).
+
+Judged pairs tell s, even where they are too few to learn a classifier or to measure its errors. The
+mean and the variance S of s are then those of
+
+    sum over questions of  w_q sum of (y - p at s)  =  s / Q,    1 / S = 1 / Q + sum of w_q i_q
+
+with i_q the sum of p (1 - p) over the judged pairs of a question, and w_q such that each question
+counts by 1 / (D / i_q + Q), all of them together by 1 / (1 / sum + R / judged runs).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.arithmetic import sigmoid
+from karat.nuggets.guess.pool import Floats, Ints
+from karat.nuggets.intervals.intervals import student_quantile, welch_freedom
+
+_FARTHEST = 20.0  # a shift that makes anything sure
+_STEPS = 60
+
+
+class Spread(NamedTuple):
+    """Variances of shifts."""
+
+    question: float
+    """Q, of a question, and without judgements of a set."""
+    run: float
+    """R, of a run."""
+    dispersion: float
+    """D, of single pairs, beside that of independent ones."""
+    questions: float
+    """The degrees of freedom of Q."""
+    runs: float
+    """The degrees of freedom of R."""
+
+
+PRIOR_SPREAD = Spread(0.45, 0.038, 1.3, 37, 61)
+"""Learned on REALSumm and TREC RAG 2024 together (`experiments/nuggets_base_rates.py`)."""
+
+
+class SetShift(NamedTuple):
+    """The shift s of a set, as far as it is known."""
+
+    mean: float
+    variance: float
+    """S."""
+
+
+def learn_shift(
+    logits: Floats, yes: NDArray[np.bool_], question: Ints, run: Ints, spread: Spread
+) -> SetShift:
+    """Learn the shift of a set from its judged pairs; without any, it is the prior's.
+
+    `question` and `run` say of which ones the pairs are.
+    """
+    if not len(logits):
+        return SetShift(0.0, spread.question)
+    p = sigmoid(logits)
+    told = np.bincount(question, p * (1 - p))
+    weight = 1 / (spread.dispersion + told * spread.question)
+    precision = float((weight * told).sum())
+    weight /= 1 + precision * spread.run / len(np.unique(run))
+    variance = 1 / (1 / spread.question + float((weight * told).sum()))
+    return SetShift(_solve(logits, yes, weight[question], spread.question), variance)
+
+
+def _solve(logits: Floats, yes: NDArray[np.bool_], weight: Floats, variance: float) -> float:
+    """The s with sum of weight (yes - p at s) = s / variance, by bisection: the left side falls."""
+    low, high = -_FARTHEST, _FARTHEST
+    for _ in range(_STEPS):
+        s = (low + high) / 2
+        excess = float((weight * (yes - sigmoid(logits + s))).sum()) - s / variance
+        low, high = (s, high) if excess > 0 else (low, s)
+    return (low + high) / 2
+
+
+def reach(
+    known: SetShift, spread: Spread, questions: float, information: float, level: float = 0.95
+) -> float:
+    """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
+
+    `questions` is m and `information` I; both infinite for scores on questions in general.
+    """
+    if not questions or not information:
+        return 0.0
+    common = known.variance + spread.question / questions
+    parts = [
+        (common, spread.questions),
+        (spread.run, spread.runs),
+        (spread.dispersion / information, np.inf),
+    ]
+    t = student_quantile((1 - level) / 2, welch_freedom(parts))
+    return t * sqrt(sum(variance for variance, _ in parts))

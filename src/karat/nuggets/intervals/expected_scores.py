@@ -1,0 +1,109 @@
+"""Scores of runs from values of cells: decisions, judgements, or probabilities.
+
+A nugget that a run has with the probability p counts p: the expected number of nuggets takes the
+place of their number in the share A and in the official F. Here F is that of all runs of a pool at
+once; `official` has the same formula, one answer at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.official import ALLOWANCE, Official, length, sums_between, weights
+from karat.nuggets.sets.keys import Question
+from karat.nuggets.sets.runs import Run
+
+
+class Returned(NamedTuple):
+    """What answers returned, and what they cost: an array each, of any shape."""
+
+    returned: Floats
+    total: Floats
+    allowance: Floats
+    length: Floats
+
+    def f(self, beta: float) -> Floats:
+        """F(beta); 0 where nothing was returned, NaN without any weight."""
+        square = beta * beta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            recall = self.returned / self.total
+            precision = np.where(self.length < self.allowance, 1.0, self.allowance / self.length)
+            f = (square + 1) * precision * recall / (square * precision + recall)
+        return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
+
+    def kept(self, some: NDArray[np.bool_]) -> Returned:
+        """The same of some answers; the others have no weight."""
+        return self._replace(total=np.where(some, self.total, 0.0))
+
+    def summed(self) -> Returned:
+        """The sums over questions, the last axis, of those that have a weight: for micro F."""
+        kept = self.total > 0
+        return Returned(*(np.where(kept, part, 0.0).sum(axis=-1) for part in self))
+
+
+def pseudo_values(told: Returned, beta: float) -> Floats:
+    """The jackknife's, of F micro: n F - (n - 1) F without k, for each of n questions k.
+
+    The variance of their mean is the jackknife's of F; their mean is F, less the jackknife's bias.
+    """
+    kept = np.flatnonzero(told.total > 0)
+    without = [told.kept(np.arange(len(told.total)) != k).summed().f(beta) for k in kept]
+    return np.asarray(len(kept) * told.summed().f(beta) - (len(kept) - 1) * np.array(without))
+
+
+def returned(pool: Pool, cells: Floats, how: Official) -> Returned:
+    """Runs x questions; a question without a response returns nothing."""
+    best = np.nan_to_num(pool.answers(cells))
+    weight = np.concatenate([np.zeros(0), *(weights(q, how.weights) for q in pool.questions)])
+    starts, cost = pool.nugget_starts, pool.lengths
+    total = np.broadcast_to(sums_between(weight[None], starts), cost.shape)
+    carried, found = (sums_between(table, starts) for table in (best, best * weight))
+    return Returned(found, total, ALLOWANCE * carried, cost)
+
+
+class Answers(NamedTuple):
+    """The answers of one run, question by question."""
+
+    share: Floats
+    """A."""
+    official: Returned
+
+
+def of_answers(
+    questions: Sequence[Question],
+    run: Run,
+    decided: Mapping[str, Decided],
+    how: Official,
+    chances: Mapping[str, Floats],
+) -> tuple[Answers, Answers]:
+    """What a run returned: expected, with chances in place of guesses; and by decisions."""
+    told: list[list[Floats]] = []
+    shown: list[list[Floats]] = []
+    for question in questions:
+        found, chance = decided[question.id], chances[question.id]
+        shown.append([found.best, found.returned(how.strict)])
+        told.append(shown[-1])
+        if not found.known.all():
+            tables = found.values, found.carried(how.strict)
+            told[-1] = [
+                np.where(found.known, table, chance).max(axis=0, initial=0.0) for table in tables
+            ]
+    ends = np.cumsum([0, *(len(question.nuggets) for question in questions)])
+    weight = np.concatenate([weights(question, how.weights) for question in questions])
+    cost = np.array([length(run.responses(q.id)) for q in questions], dtype=np.float64)
+    expected, plain = (_answers(best, weight, ends, cost) for best in (told, shown))
+    return expected, plain
+
+
+def _answers(best: list[list[Floats]], weight: Floats, ends: Ints, cost: Floats) -> Answers:
+    """From what answers support and carry; all questions have nuggets."""
+    support, carried = (np.concatenate(some) for some in zip(*best, strict=True))
+    parts = np.stack([support, weight * carried, weight, carried])
+    sums = sums_between(parts, ends)
+    return Answers(sums[0] / np.diff(ends), Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost))

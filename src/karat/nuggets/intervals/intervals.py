@@ -1,0 +1,184 @@
+"""Intervals: how far a run's score may be from the official one, and why.
+
+Two things are uncertain. The questions are a sample: other ones would give another mean. And what
+was guessed may be wrong, by chance on single questions, or all in one direction for a whole run,
+because its way of writing suits the classifier or does not. The second is the larger part, does not
+go away with more questions, and a bootstrap over questions does not see it.
+
+Of judged runs whose cells were guessed without their own judgements we know the errors
+e = guessed - official of every run and question, and from those the mean error, the variance B of a
+run's own error, and the variance E of a question's error within a run. For a run with guessed
+scores a_1 … a_n on n questions out of a population of N,
+
+    score = mean a - mean e
+    variance = (B + E / N) (1 + 1 / runs) + (1 - n / N) var(a) / n.
+
+With N = n this is about the official score on these very questions (the paper's Figure 5), with N
+infinite about questions in general; then E is part of var(a), and adds nothing more. The interval
+is Student's, its degrees of freedom those of both terms together (Welch and Satterthwaite).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.errors import InputError
+from karat.nuggets.guess.pool import Floats
+from karat.stats.distributions import student_tail
+
+
+class Errors(NamedTuple):
+    """What guessed scores of judged runs were wrong by."""
+
+    bias: float
+    """The mean of guessed - official."""
+    between: float
+    """The variance of a run's own error (B)."""
+    within: float
+    """The variance of a question's error within a run (E)."""
+    runs: int
+
+    def chance(self, questions: int) -> float:
+        """The share of chance, (E / N) / (B + E / N), in the variance of a mean."""
+        by_chance = self.within / questions
+        return by_chance / (self.between + by_chance) if by_chance else 0.0
+
+    def split(self, chance: float) -> Errors:
+        """Errors of whole runs, of which a share is chance: they have but one question."""
+        own, by_chance = self.between * (1 - chance), self.between * chance
+        return self._replace(between=own, within=by_chance)
+
+    def scaled(self, guessed: float, doubtful: float, answered: float) -> Errors:
+        """The errors where only a share of pairs is guessed, and of questions is answered.
+
+        What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
+        by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
+        """
+        wrong = doubtful * answered
+        return Errors(
+            self.bias * guessed * answered,
+            self.between * (wrong * wrong),
+            self.within * doubtful * answered,
+            self.runs,
+        )
+
+
+class Interval(NamedTuple):
+    """A score and the bounds of its interval."""
+
+    score: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How wide it is."""
+        return self.high - self.low
+
+    def around(self, shown: float) -> Interval:
+        """The same, made to hold a score that was found in another way."""
+        return Interval(self.score, min(self.low, shown), max(self.high, shown))
+
+    def narrower(self, other: Interval) -> Interval:
+        """Return the narrower of both; of equals the first."""
+        return other if other.width < self.width else self
+
+    def joined(self, other: Interval) -> Interval:
+        """The same, made to hold another one."""
+        return Interval(self.score, min(self.low, other.low), max(self.high, other.high))
+
+
+def score_errors(guessed: Floats, official: Floats) -> Errors:
+    """The errors of runs x questions; NaN where a run has no score.
+
+    Of several tables of guessed scores (a first axis) the mean errors; what the tables differ by is
+    part of what a run's own error may be.
+    """
+    errors = guessed - official
+    counted = (~np.isnan(errors)).sum(axis=-1)
+    kept = (counted.reshape(-1, counted.shape[-1]) > 1).all(axis=0)
+    errors, counts = errors[..., kept, :], counted[..., kept]
+    if (runs := int(kept.sum())) < 2:
+        raise InputError(
+            f"{runs} runs were judged on two questions or more: expected at least 2 runs, "
+            "to learn how much guessed scores are wrong"
+        )
+    means = np.nanmean(errors, axis=-1)
+    within = float(np.nansum((errors - means[..., None]) ** 2) / (counts - 1).sum())
+    between = max(0.0, _spread(means) - float((within / counts).mean()))
+    return Errors(float(means.mean()), between, within, runs)
+
+
+def whole_errors(guessed: Floats, official: Floats) -> Errors:
+    """The errors of scores of whole runs, not of questions: all of it is a run's own."""
+    errors = guessed - official
+    return Errors(float(errors.mean()), _spread(errors), 0.0, errors.shape[-1])
+
+
+def _spread(errors: Floats) -> float:
+    """The variance of runs' errors (the last axis), and of their means in several tables."""
+    return float(errors.var(axis=-1, ddof=1).mean() + errors.mean(axis=-1).var())
+
+
+def score_interval(
+    scores: Floats, errors: Errors, population: float = inf, level: float = 0.95
+) -> Interval:
+    """The interval of the mean of a run's guessed scores, one for each question it answered."""
+    a = np.asarray(scores, dtype=np.float64)
+    n = len(a)
+    if not n or (n < 2 and population > n):
+        raise InputError(f"{n} questions: expected at least 2, or as many as the population has")
+    if population < n:
+        raise InputError(f"population={population}: expected at least the {n} questions scored")
+    guessing = (errors.between + errors.within / population) * (1 + 1 / errors.runs)
+    sampling = (1 - n / population) * float(a.var(ddof=1)) / n if population > n else 0.0
+    variance = guessing + sampling
+    freedom = welch_freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
+    reach = student_quantile((1 - level) / 2, freedom) * sqrt(variance)
+    score = float(a.mean()) - errors.bias
+    low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
+    return Interval(score, low, high)
+
+
+def intervals_of_runs(guessed: Floats, official: Floats) -> list[Interval | None]:
+    """The interval of every run on its questions, from the errors of the others; None without any.
+
+    Runs x questions, NaN where a run has no score.
+    """
+    found: list[Interval | None] = []
+    for k, scores in enumerate(guessed):
+        others = np.arange(len(guessed)) != k
+        judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
+        mine = scores[~np.isnan(scores)]
+        if (others & judged).sum() < 2 or not len(mine):
+            found.append(None)
+        else:
+            errors = score_errors(guessed[others], official[others])
+            found.append(score_interval(mine, errors, len(mine)).around(float(mine.mean())))
+    return found
+
+
+def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
+    """Return the degrees of freedom of a sum of variances: (sum of v)^2 / sum of v^2 / df."""
+    some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
+    if len(some) < 2:
+        return float(some[0][1]) if some else 1.0
+    whole = sum(v for v, _ in some)
+    return whole * whole / sum(v * v / df for v, df in some)
+
+
+@lru_cache(maxsize=1024)  # runs of one set have the same degrees of freedom
+def student_quantile(tail: float, freedom: float) -> float:
+    """The t with P(T >= t) = tail, for tails below a half, by bisection."""
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > tail:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+    return (low + high) / 2

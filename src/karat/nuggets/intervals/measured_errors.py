@@ -1,0 +1,140 @@
+"""How wrong scores of guesses are, measured on judged runs that were guessed without themselves.
+
+Scores are expected values: the share A of nuggets, F macro, and F micro; each has errors of its
+own (`intervals.Errors`). Of scores of which only a part is guessed they are measured with such a
+part of the judged runs hidden (`partly.py`). Where judgements cannot tell, there are none, and
+intervals come from `shifted.py`.
+
+Assessors do not agree with themselves: identical responses are not always labelled alike. What is
+known of a response from an identical one of another run is in doubt, too:
+
+    noise = (pairs of identical responses labelled differently + 5) / (such pairs + 50)
+    doubt = noise / share of wrong guesses, at most 1
+
+is what such a pair counts beside a guess. 50 pairs of which a tenth differ are a prior, for sets
+that have few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.intervals.expected_scores import Returned, returned
+from karat.nuggets.intervals.intervals import Errors, score_errors, whole_errors
+from karat.nuggets.intervals.partly_judged_runs import WHOLE, Part, masks
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judgements import SUPPORT
+
+NOISE = 0.1
+"""Identical responses that are labelled differently, where that is not measured."""
+_PAIRS = 50.0  # what that weighs beside measured ones
+
+
+class AllErrors(NamedTuple):
+    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
+
+    share: Errors | None = None
+    macro: Errors | None = None
+    micro: Errors | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Judged runs, what was guessed of them without themselves, and their judgements."""
+
+    pool: Pool
+    probabilities: Floats
+    carried: NDArray[np.bool_]
+    labels: Floats
+    """In a cell's own run; NaN where nobody judged."""
+
+    def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
+        """The errors of all scores of which a part is guessed.
+
+        None if fewer than two runs were judged whole on two questions, which F must have for its.
+        """
+        if len(self._judged) < 2:
+            return AllErrors()
+        hidden = list(masks(self.pool, part))
+        told = np.nan_to_num(self.labels)
+        guessed = [
+            self.pool.question_scores(np.where(some, self.probabilities, told)) for some in hidden
+        ]
+        official = self._official[self._judged]
+        share = score_errors(np.stack(guessed)[:, self._judged], official)
+        return AllErrors(share, *(self._f_errors(how, hidden) or ()))
+
+    @cached_property
+    def _official(self) -> Floats:
+        return official_scores(self.pool, self.labels)
+
+    @cached_property
+    def _judged(self) -> NDArray[np.int64]:
+        """The runs that were judged whole on two questions or more."""
+        return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
+
+    def _f_errors(
+        self, how: Official, hidden: Sequence[NDArray[np.bool_]]
+    ) -> tuple[Errors, Errors] | None:
+        """Of F macro and micro; None if no nuggets are vital."""
+        told = self._carried(how)
+        official = self._returned(told, how)
+        f = official.f(how.beta)
+        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:
+            return None
+        mixed = [self._returned(np.where(some, self.probabilities, told), how) for some in hidden]
+        macro = score_errors(np.stack([one.f(how.beta) for one in mixed]), f)
+        whole = official.summed().f(how.beta)
+        scored = ~np.isnan(whole)
+        sums = np.stack([one.summed().f(how.beta) for one in mixed])
+        micro = whole_errors(sums[:, scored], whole[scored])
+        return macro, micro.split(macro.chance(self.pool.starts.size - 1))
+
+    def _carried(self, how: Official) -> Floats:
+        """What was judged of the cells, as F counts it."""
+        least = SUPPORT if how.strict else np.nextafter(0, 1)
+        found: Floats = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        return found
+
+    def _returned(self, cells: Floats, how: Official) -> Returned:
+        """What the judged runs returned where their official scores are known."""
+        found = returned(self.pool, cells, how).kept(~np.isnan(self._official))
+        return Returned(*(part[self._judged] for part in found))
+
+    def doubt(self) -> float:
+        """What a pair known from an identical response counts beside a guess."""
+        judged = ~np.isnan(self.labels)
+        wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
+        return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
+
+
+def label_noise(pool: Pool, labels: Floats) -> float:
+    """How often identical responses of two runs are labelled differently, shrunk to a tenth."""
+    judged = np.flatnonzero(~np.isnan(labels))
+    words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
+    words += pool.cell_nugget[judged]
+    order = np.argsort(words, kind="stable")
+    bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
+    sizes, at = np.diff(bounds), bounds[:-1]
+    yes = np.add.reduceat((labels[judged[order]] > 0).astype(np.int64), at) if len(at) else sizes
+    differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
+    return (differ + NOISE * _PAIRS) / (pairs + _PAIRS)
+
+
+def official_scores(pool: Pool, labels: Floats) -> Floats:
+    """Runs x questions: A, half for partial support; NaN where judgements do not tell all of it.
+
+    Assessors may stop at the first response that carries a nugget: then the others do not matter.
+    """
+    told = np.nan_to_num(labels)
+    best = pool.answers(told).ravel()[pool.answered]
+    missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
+    found: Floats = np.where(pool.question_scores(missing) > 0, np.nan, pool.question_scores(told))
+    return found

@@ -1,0 +1,1 @@
+"""Judging: which pairs an assessor is asked about first, and the log of the answers."""

@@ -1,0 +1,111 @@
+"""How likely a response carries a nugget, from its words alone: the share of the nugget's words.
+
+A guess that needs no training: for ordering what an assessor is asked, and for highlighting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.nuggets.scores.words import stems_of
+from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.runs import Response
+from karat.text.stopwords import stop_words
+
+_FLOOR = 0.02  # nothing is certain from words alone
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
+"""What stands between blanks; Chinese and Japanese have none, so each of their characters."""
+_MARKS = re.compile(r"[^\w\s]|_")
+
+
+class Word(NamedTuple):
+    """A word of a response, and where it stands there."""
+
+    text: str
+    start: int
+    end: int
+    speaks: bool
+    """Whether the nugget has it too."""
+
+
+def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.float64]:
+    """Responses by nuggets: the share of a description's stems that the response has."""
+    texts = [words for nugget in question.nuggets for words in nugget.descriptions]
+    stems = _stem_sets([*texts, *(response.text for response in responses)])
+    wanted, have = iter(stems[: len(texts)]), stems[len(texts) :]
+    found = np.zeros((len(responses), len(question.nuggets)))
+    for j, nugget in enumerate(question.nuggets):
+        some = [next(wanted) for _ in nugget.descriptions]
+        for i, mine in enumerate(have):
+            found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
+    clipped: NDArray[np.float64] = np.clip(found, _FLOOR, 1 - _FLOOR)
+    return clipped
+
+
+def spoken(response: str, nugget: Nugget) -> list[Word]:
+    """The words of a response, and which of them speak for a nugget."""
+    return [word for word, _ in spoken_for(response, [nugget])]
+
+
+def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word, list[int]]]:
+    """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
+    places = list(_WORD.finditer(response))
+    stems = _stem_sets(
+        [*(place[0] for place in places), *(" ".join(n.descriptions) for n in nuggets)]
+    )
+    having: dict[str, list[int]] = {}
+    for j, wanted in enumerate(stems[len(places) :]):
+        for stem in wanted:
+            having.setdefault(stem, []).append(j)
+    for place, mine in zip(places, stems, strict=False):
+        found = sorted({j for stem in mine for j in having.get(stem, ())})
+        yield Word(place[0], place.start(), place.end(), bool(found)), found
+
+
+def quoted(words: Sequence[Word]) -> str:
+    """The words that speak for the nugget, in their order; … where others stand between them."""
+    pieces: list[str] = []
+    for n, word in enumerate(words):
+        if word.speaks:
+            beside = n > 0 and words[n - 1].speaks
+            gap = " " * (n > 0 and words[n - 1].end < word.start) if beside else " … "
+            pieces += [gap * bool(pieces), word.text]
+    return "".join(pieces)
+
+
+def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
+    """So many words of a response, those among which most speak for the nugget; all if it is short.
+
+    Of windows that are equally good, the middle one of the first that overlap.
+    """
+    words = spoken(response, nugget)
+    if len(words) <= most:
+        return response
+    speaks = np.cumsum([0, *(word.speaks for word in words)])
+    found = speaks[most:] - speaks[:-most]
+    good = np.flatnonzero(found == found.max())
+    near = good[good < good[0] + most]
+    first = int(near[len(near) // 2])
+    last = first + most
+    told = response[words[first].start : words[last - 1].end]
+    return f"{'… ' * (first > 0)}{told}{' …' * (last < len(words))}"
+
+
+def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
+    """The stems of the content words of each text; each distinct word is stemmed once."""
+    found = [set(_bare(text)) for text in texts]
+    words = sorted(set[str]().union(*found))
+    stem = dict(zip(words, stems_of(words, "porter"), strict=True))
+    return [{stem[word] for word in some} for some in found]
+
+
+def _bare(text: str) -> list[str]:
+    """Words in small letters, without punctuation and without stop words."""
+    out = stop_words("en")
+    return [word for word in _WORD.findall(_MARKS.sub("", text.lower())) if word not in out]

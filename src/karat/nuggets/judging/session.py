@@ -1,0 +1,128 @@
+"""A judging session: what is asked, what was answered, and how to take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from karat.nuggets.judging.agenda import Listed, Order
+from karat.nuggets.judging.asking import Ask
+from karat.nuggets.judging.log import Log
+from karat.nuggets.sets.judgements import SUPPORT, Judged
+from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.voting import PERSON, check_kinds
+
+ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
+"""What an assessor can do, and take back."""
+
+
+class Step(NamedTuple):
+    """One thing that was done."""
+
+    kind: str
+    ask: Ask
+
+
+class Session:
+    """Goes through pairs; every answer is in the log before the next is asked for.
+
+    `asks` is an order of its own, or pairs in the order in which they are asked about. `judge` and
+    `kind`, one of `voting.KINDS`, stand beside every judgement.
+    """
+
+    def __init__(
+        self, asks: Order | Sequence[Ask], log: Log, judge: str = "", kind: str = PERSON
+    ) -> None:
+        check_kinds({kind})
+        self._order: Order = Listed(asks) if isinstance(asks, Sequence) else asks
+        self._log, self._judge, self._kind = log, judge, kind
+        self._past: list[Step] = []
+        self._words: dict[tuple[str, str], list[str]] = {}
+        self._added: dict[str, list[str]] = {}
+        self.judged = 0
+
+    @property
+    def current(self) -> Ask | None:
+        """What is asked now, with the words that were marked meanwhile; None at the end."""
+        ask = self._order.first()
+        if ask is None:
+            return None
+        words = self._words.get((ask.question.id, ask.nugget.id), ())
+        texts = (*ask.nugget.descriptions, *words)
+        return ask._replace(nugget=replace(ask.nugget, descriptions=texts)) if words else ask
+
+    @property
+    def left(self) -> int:
+        """How many are still to be asked."""
+        return len(self._order)
+
+    def answer(self, value: float) -> None:
+        """The response carries the nugget (1), in part (0.5), or does not (0)."""
+        ask = self._first()
+        self._log.judge(self._row(ask, ask.nugget.id, value))
+        self._order.answer(value)
+        self._past.append(Step(ANSWER, ask))
+        self.judged += 1
+
+    def skip(self) -> None:
+        """Ask about it last."""
+        self._past.append(Step(SKIP, self._first()))
+        self._order.skip()
+
+    def describe(self, words: str) -> bool:
+        """Words of the response become a further description; whether they are new."""
+        ask, now = self._first(), self.current
+        if now is None or words in now.nugget.descriptions:
+            return False
+        self._log.describe(ask.question, ask.nugget, words)
+        self._words.setdefault((ask.question.id, ask.nugget.id), []).append(words)
+        self._past.append(Step(WORDS, ask))
+        return True
+
+    def add(self, description: str, vital: bool) -> Nugget:
+        """A nugget that the key lacks, under the next free number; this response carries it.
+
+        The other responses are asked about it when judging is started again.
+        """
+        ask = self._first()
+        nugget = Nugget(self._free(ask.question), (description,), vital)
+        self._log.add(ask.question, nugget, self._row(ask, nugget.id, SUPPORT))
+        self._added.setdefault(ask.question.id, []).append(nugget.id)
+        self._past.append(Step(NUGGET, ask))
+        return nugget
+
+    def undo(self) -> str | None:
+        """Take back what was done last; what that was, or None if nothing was done yet."""
+        if not self._past:
+            return None
+        kind, ask = self._past[-1]
+        if kind != SKIP:
+            self._log.undo()
+        self._past.pop()
+        if kind in (ANSWER, SKIP):
+            self._order.take_back(ask, kind == SKIP)
+            self.judged -= kind == ANSWER
+        elif kind == WORDS:
+            self._words[ask.question.id, ask.nugget.id].pop()
+        else:
+            self._added[ask.question.id].pop()
+        return kind
+
+    def _first(self) -> Ask:
+        """What is asked now, as the key has it."""
+        ask = self._order.first()
+        if ask is None:
+            raise IndexError("nothing is asked any more")
+        return ask
+
+    def _row(self, ask: Ask, nugget: str, value: float) -> Judged:
+        about = ask.question.id, nugget, ask.response.text
+        return Judged(*about, value, ask.run, self._judge, kind=self._kind)
+
+    def _free(self, question: Question) -> str:
+        """The next number; with the judge's name, so that several judges' logs go together."""
+        name = "-".join(["", *self._judge.split()])
+        taken = {*(nugget.id for nugget in question.nuggets), *self._added.get(question.id, ())}
+        numbers = (f"{n}{name}" for n in range(len(question.nuggets) + 1, 10**9))
+        return next(id for id in numbers if id not in taken)

@@ -1,0 +1,1 @@
+"""Scores of runs from decisions: official F, shares of nuggets, Pourpre and ROUGE."""

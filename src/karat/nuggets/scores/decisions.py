@@ -1,0 +1,162 @@
+"""Decisions: which response carries which nugget, from judgements, from guesses, or from both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.nuggets.sets.judgements import SUPPORT, Judgements
+from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.runs import Response, Run
+from karat.nuggets.sets.voting import Sides
+from karat.progress import Progress, silent
+
+Guess: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
+"""From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
+
+This is where a classifier is plugged in; NaN means that it does not decide.
+"""
+
+JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
+"""What a decision may rest on."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
+
+    values: NDArray[np.float64]
+    """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
+    known: NDArray[np.bool_]
+    """Where a judgement decided."""
+    tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
+    """Where judges were in a tie that counts as half: between which values."""
+
+    @property
+    def undecided(self) -> int:
+        """Pairs of which neither judgement nor guess says anything; they count as not carried."""
+        return int(np.count_nonzero(np.isnan(self.values)))
+
+    @property
+    def judged(self) -> int:
+        """Pairs that a judgement decides."""
+        return int(np.count_nonzero(self.known))
+
+    @cached_property
+    def best(self) -> NDArray[np.float64]:
+        """For each nugget the best of any response; all scores ask."""
+        found: NDArray[np.float64] = np.fmax.reduce(self.values, axis=0, initial=0.0)
+        found.flags.writeable = False
+        return found
+
+    def support(self, strict: bool = False) -> NDArray[np.float64]:
+        """For each nugget the best of any response; strictly, partial support is none."""
+        return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
+
+    def carried(self, strict: bool = False) -> NDArray[np.float64]:
+        """The count of each pair in F: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
+        least = SUPPORT if strict else np.nextafter(0, 1)
+        found = (np.nan_to_num(self.values) >= least).astype(np.float64)
+        for pair, (low, high) in self.tied.items():
+            found[pair] = ((low >= least) + (high >= least)) / 2
+        return found
+
+    def returned(self, strict: bool = False) -> NDArray[np.float64]:
+        """The count of each nugget in F: the best of any response."""
+        if self.tied:
+            return np.asarray(self.carried(strict).max(axis=0, initial=0.0))
+        return (self.support(strict) > 0).astype(np.float64)
+
+    def credit(self, strict: bool = False) -> list[int | None]:
+        """For each nugget the first response that carries it: that one gets the credit."""
+        carried = np.nan_to_num(self.values) >= (SUPPORT if strict else np.nextafter(0, 1))
+        if not len(carried):
+            return [None] * carried.shape[1]
+        first = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
+        return [at if at >= 0 else None for at in first.tolist()]
+
+    def by(self, nugget: int, credit: int | None) -> str:
+        """What says that a nugget is there, or that no response has it: the weakest source."""
+        known = self.known[:, nugget]
+        if credit is not None:
+            return JUDGEMENT if known[credit] else GUESS
+        if not len(known):
+            return NO_RESPONSE
+        if np.isnan(self.values[:, nugget]).any():
+            return NOTHING
+        return JUDGEMENT if known.all() else GUESS
+
+
+def decide(
+    question: Question,
+    responses: Sequence[Response],
+    judgements: Judgements | None = None,
+    guess: Guess | None = None,
+    own: str | None = None,
+) -> Decided:
+    """Put judgements and guesses together; a known judgement always wins over a guess.
+
+    Judgements of identical responses count, whoever gave them (`voting.py` says which of them);
+    with `own`, the tag of a run, those of that run stand as they are. The label of a model is no
+    judgement.
+    """
+    shape = len(responses), len(question.nuggets)
+    values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
+    known = np.zeros(shape, dtype=np.bool_)
+    judgements = judgements or Judgements(())
+    names = [nugget.id for nugget in question.nuggets]
+    for i, response in enumerate(responses):
+        if said := judgements.about(question.id, response.normal, own):
+            columns = [j for j, name in enumerate(names) if name in said]
+            values[i, columns] = [said[names[j]] for j in columns]
+            known[i, columns] = True
+    return Decided(values, known, _tied(question, responses, judgements, own))
+
+
+def _tied(
+    question: Question, responses: Sequence[Response], judgements: Judgements, own: str | None
+) -> dict[tuple[int, int], Sides]:
+    if not judgements.has_ties:
+        return {}
+    return {
+        (i, j): sides
+        for i, response in enumerate(responses)
+        for j, nugget in enumerate(question.nuggets)
+        if (sides := judgements.tie(question.id, nugget.id, response.normal, own))
+    }
+
+
+def _guessed(
+    guess: Guess, question: Question, responses: Sequence[Response]
+) -> NDArray[np.float64]:
+    shape = len(responses), len(question.nuggets)
+    values = np.array(guess(question, responses), dtype=np.float64)
+    if values.shape != shape:
+        raise InputError(
+            f"the guesses for question {question.id} have the shape {values.shape}, expected "
+            f"{shape}: responses by nuggets"
+        )
+    return values
+
+
+def decide_run(
+    run: Run,
+    key: Key,
+    judgements: Judgements | None = None,
+    guess: Guess | None = None,
+    progress: Progress = silent,
+    *,
+    own: str | None = None,
+) -> Mapping[str, Decided]:
+    """The decisions on every question of the key; `own` as in `decide`."""
+    found = {}
+    for done, (id, question) in enumerate(key.questions.items(), 1):
+        found[id] = decide(question, run.responses(id), judgements, guess, own)
+        progress(done, len(key), f"deciding {run.tag}")
+    return found

@@ -1,0 +1,130 @@
+"""Inverse document frequency: idf(word) = log(N / c), from whatever tells how common a word is.
+
+From texts: N of them, c of which have the word (or another of the same stem). A word that none has
+is taken to be in one. From `wordfreq`, which knows shares of running words and needs no corpus:
+log(1 / share), a word it does not know having the smallest share it knows of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.arithmetic import log
+from karat.errors import InputError, MissingExtra, quoted
+from karat.nuggets.scores.words import CASE, TOKENIZER, stems_of
+from karat.nuggets.sets.runs import Run
+from karat.progress import Progress, silent
+from karat.text.segments import Lines, Segments, Strings, runs
+from karat.text.tokens import Vocab, tokenize
+
+Weigh: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
+"""The weights of words, given as they stand in a text, lower-cased and not stemmed."""
+
+_PIECE = 1 << 14  # texts that are cut at a time
+RAREST = 1e-8
+"""The smallest share that wordfreq tells."""
+
+
+def count_weights(words: Sequence[str]) -> NDArray[np.float64]:
+    """Every word weighs 1."""
+    return np.ones(len(words))
+
+
+@dataclass(frozen=True)
+class Idf:
+    """How many of N texts have each word, or each stem."""
+
+    documents: int
+    counts: Mapping[str, int]
+    stem: str = "none"
+
+    @property
+    def signature(self) -> str:
+        """How many texts, and eight characters that change when the counts do."""
+        rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
+        found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return f"idf/{self.documents}@{found}"
+
+    def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """log(N / c) of each word."""
+        counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
+        return log(self.documents / np.array(counts, dtype=np.float64))
+
+
+def corpus_idf(
+    path: str | os.PathLike[str], stem: str = "none", progress: Progress = silent
+) -> Idf:
+    """From a file of texts, one a line."""
+    return texts_idf(Lines(Path(path), progress), stem, progress)
+
+
+def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = silent) -> Idf:
+    """From all responses of some runs, the same text once: log(N / c), Pourpre's formula.
+
+    The classifier's is another: `classifier.smoothed_idf`.
+    """
+    texts: dict[str, None] = {}
+    for run in runs:
+        for responses in run.answers.values():
+            texts.update(dict.fromkeys(response.text for response in responses))
+    if not texts:
+        raise InputError("there are no responses to take idf from: name a corpus, or use wordfreq")
+    return texts_idf(Strings(texts.keys(), "responses"), stem, progress)
+
+
+def texts_idf(texts: Segments, stem: str = "none", progress: Progress = silent) -> Idf:
+    """From any texts; they are counted in runs of bounded size."""
+    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
+    for start, stop in runs([texts], _PIECE, 1 << 24):
+        piece = texts.views(start, stop).strings()
+        found = tokenize(piece, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(found.offsets))
+        pairs = np.unique(row << 32 | found.ids)
+        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
+        counts = np.pad(counts, (0, len(more) - len(counts))) + more
+        progress(stop, len(texts), f"counting words of {texts.name}")
+    words = vocab.words(0, len(vocab))
+    return Idf(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
+
+
+def wordfreq_idf(language: str = "en") -> Wordfreq:
+    """From the word frequencies of the `wordfreq` package, an extra."""
+    try:
+        import wordfreq
+    except ImportError as error:
+        raise MissingExtra(
+            "idf from wordfreq needs the package wordfreq: pip install 'karat[wordfreq]'"
+        ) from error
+    if language not in wordfreq.available_languages():
+        known = ", ".join(sorted(wordfreq.available_languages()))
+        raise InputError(f"wordfreq has no language {quoted(language)}; there are {known}")
+
+    return Wordfreq(language)
+
+
+@dataclass(frozen=True)
+class Wordfreq:
+    """log(1 / share) by the word frequencies of a language; `wordfreq_idf` makes it."""
+
+    language: str
+
+    @property
+    def signature(self) -> str:
+        """The package with its version, which decides what it says."""
+        return f"wordfreq-{self.language}@{version('wordfreq')}"
+
+    def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """log(1 / share) of each word."""
+        from wordfreq import word_frequency
+
+        shares = [word_frequency(word, self.language, minimum=RAREST) for word in words]
+        return -log(np.array(shares, dtype=np.float64))

@@ -1,0 +1,118 @@
+"""Where the idf of words comes from: the responses themselves, wordfreq, or a corpus.
+
+The classifier asks for the idf of stems as it cuts words, Pourpre for that of words as they stand
+in a text; a source answers both. From texts each has the formula that it was published with, or
+needs: Pourpre log(N / c), the classifier log((N + 1) / (c + 1/2)). wordfreq knows words, not stems:
+a stem is as frequent as all the words at hand that have it, together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from karat import arithmetic
+from karat.nuggets.guess.paper.classifier import Classifier, Idf, bare_words, smoothed_idf
+from karat.nuggets.guess.pool import Pool
+from karat.nuggets.scores.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
+from karat.nuggets.scores.words import stems_of
+from karat.nuggets.sets.runs import Run
+from karat.progress import Progress, silent
+from karat.text.segments import STRIDE, Lines
+
+POOLED, WORDFREQ = "pooled", "wordfreq"
+NAMED = {
+    POOLED: "the responses themselves",
+    WORDFREQ: "the word frequencies of the package wordfreq",
+}
+"""The sources that are no corpus."""
+
+
+class Corpus:
+    """The texts of a file, one a line; some at a time are read, where they are asked for."""
+
+    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
+        self.lines = Lines(path, progress)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, at: slice) -> list[str]:
+        start, stop, step = at.indices(len(self))
+        first = start - start % STRIDE
+        found = self.lines.views(first, max(stop, first)).strings()
+        return found[start - first : max(stop, start) - first : step]
+
+
+@dataclass(frozen=True)
+class IdfSource:
+    """`pooled`, `wordfreq` in a language, or the place of a corpus."""
+
+    name: str = POOLED
+    language: str = "en"
+    progress: Progress = field(default=silent, compare=False, repr=False)
+    _told: dict[tuple[Pool, Classifier], Idf] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.language})" if self.name == WORDFREQ else self.name
+
+    @property
+    def signature(self) -> str:
+        """What it is, with what tells that a file or package is still the same."""
+        if self.name == WORDFREQ:
+            return wordfreq_idf(self.language).signature
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
+
+    def check(self) -> None:
+        """Fail now rather than later if there is no such thing."""
+        if self.name == WORDFREQ:
+            wordfreq_idf(self.language)
+        elif self.name != POOLED:
+            len(self._corpus)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return Corpus(self.name, self.progress)
+
+    def of_classifier(self, pool: Pool, classifier: Classifier) -> Idf:
+        """The idf of words as a classifier cuts and stems them; told once for each way."""
+        rule = Classifier(stem=classifier.stem, tok=classifier.tok)  # nothing else matters to it
+        if (pool, rule) not in self._told:
+            self._told[pool, rule] = self._of(pool, rule)
+        return self._told[pool, rule]
+
+    def _of(self, pool: Pool, rule: Classifier) -> Idf:
+        if self.name == WORDFREQ:
+            return _of_stems(pool, rule, wordfreq_idf(self.language))
+        return smoothed_idf(pool.texts if self.name == POOLED else self._corpus, rule)
+
+    def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
+        """The idf of words as Pourpre asks for it."""
+        if self.name == WORDFREQ:
+            return wordfreq_idf(self.language)
+        if self.name == POOLED:
+            return pooled_idf(runs, stem, self.progress)
+        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
+
+
+def _of_stems(pool: Pool, rule: Classifier, weigh: Weigh) -> Idf:
+    """idf(stem) = -log(sum of the shares of its words), over the words of descriptions and
+    responses."""
+    described = [text for nugget in pool.nuggets for text in nugget.descriptions]
+    words = sorted({*bare_words(described, rule.tok), *bare_words(pool.texts, rule.tok)})
+    shares: dict[str, float] = {}
+    for stem, share in zip(stems_of(words, rule.stem), arithmetic.exp(-weigh(words)), strict=True):
+        shares[stem] = shares.get(stem, 0.0) + float(share)
+
+    def idf(asked: Sequence[str]) -> Sequence[float]:
+        mine = np.array([shares.get(stem, RAREST) for stem in asked], dtype=np.float64)
+        found: list[float] = (-arithmetic.log(mine)).tolist()
+        return found
+
+    return idf

@@ -1,0 +1,80 @@
+"""Today's scores of nugget-based RAG evaluation: shares of nuggets, without regard to length.
+
+With s = 1 for a nugget that the answer supports, 1/2 in part (strict: 0) and 0 for one it does not:
+
+    A = sum of s / all nuggets            V = sum of s over vital nuggets / vital nuggets
+    W = (sum over vital + sum over okay / 2) / (vital nuggets + okay nuggets / 2)
+
+A question without vital nuggets has no V: it is NaN and left out of the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.official import sums_between
+from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.runs import Run
+
+_OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
+"""What an okay nugget weighs; a vital one weighs 1."""
+_OKAYS = np.array([[okay] for okay in _OKAY.values()])
+_NONE = np.zeros(0)
+
+
+class Shares(NamedTuple):
+    """A flat row: the scores of one answer, or their means over a run."""
+
+    run: str
+    question: str
+    A: float
+    V: float
+    W: float
+    A_strict: float
+    V_strict: float
+    W_strict: float
+
+
+def shares(run: str, question: Question, decided: Decided) -> Shares:
+    """The six scores of an answer."""
+    (found,) = _all_shares(run, [question], [decided])
+    return found
+
+
+def score_shares(run: Run, key: Key, decided: Mapping[str, Decided]) -> tuple[Shares, ...]:
+    """The scores of every answer of a run; a question without a response has no nugget."""
+    questions = list(key.questions.values())
+    return tuple(_all_shares(run.tag, questions, [decided[q.id] for q in questions]))
+
+
+def _all_shares(
+    run: str, questions: Sequence[Question], decided: Sequence[Decided]
+) -> Iterator[Shares]:
+    """All answers at once: the nuggets of all questions, one after the other."""
+    weights = np.where(np.concatenate([_NONE, *(q.is_vital for q in questions)]), 1.0, _OKAYS)
+    support = np.concatenate([_NONE, *(one.best for one in decided)])
+    strict = np.concatenate([_NONE, *(one.returned(strict=True) for one in decided)])
+    parts = [weights, weights * support, weights * strict]
+    ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
+    table = sums_between(np.concatenate(parts), ends).T.tolist()
+    for question, sums in zip(questions, table, strict=True):
+        shared = zip(sums[3:], sums[:3] * 2, strict=True)
+        found = (part / most if most else math.nan for part, most in shared)
+        yield Shares(run, question.id, *found)
+
+
+def mean_shares(rows: Sequence[Shares]) -> Shares:
+    """Means over questions, each over those that have the score."""
+    run = rows[0].run if rows else ""
+    columns = zip(*(row[2:] for row in rows), strict=True) if rows else [()] * 6
+    return Shares(run, "", *(_mean(column) for column in columns))
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

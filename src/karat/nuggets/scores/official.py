@@ -1,0 +1,255 @@
+"""The official score of an answer: F(beta) of nugget recall and length-based precision.
+
+With r vital and a okay nuggets returned, R vital nuggets in the key and l characters in the answer,
+white space not counted:
+
+    recall = r / R      allowance = 100 (r + a)      precision = 1 if l < allowance
+                                                                 allowance / l otherwise
+    F(beta) = (beta^2 + 1) precision recall / (beta^2 precision + recall)
+
+Pyramid weights (Lin and Demner-Fushman 2006) replace vital and okay by w = votes / the most votes
+of any nugget of the question: recall = sum of returned w / sum of all w.
+
+A nugget counts once, for the first response that carries it. A question whose weights are all 0 -
+no vital nugget in its key - has no recall: it is skipped, and named, never scored 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError, quoted, short
+from karat.metrics.settings import to_text
+from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.runs import Response, Run, characters
+
+NAME = "nugget-f"
+"""What the score is called in signatures."""
+
+ALLOWANCE = 100
+"""Characters that a returned nugget may cost."""
+
+LARGEST_BETA = 1e6
+"""With this, F is recall to all digits that are shown; its square is far from overflowing."""
+
+WEIGHTS = ("vital", "pyramid")
+
+Floats = NDArray[np.float64]
+
+_NONE = np.zeros(0)
+
+
+class Counts(NamedTuple):
+    """What a score is made of; counts of several questions add up to those of all (micro)."""
+
+    returned: float
+    """r: the weight of the returned nuggets."""
+    total: float
+    """R: the weight of all nuggets."""
+    allowance: float
+    length: int
+
+
+class Measure(NamedTuple):
+    """A score and its parts; the precision of an empty answer without nuggets is NaN."""
+
+    recall: float
+    precision: float
+    f: float
+
+
+class QuestionScore(NamedTuple):
+    """A flat row: the score of one answer."""
+
+    run: str
+    question: str
+    recall: float
+    precision: float
+    f: float
+    vital_returned: float
+    """A whole number, but for a tie between judges, which is half."""
+    okay_returned: float
+    vital: int
+    okay: int
+    length: int
+    allowance: float
+    responses: int
+    judged: int
+    """Pairs of response and nugget that a judgement decided; the others are guesses."""
+    undecided: int
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """The score of a run: over questions as a whole (micro) and on average (macro)."""
+
+    run: str
+    micro: Measure
+    macro: Measure
+    questions: tuple[QuestionScore, ...]
+    skipped: tuple[str, ...]
+    """Questions whose key has no weight: no vital nuggets, or no votes."""
+
+
+@dataclass(frozen=True)
+class Official:
+    """How answers are scored; beta is 3 since 2004, it was 5 in 2003.
+
+    `strict`: partial support does not count; else it counts in full.
+    """
+
+    beta: float = 3.0
+    weights: str = "vital"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.beta <= LARGEST_BETA:
+            most = f"{LARGEST_BETA:,.0f}"
+            raise InputError(
+                f"beta={self.beta}: expected a number of at least 0 and at most {most}"
+            )
+        if self.weights not in WEIGHTS:
+            raise InputError(
+                f"weights={quoted(self.weights)}: expected one of {', '.join(WEIGHTS)}"
+            )
+
+    def __str__(self) -> str:
+        """Every setting; what decided on responses is for `signature.signature` to say."""
+        settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
+        return f"{NAME}:{settings}"
+
+    def counts(self, question: Question, responses: Sequence[Response], decided: Decided) -> Counts:
+        """What an answer returned, what there is, and what it may and does cost."""
+        ((returned, total, carried, *_),) = self._sums([question], [decided])
+        return Counts(returned, total, ALLOWANCE * carried, length(responses))
+
+    def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
+        """The score of a run from what was decided on every question."""
+        rows, counts, skipped = [], [], []
+        questions = list(key.questions.values())
+        table = self._sums(questions, [decided[question.id] for question in questions])
+        for question, (returned, total_, carried, *vital) in zip(questions, table, strict=True):
+            if not total_:
+                skipped.append(question.id)
+                continue
+            answer = run.responses(question.id)
+            counts.append(Counts(returned, total_, ALLOWANCE * carried, length(answer)))
+            kinds = _count(vital[0]), _count(carried - vital[0]), int(vital[1])
+            rows.append(self._row(run, question, decided[question.id], counts[-1], kinds))
+        micro = measure(total(counts), self.beta)
+        return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
+
+    def _sums(
+        self, questions: Sequence[Question], decided: Sequence[Decided]
+    ) -> list[tuple[float, ...]]:
+        """Of each answer: r, R, nuggets carried, vital ones carried, and vital ones in the key."""
+        carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
+        weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
+        vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
+        ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
+        parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
+        return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
+
+    def _row(
+        self,
+        run: Run,
+        question: Question,
+        decided: Decided,
+        found: Counts,
+        kinds: tuple[float, float, int],
+    ) -> QuestionScore:
+        vital_returned, okay_returned, vital = kinds
+        return QuestionScore(
+            run.tag,
+            question.id,
+            *measure(found, self.beta),
+            vital_returned,
+            okay_returned,
+            vital,
+            len(question.nuggets) - vital,
+            found.length,
+            found.allowance,
+            len(run.responses(question.id)),
+            decided.judged,
+            decided.undecided,
+        )
+
+
+def _count(nuggets: float) -> float:
+    return int(nuggets) if nuggets.is_integer() else nuggets
+
+
+def sums_between(rows: Floats, ends: NDArray[np.int64]) -> Floats:
+    """Rows x groups of columns: the sum of each group, from one end to the next."""
+    found = np.zeros((len(rows), len(ends) - 1))
+    some = np.diff(ends) > 0  # an empty one would have its neighbour's
+    if some.any():
+        found[:, some] = np.add.reduceat(rows, ends[:-1][some], axis=1)
+    return found
+
+
+def length(responses: Iterable[Response]) -> int:
+    """l: the characters of an answer, white space not counted."""
+    return sum(characters(response.text) for response in responses)
+
+
+def weights(question: Question, kind: str = "vital") -> Floats:
+    """What each nugget counts for recall."""
+    if kind == "vital":
+        return question.is_vital.astype(np.float64)
+    for nugget in question.nuggets:
+        if nugget.votes is None:
+            raise InputError(
+                f"question {short(question.id)}, nugget {short(nugget.id)} has no votes, "
+                "which pyramid weights need: give them to all nuggets, or score by vital and okay"
+            )
+    votes = np.array([nugget.votes for nugget in question.nuggets], dtype=np.float64)
+    most = max(float(votes.max(initial=0.0)), 1.0)
+    return np.divide(votes, most)
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sums over questions."""
+    rows = list(counts)
+    return Counts(
+        math.fsum(row.returned for row in rows),
+        math.fsum(row.total for row in rows),
+        math.fsum(row.allowance for row in rows),
+        sum(row.length for row in rows),
+    )
+
+
+def measure(counts: Counts, beta: float) -> Measure:
+    """Recall, precision and F; without any weight all are NaN."""
+    if not counts.total:
+        return Measure(math.nan, math.nan, math.nan)
+    recall = counts.returned / counts.total
+    precision = _precision(counts)
+    if not recall or not precision > 0:
+        return Measure(recall, precision, 0.0)
+    square = beta * beta
+    f = (square + 1) * precision * recall / (square * precision + recall)
+    return Measure(recall, precision, f)
+
+
+def _precision(counts: Counts) -> float:
+    if counts.length < counts.allowance:
+        return 1.0
+    return counts.allowance / counts.length if counts.length else math.nan
+
+
+def macro(rows: Sequence[QuestionScore]) -> Measure:
+    """Means over questions; that of precision over those that have one."""
+    known = [row.precision for row in rows if not math.isnan(row.precision)]
+    return Measure(_mean([row.recall for row in rows]), _mean(known), _mean([r.f for r in rows]))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

@@ -1,0 +1,172 @@
+"""Pourpre (Lin and Demner-Fushman 2005): nuggets matched by the words of their descriptions.
+
+    match(nugget, response) = weight of the description's words that the response has
+                              / weight of all its words
+    match(nugget) = the best of any response, and of any description
+
+A word weighs 1 (count) or its idf; words of one stem are the same. Then recall = sum of the matches
+of vital nuggets / number of vital nuggets; the allowance is 100 characters for every nugget with a
+match above 0; precision and F are the official ones (see `official`). As Nuggeteer's authors
+describe it, a match may have to reach a threshold, and allow 100 * match characters only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import __version__
+from karat.arithmetic import product
+from karat.errors import InputError
+from karat.metrics.settings import to_text
+from karat.nuggets.scores.idf import Weigh, count_weights
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.official import (
+    ALLOWANCE,
+    Counts,
+    Official,
+    QuestionScore,
+    RunScore,
+    length,
+    macro,
+    measure,
+    total,
+    weights,
+)
+from karat.nuggets.scores.words import Words, cut
+from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Response, Run
+from karat.progress import Progress, silent
+from karat.text.stopwords import stop_digest
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pourpre:
+    """The settings of a score; `weigh` says what a word weighs (see `idf`)."""
+
+    beta: float = 3.0
+    weigh: Weigh = count_weights
+    stem: str = "porter"
+    stop: str = "none"
+    threshold: float = 0.0
+    """A match below this counts 0."""
+    partial_allowance: bool = False
+    weights: str = "vital"
+
+    def __post_init__(self) -> None:
+        Official(self.beta, self.weights)  # the same rules
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold}: expected a number from 0 to 1")
+
+    @property
+    def signature(self) -> str:
+        """Every setting, and Karat's version; a function of one's own says its name alone."""
+        settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
+        settings["weigh"] = "count" if self.weigh is count_weights else _name(self.weigh)
+        if self.stop != "none":
+            settings["stop"] += f"@{stop_digest(self.stop)}"
+        shown = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"pourpre:{shown}|karat={__version__}"
+
+    def match(self, question: Question, responses: Sequence[Response]) -> Floats:
+        """The best match of each nugget; 0 for all without a response."""
+        found = self.matches(question, responses).max(axis=0, initial=0.0)
+        return np.where(found < self.threshold, 0.0, found)
+
+    def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
+        """Responses by nuggets, whatever the threshold."""
+        texts = [text for nugget in question.nuggets for text in nugget.descriptions]
+        words = cut([*texts, *(some.text for some in responses)], self.stem, self.stop)
+        each = _overlap(words, len(texts), self.weigh)
+        counts = [len(nugget.descriptions) for nugget in question.nuggets]
+        starts = np.cumsum([0, *counts[:-1]])
+        return np.maximum.reduceat(each, starts, axis=1)
+
+    def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
+        """What an answer returns by its matches, and what it may and does cost."""
+        weight = weights(question, self.weights)
+        paid = match if self.partial_allowance else match > 0
+        allowance = ALLOWANCE * math.fsum(paid.tolist())
+        returned = math.fsum((weight * match).tolist())
+        return Counts(returned, float(weight.sum()), allowance, length(responses))
+
+    def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
+        """The score of a run; `vital_returned` and `okay_returned` count matches above 0."""
+        rows, counts, skipped = [], [], []
+        for done, (id, question) in enumerate(key.questions.items(), 1):
+            progress(done, len(key), f"matching {run.tag}")
+            match = self.match(question, run.responses(id))
+            found = self.counts(question, run.responses(id), match)
+            if not found.total:
+                skipped.append(id)
+                continue
+            counts.append(found)
+            rows.append(self._row(run, question, match, found))
+        micro = measure(total(counts), self.beta)
+        return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
+
+    def _row(self, run: Run, question: Question, match: Floats, found: Counts) -> QuestionScore:
+        matched = match > 0
+        vital = np.array([nugget.vital for nugget in question.nuggets])
+        return QuestionScore(
+            run.tag,
+            question.id,
+            *measure(found, self.beta),
+            int((matched & vital).sum()),
+            int((matched & ~vital).sum()),
+            int(vital.sum()),
+            int((~vital).sum()),
+            found.length,
+            found.allowance,
+            len(run.responses(question.id)),
+            judged=0,
+            undecided=0,
+        )
+
+
+def score_pourpre(
+    nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
+) -> list[tuple[Pourpre, list[RunScore]]]:
+    """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
+    plain = Pourpre(beta=how.beta, weights=how.weights)
+    rare = replace(plain, weigh=idf.of_words(nuggets.runs.values(), plain.stem))
+    runs = nuggets.runs.values()
+    return [(one, [one.score(run, nuggets.key, progress) for run in runs]) for one in (plain, rare)]
+
+
+def _name(weigh: Weigh) -> str:
+    told = getattr(weigh, "signature", None) or getattr(weigh, "__name__", None)
+    return str(told or type(weigh).__name__)
+
+
+def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
+    """Of the texts, the first are descriptions: the others, responses, by descriptions."""
+    used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
+    weight = np.zeros((descriptions, len(used)))
+    for i in range(descriptions):  # a word that stands twice in a description counts twice
+        bag = words.row(i)
+        own = weigh([words.words[k] for k in bag.tolist()])
+        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), own)
+    shared = product(_has(words, descriptions, used), weight.T)
+    whole = weight.sum(axis=1)
+    out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
+    return out
+
+
+def _has(words: Words, start: int, used: NDArray[np.int32]) -> Floats:
+    """Texts from `start` on by the classes in use: 1 where the text has such a word."""
+    column = np.full(int(words.classes.max(initial=0)) + 1, -1)
+    column[used] = np.arange(len(used))
+    lengths = np.diff(words.offsets[start:])
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    columns = column[words.classes[words.ids[words.offsets[start] :]]]
+    found = np.zeros((len(lengths), len(used)))
+    found[rows[columns >= 0], columns[columns >= 0]] = 1.0
+    return found

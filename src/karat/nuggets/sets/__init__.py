@@ -1,0 +1,1 @@
+"""Keys, runs and judgements: the data of nugget-based evaluation."""

@@ -1,0 +1,122 @@
+"""What is in a nugget set: the paper's Table 1, and its Figure 4, nuggets by who found them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Run
+
+
+class Spread(NamedTuple):
+    """A mean and how sure it is: half the 95% interval, 1.96 standard errors; NaN of one value."""
+
+    mean: float
+    half: float
+
+
+class Census(NamedTuple):
+    """A row of Table 1."""
+
+    questions: int
+    vital: int
+    okay: int
+    nuggets: Spread
+    """Nuggets of a question."""
+    runs: int
+    responses: Spread
+    """Responses of a run."""
+    answers: Spread
+    """Responses of a run to a question."""
+    judgements: int
+    judged: float
+    """The share of pairs of response and nugget that were judged."""
+
+
+class Bin(NamedTuple):
+    """Nuggets that at least `low` and at most `high` runs found."""
+
+    low: int
+    high: int
+    nuggets: int
+    share: float
+
+    @property
+    def label(self) -> str:
+        """`3-4`, or `3` where that is all."""
+        return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+
+
+def census(nuggets: NuggetSet) -> Census:
+    """Counts of questions, nuggets, runs and responses."""
+    questions = nuggets.key.questions.values()
+    vital = sum(len(question.vital) for question in questions)
+    counts = [[len(run.responses(id)) for id in nuggets.key.questions] for run in _runs(nuggets)]
+    sizes = [len(question.nuggets) for question in questions]
+    pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
+    return Census(
+        len(sizes),
+        vital,
+        sum(sizes) - vital,
+        spread(sizes),
+        len(counts),
+        spread([sum(row) for row in counts]),
+        spread([count for row in counts for count in row]),
+        len(nuggets.judgements.rows),
+        _judged(nuggets) / pairs if pairs else math.nan,
+    )
+
+
+def _runs(nuggets: NuggetSet) -> list[Run]:
+    return list(nuggets.runs.values())
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """The mean of some values, and 1.96 s / sqrt(n)."""
+    n = len(values)
+    if not n:
+        return Spread(math.nan, math.nan)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Spread(mean, math.nan)
+    variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
+    return Spread(mean, 1.96 * math.sqrt(variance / n))
+
+
+def _judged(nuggets: NuggetSet) -> int:
+    known = nuggets.judgements.known
+    return sum(
+        (id, nugget.id, response.normal) in known
+        for run in _runs(nuggets)
+        for id, question in nuggets.key.questions.items()
+        for response in run.responses(id)
+        for nugget in question.nuggets
+    )
+
+
+def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
+    """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
+    known = nuggets.judgements.known
+    found = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
+    for run in _runs(nuggets):
+        for id, question in nuggets.key.questions.items():
+            texts = [response.normal for response in run.responses(id)]
+            for nugget in question.nuggets:
+                found[id, nugget.id] += any(known.get((id, nugget.id, text)) for text in texts)
+    return found
+
+
+def difficulty(nuggets: NuggetSet) -> list[Bin]:
+    """Nuggets by the number of runs that found them: 0, 1, 2, 3-4, 5-8 and so on."""
+    counts = list(finders(nuggets).values())
+    edges, high = [(0, 0)], 1
+    while edges[-1][1] < len(nuggets.runs):
+        edges.append((edges[-1][1] + 1, min(high, len(nuggets.runs))))
+        high *= 2
+    bins = []
+    for low, top in edges:
+        inside = sum(low <= count <= top for count in counts)
+        bins.append(Bin(low, top, inside, inside / len(counts)))
+    return bins

@@ -1,0 +1,78 @@
+"""Kinds of judges: who of them is a person, who a model, and what was adjudicated.
+
+The kind stands beside a judgement, or models are named when judgements are read. What one row says
+of a named judge holds for all rows of that judge, but for what was adjudicated. A judge of unknown
+kind counts as a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.errors import quoted, short
+from karat.evalset.reading import Place, Reading
+from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.sets.voting import ADJUDICATED, KINDS, MODEL, PERSON
+
+NAMELESS = "-"
+"""The judge without a name, where the judges that are models are named."""
+
+
+def is_kind(kind: str, place: Place, reading: Reading) -> bool:
+    """Whether this is the kind of a judge, or nothing; else a problem is noted."""
+    if not kind or kind in KINDS:
+        return True
+    reading.problem(place, f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}")
+    return False
+
+
+def with_kinds(
+    rows: Sequence[tuple[Place, Judged]], models: Sequence[str], name: str, reading: Reading
+) -> tuple[Judged, ...]:
+    """The rows with the kinds of their judges; `models` are the names of judges that are models."""
+    said = _said(rows, reading)
+    judges = {row.judge or NAMELESS for _, row in rows}
+    for model in dict.fromkeys(models):
+        if model not in judges:
+            reading.problem(name, _unknown(model, judges))
+        elif said.setdefault(model, MODEL) != MODEL or _contradicts(model, rows):
+            reading.problem(
+                name, f"judge {short(model)} is named as a model, but its file says another kind"
+            )
+    if NAMELESS in models:
+        said[""] = MODEL
+    # Who adjudicates here and there may have judged the rest as anybody else.
+    fill = {judge: kind for judge, kind in said.items() if kind != ADJUDICATED}
+    return tuple(
+        row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
+        for _, row in rows
+    )
+
+
+def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
+    """The kind of each named judge that has one; nobody is a model and something else."""
+    found: dict[str, str] = {}
+    for place, row in rows:
+        if not row.kind or not row.judge:
+            continue
+        first = found.setdefault(row.judge, row.kind)
+        if first != row.kind and MODEL in (first, row.kind):
+            reading.problem(
+                place,
+                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
+                "expected a model to be one everywhere",
+            )
+        elif first != row.kind:  # a person who also adjudicates
+            found[row.judge] = PERSON
+    return found
+
+
+def _contradicts(model: str, rows: Sequence[tuple[Place, Judged]]) -> bool:
+    """Whether all judgements without a name, given to a model, have another kind beside them."""
+    kinds = {row.kind for _, row in rows if not row.judge} if model == NAMELESS else set()
+    return bool(kinds) and not kinds & {"", MODEL}
+
+
+def _unknown(model: str, judges: set[str]) -> str:
+    known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+    return f"no judgement is by a judge {quoted(model)}, named as a model (the judges are {known})"

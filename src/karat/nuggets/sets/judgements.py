@@ -1,0 +1,204 @@
+"""Judgements: which response carries which nugget, as judges said.
+
+A judgement is looked up by question, nugget and normalised response, so that the same words are
+never judged twice, whoever submitted them. `voting.py` says which of several judgements counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from karat.nuggets.sets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
+
+SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
+UNNAMED = "unnamed"
+"""The judge without a name, in reports."""
+
+Words: TypeAlias = tuple[str, str, str]
+"""Question, nugget and normalised response."""
+_K = TypeVar("_K")
+
+
+class Judged(NamedTuple):
+    """One row: what was said of a response and a nugget, and where that stands."""
+
+    question: str
+    nugget: str
+    response: str
+    """The text of the response as it was submitted."""
+    value: float
+    """1 carries it, 0.5 in part, 0 does not."""
+    run: str = ""
+    judge: str = ""
+    place: str = ""
+    """File and line, for messages."""
+    kind: str = ""
+    """The kind of the judge, one of `voting.KINDS`; "" if unknown, which counts as a person."""
+
+    @property
+    def words(self) -> Words:
+        """Question, nugget and normalised response."""
+        from karat.nuggets.sets.runs import normal
+
+        return self.question, self.nugget, normal(self.response)
+
+
+class Contradiction(NamedTuple):
+    """Two judgements of the same words by one judge that differ."""
+
+    first: Judged
+    second: Judged
+
+
+class Dispute(NamedTuple):
+    """A response and a nugget about which judges contradict each other."""
+
+    rows: tuple[Judged, ...]
+    """For each judge the row that is the judge's vote."""
+    value: float
+    """The value that counts."""
+    tie: bool
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Rows in the order they were read, and the value of a tie (`voting.TIES`)."""
+
+    rows: tuple[Judged, ...]
+    ties: str = HALF
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+        check_kinds({row.kind for row in self.rows})
+
+    @cached_property
+    def known(self) -> dict[Words, float]:
+        """(question, nugget, normalised response) -> value, where people or adjudicators judged."""
+        return {words: votes.value(self.ties) for words, votes in self._votes.items()}
+
+    @cached_property
+    def _votes(self) -> dict[Words, Votes]:
+        return _votes(self.deciding, lambda row: row.words)
+
+    @cached_property
+    def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
+        """(question, normalised response) -> nugget -> value: `known` by response."""
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        for (question, nugget, text), value in self.known.items():
+            found.setdefault((question, text), {})[nugget] = value
+        return found
+
+    @cached_property
+    def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
+        """(run, question, normalised response) -> nugget -> value, from the run's rows alone.
+
+        But for what was adjudicated: that holds for the same words in every run.
+        """
+        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        for (run, question, nugget, text), votes in self._own_votes.items():
+            found.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
+        return found
+
+    @cached_property
+    def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
+        own = _votes(self.deciding, lambda row: (row.run, *row.words))
+        every = self._votes
+        for run, *words in own:
+            question, nugget, text = words
+            if every[question, nugget, text].rank > own[run, question, nugget, text].rank:
+                own[run, question, nugget, text] = every[question, nugget, text]
+        return own
+
+    def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
+        """nugget -> value of a normalised response.
+
+        With `own`, the tag of a run, what was judged of it there stands as it is, whatever was said
+        of the same words elsewhere.
+        """
+        found: Mapping[str, float] = self.of_response.get((question, text), {})
+        mine = {} if own is None else self.of_run.get((own, question, text), {})
+        return {**found, **mine} if mine else found
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether there are ties that count as half, among all judgements or those of a run."""
+        every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
+        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
+
+    def tie(self, question: str, nugget: str, text: str, own: str | None = None) -> Sides | None:
+        """The values between which judges are in a tie that counts as half; `own` as in `about`."""
+        mine = None if own is None else self._own_votes.get((own, question, nugget, text))
+        votes = mine or self._votes.get((question, nugget, text))
+        if votes is None or self.ties != HALF:
+            return None
+        low, high = votes.sides
+        return (low, high) if low != high else None
+
+    def without(self, runs: Iterable[str]) -> Judgements:
+        """The judgements that do not come from some runs: for leaving systems out."""
+        out = set(runs)
+        return self.with_rows(row for row in self.rows if row.run not in out)
+
+    def with_rows(self, rows: Iterable[Judged]) -> Judgements:
+        """Other rows, of which ties count as before."""
+        return replace(self, rows=tuple(rows))
+
+    @cached_property
+    def deciding(self) -> tuple[Judged, ...]:
+        """The rows that can decide: all but those of models."""
+        if all(row.kind != MODEL for row in self.rows):
+            return self.rows
+        return tuple(row for row in self.rows if row.kind != MODEL)
+
+    @cached_property
+    def of_models(self) -> dict[str, dict[Words, float]]:
+        """Model -> (question, nugget, normalised response) -> its label, the most favourable."""
+        found: dict[str, dict[Words, float]] = {}
+        for row in self.rows:
+            if row.kind == MODEL:
+                mine, words = found.setdefault(row.judge, {}), row.words
+                mine[words] = max(row.value, mine.get(words, 0.0))
+        return found
+
+    @cached_property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Pairs of rows of one judge about the same words that differ, each with the first."""
+        first: dict[tuple[str, str, Words], Judged] = {}
+        found = []
+        for row in self.rows:
+            other = first.setdefault((row.judge, row.kind, row.words), row)
+            if other.value != row.value:
+                found.append(Contradiction(other, row))
+        return tuple(found)
+
+    @cached_property
+    def disputes(self) -> tuple[Dispute, ...]:
+        """Pairs about which judges who decide contradict each other, in the order of their rows."""
+        differ = {words: votes for words, votes in self._votes.items() if votes.differ}
+        return tuple(self._disputes(differ)) if differ else ()
+
+    def _disputes(self, differ: Mapping[Words, Votes]) -> Iterator[Dispute]:
+        rows: dict[Words, dict[str, Judged]] = {words: {} for words in differ}
+        for row in self.deciding:
+            votes = differ.get(words := row.words)
+            if votes and RANK[row.kind] == votes.rank and votes.by_judge[row.judge] == row.value:
+                rows[words].setdefault(row.judge, row)
+        for words, votes in differ.items():
+            low, high = votes.sides
+            yield Dispute(tuple(rows[words].values()), self.known[words], low != high)
+
+
+def _votes(rows: Iterable[Judged], of: Callable[[Judged], _K]) -> dict[_K, Votes]:
+    """The votes of the highest rank about each thing, of each judge the most favourable."""
+    found: dict[_K, Votes] = {}
+    for row in rows:
+        key, rank = of(row), RANK[row.kind]
+        votes = found.get(key)
+        if votes is None or rank > votes.rank:
+            found[key] = Votes(rank, {row.judge: row.value})
+        elif rank == votes.rank:
+            votes.by_judge[row.judge] = max(row.value, votes.by_judge.get(row.judge, 0.0))
+    return found

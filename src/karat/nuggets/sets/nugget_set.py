@@ -1,0 +1,163 @@
+"""`NuggetSet`: a key, the runs that answer it, and what assessors said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from karat.errors import InputError, quoted, short
+from karat.nuggets.sets.judgements import UNNAMED, Contradiction, Dispute, Judged, Judgements
+from karat.nuggets.sets.keys import Key
+from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.voting import HALF, NO, YES
+
+
+@dataclass(frozen=True)
+class NuggetSet:
+    """What `load_nuggets` gives; runs and judgements may be absent."""
+
+    name: str
+    key: Key
+    runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
+    judgements: Judgements = field(default_factory=lambda: Judgements(()))
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What a reader left out, in words."""
+
+    def __repr__(self) -> str:
+        nuggets = sum(len(question.nuggets) for question in self.key.questions.values())
+        return (
+            f"<NuggetSet {self.name}: {len(self.key):,} questions; {nuggets:,} nuggets; "
+            f"{len(self.runs):,} runs; {len(self.judgements.rows):,} judgements>"
+        )
+
+    def run(self, tag: str) -> Run:
+        """A run by its tag."""
+        if tag not in self.runs:
+            from karat.metrics.settings import nearest
+
+            some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
+            known = nearest(tag, self.runs) or f" (there are {some or 'none'})"
+            raise InputError(f"{self.name} has no run {quoted(tag)}{known}")
+        return self.runs[tag]
+
+    def select(self, *tags: str) -> NuggetSet:
+        """The same with some of the runs; all judgements stay."""
+        return replace(self, runs=MappingProxyType({tag: self.run(tag) for tag in tags}))
+
+
+def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
+    """What is no error, and still good to know before numbers are believed.
+
+    Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
+    """
+    return [
+        *nuggets.notes,
+        *_key_remarks(nuggets.key),
+        *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
+        *_contradictions(nuggets.judgements, corrected),
+        *_disputes(nuggets.judgements),
+        *_unknown_kinds(nuggets.judgements),
+        *_model_labels(nuggets.judgements),
+    ]
+
+
+def _key_remarks(key: Key) -> list[str]:
+    found = []
+    if without := [q.id for q in key.questions.values() if not q.vital]:
+        found.append(f"no vital nuggets, so no F and no V: {_named('question', without)}")
+    if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
+        found.append(f"one nugget only: {_named('question', single)}")
+    return found
+
+
+def _run_remarks(run: Run, key: Key) -> list[str]:
+    found = []
+    if silent := [q for q in key.questions if not run.responses(q)]:
+        found.append(
+            f"run {short(run.tag)}: no response, which scores 0: {_named('question', silent)}"
+        )
+    empty = [q for q in run.answers for some in run.answers[q] if not some.text.strip()]
+    if empty:
+        found.append(f"run {short(run.tag)}: an empty response: {_named('question', empty)}")
+    return found
+
+
+def _named(kind: str, names: list[str]) -> str:
+    """`question 3`, or `4 questions (1, 2, 3, …)`."""
+    if len(names) == 1:
+        return f"{kind} {short(names[0])}"
+    return f"{len(names):,} {kind}s ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
+
+
+def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
+    """The rule is the paper's (see `Judgements`), or each run's own stand."""
+    count = len(judgements.contradictions)
+    if not count:
+        return []
+    first = _contradiction(judgements.contradictions[0])
+    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    rule = "the highest counts" if corrected else "a run's own count, else the highest"
+    return [f"contradictory judgements, of which {rule}: {first}{others}"]
+
+
+def _contradiction(pair: Contradiction) -> str:
+    first, second = pair
+    return (
+        f"question {first.question}, nugget {first.nugget}: the same response was judged "
+        f"{first.value:g} ({_place(first)}) and {second.value:g} ({_place(second)})"
+    )
+
+
+def _place(row: Judged) -> str:
+    return row.place or f"run {row.run or '-'}"
+
+
+def _disputes(judgements: Judgements) -> list[str]:
+    """The pairs about which judges differ, and the ties among them, the first of those in full."""
+    found = judgements.disputes
+    if not found:
+        return []
+    ties = [one for one in found if one.tie]
+    counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
+    rule = "the majority counts"
+    if ties:
+        rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
+    more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
+    return [
+        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; "
+        f"{rule}: {_dispute(ties[0] if ties else found[0])}{more}"
+    ]
+
+
+def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "") -> str:
+    """`1 tie counts`, `2 ties count`."""
+    many = len(found) != 1
+    return f"{len(found):,} {noun}{'s' * many} {several if many else one}".rstrip()
+
+
+def _dispute(one: Dispute) -> str:
+    """Who said what, and where."""
+    said = ", ".join(
+        f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in one.rows[:5]
+    )
+    more = ", …" if len(one.rows) > 5 else ""
+    return f"question {one.rows[0].question}, nugget {one.rows[0].nugget}: {said}{more}"
+
+
+def _unknown_kinds(judgements: Judgements) -> list[str]:
+    names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
+    if not names:
+        return []
+    return [
+        f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
+        "(--model-judge NAME, or a kind beside the judge)"
+    ]
+
+
+def _model_labels(judgements: Judgements) -> list[str]:
+    counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
+    if not counts:
+        return []
+    shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
+    return [f"labels of models are evidence for guesses, never judgements: {shown}"]

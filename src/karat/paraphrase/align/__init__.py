@@ -1,0 +1,1 @@
+"""Word alignment of parallel text."""

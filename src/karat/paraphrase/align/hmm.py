@@ -1,0 +1,176 @@
+"""Word alignment: two HMMs, one for each direction, that learn to agree.
+
+After Liang, Taskar & Klein (2006): IBM model 1 first, then the HMM, both directions together. In
+the E-step a link counts as far as both directions believe in it; the M-step is EM's. Nothing is
+random, and expectations are added up as whole numbers: the result is the same for any number of
+threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.paraphrase.align.batches import by_runs
+from karat.paraphrase.align.links import Links, check_sentences
+from karat.paraphrase.align.symmetrize import RULES, symmetrize
+from karat.progress import Progress, silent
+from karat.text.recipe import check_choice
+from karat.text.tokens import Tokens
+
+AGREEMENTS = {
+    "root": "the square root of the product of what both directions expect",
+    "product": "the product, as in the paper",
+}
+DECODINGS = {
+    "posterior": "links in which both directions believe with at least `threshold` on average",
+    **{rule: f"each direction's best links, joined: {text}" for rule, text in RULES.items()},
+}
+
+_CELLS = 1 << 20  # of one run: pairs of words, about a tenth of a second
+_STORED_CELLS = 1 << 28  # beyond it, entries of the table are looked for each time: 1 GB is saved
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """How words are aligned: iterations, agreement, decoding, and the longest sentences."""
+
+    model1: int = 5
+    hmm: int = 5
+    agreement: str = "root"
+    decoding: str = "posterior"
+    threshold: float = 0.5
+    longest: int = 200
+
+    def __post_init__(self) -> None:
+        check_choice("agreement", self.agreement, AGREEMENTS)
+        check_choice("decoding", self.decoding, DECODINGS)
+        for name in ("model1", "hmm"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}={getattr(self, name)}: expected at least 0 iterations")
+        if not 0 < self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
+        if self.longest < 1:
+            raise InputError(f"longest={self.longest}: expected at least one word")
+
+    def __str__(self) -> str:
+        how = f"{self.agreement},{self.decoding}"
+        how += f">={self.threshold:g}" if self.decoding == "posterior" else ""
+        return f"hmm-joint:model1={self.model1},hmm={self.hmm},{how},longest={self.longest}"
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """The links, and what they were learned from.
+
+    Sentence pairs with an empty side (`empty`) and those with more than `longest` words on a side
+    (`too_long`) take no part and have no links; `pairs` is the number of word pairs that stand
+    together, `nbytes` the memory of the table.
+    """
+
+    links: Links
+    empty: int
+    too_long: int
+    pairs: int
+    nbytes: int
+
+
+def align_words(
+    source: Tokens,
+    pivot: Tokens,
+    aligner: Aligner | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Aligned:
+    """Learn from two texts that are aligned line by line, and link their words."""
+    check_sentences(source, pivot)
+    work = _Work(source, pivot, aligner or Aligner(), threads, progress)
+    work.train()
+    return Aligned(work.links(), *work.left_out(), work.kernel.pairs, work.kernel.nbytes)
+
+
+class _Work:
+    """One alignment of two texts."""
+
+    def __init__(
+        self,
+        source: Tokens,
+        pivot: Tokens,
+        how: Aligner,
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        self.source, self.pivot, self.how = source, pivot, how
+        self.threads, self.progress = threads, progress
+        self.lengths = np.diff(source.offsets), np.diff(pivot.offsets)
+        self.cuts = _cuts(*self.lengths)
+        progress(0, len(source), "finding word pairs")
+        self.kernel = _kernel.JointAligner(
+            *(source.ids, source.offsets, pivot.ids, pivot.offsets),
+            how.longest,
+            _STORED_CELLS,
+            how.agreement == "root",
+        )
+
+    def train(self) -> None:
+        stages = [("model 1", False, self.how.model1), ("HMM", True, self.how.hmm)]
+        for name, hmm, iterations in stages:
+            for iteration in range(1, iterations + 1):
+                self._iterate(f"{name}, iteration {iteration} of {iterations}", hmm)
+
+    def _iterate(self, what: str, hmm: bool) -> None:
+        def expect(start: int, stop: int) -> None:
+            self.kernel.expect(start, stop, hmm)
+
+        for _ in by_runs(expect, self.cuts, self.threads, self.progress, what):
+            pass
+        self.kernel.update(hmm)
+
+    def links(self) -> Links:
+        if self.how.decoding == "posterior":
+            return self._decode("mean")
+        both = self._decode("forward"), self._decode("backward")
+        return symmetrize(self.source, self.pivot, *both, self.how.decoding)
+
+    def _decode(self, rule: str) -> Links:
+        def decode(start: int, stop: int) -> Links:
+            hmm = self.how.hmm > 0
+            return Links(*self.kernel.decode(start, stop, hmm, rule, self.how.threshold))
+
+        return _joined(by_runs(decode, self.cuts, self.threads, self.progress, "linking words"))
+
+    def left_out(self) -> tuple[int, int]:
+        """How many sentence pairs have an empty side, and how many of the others are too long."""
+        source, pivot = self.lengths
+        empty = (source == 0) | (pivot == 0)
+        too_long = ~empty & (np.maximum(source, pivot) > self.how.longest)
+        return int(empty.sum()), int(too_long.sum())
+
+
+def _cuts(source: NDArray[np.int64], pivot: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Runs of sentences of about equal work, cut by the text alone."""
+    if not len(source):
+        return []
+    before = np.concatenate([[0], np.cumsum(source * pivot + 1)])
+    ends = np.flatnonzero(np.diff(before // _CELLS)) + 1
+    bounds = [0, *ends.tolist(), len(source)]
+    return [(a, b) for a, b in pairwise(bounds) if a < b]
+
+
+def _joined(runs: Iterable[Links]) -> Links:
+    """The links of all runs; the kernel gives the end of each sentence's within its run."""
+    source, pivot = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    offsets, held = [np.zeros(1, np.int64)], 0
+    for run in runs:
+        source.append(run.source)
+        pivot.append(run.pivot)
+        offsets.append(run.offsets + held)
+        held += len(run.source)
+    return Links(np.concatenate(source), np.concatenate(pivot), np.concatenate(offsets))

@@ -1,0 +1,37 @@
+"""`karat paraphrase controls`: the paper's three artificial systems, added to a judged set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+
+
+@click.command(name="controls")
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@click.argument("target", metavar="DIR", type=click.Path())
+@click.option("-d", "--dimension", help="Which dimension is overall quality.")
+@options.seed
+def command(name: str, target: str, dimension: str | None, seed: int) -> None:
+    """Add three controls to a set of judged paraphrases: scores known without judges.
+
+    The original itself (overall 2 of 5), a random other original (1), and words drawn from a
+    unigram model (1). DIR must not exist yet.
+
+    \b
+    karat paraphrase controls demo-paraphrases with-controls
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.evalset.saving import check_free, save_evalset
+    from karat.paraphrase.pem.controls import add_controls
+    from karat.paraphrase.pem.judged_pairs import overall_dimension
+
+    check_free(Path(target))
+    with Bar() as progress:
+        evalset = load_evalset(name, progress=progress)
+        found = add_controls(evalset, overall_dimension(evalset, dimension), seed)
+        save_evalset(found, target)
+    click.echo(f"{target}: {found!r}")

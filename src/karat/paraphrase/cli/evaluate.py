@@ -1,0 +1,84 @@
+"""`karat paraphrase evaluate`: PEM beside the judges of a set."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.charts import check_charts, write_charts
+from karat.cli.show import check_beside, show
+
+
+@click.command(name="evaluate")
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@click.option("-d", "--dimension", help="Which dimension of SET is overall quality.")
+@click.option(
+    "--model",
+    default="bundled",
+    show_default=True,
+    help="Model whose pivot languages and language model are used.",
+)
+@click.option("--controls", is_flag=True, help="Add the three controls, as the paper does.")
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    default=10,
+    show_default=True,
+    help="Of cross-validation; all paraphrases of an original are in one fold.",
+)
+@options.resamples
+@options.seed
+@options.threads
+@options.charts
+@options.output
+def command(
+    name: str,
+    dimension: str | None,
+    model: str,
+    controls: bool,
+    folds: int,
+    resamples: int,
+    seed: int,
+    threads: int | None,
+    charts: str | None,
+    format: str,
+    output: str | None,
+) -> None:
+    """Say how well PEM agrees with the judges of SET, and whether the pivot languages help.
+
+    The regression is learned anew in cross-validation by original. Tables of judges and of criteria
+    appear where the set has several judges, and adequacy, fluency and dissimilarity.
+
+    \b
+    karat paraphrase evaluate demo-paraphrases --controls
+    karat paraphrase evaluate judged.tsv --model model.npz -o evaluation.html
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.pem.controls import add_controls
+    from karat.paraphrase.pem.judged_pairs import judged_rows, overall_dimension
+    from karat.paraphrase.pem.model import BUNDLED, PEM
+    from karat.paraphrase.pem.study import study
+    from karat.paraphrase.report.evaluation import evaluation_charts, evaluation_document
+
+    check_beside(output, name)
+    check_charts(charts)
+    with Bar() as progress:
+        evalset = load_evalset(name, progress=progress)
+        overall = overall_dimension(evalset, dimension)
+        judged = judged_rows(add_controls(evalset, overall) if controls else evalset, overall)
+        pem = PEM.open(model)
+        found = study(
+            pem,
+            judged,
+            folds=folds,
+            resamples=resamples,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    document = evaluation_document(
+        judged, found, options.command_line(), pem.signature, model == BUNDLED
+    )
+    write_charts(evaluation_charts(judged, found.predicted), charts)
+    show(document, format, output)

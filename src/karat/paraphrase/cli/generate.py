@@ -1,0 +1,112 @@
+"""`karat paraphrase generate`: paraphrases of sentences, ranked by PEM."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, say, show
+from karat.paraphrase.cli import options as paraphrase_options
+from karat.progress import silent
+
+if TYPE_CHECKING:
+    from karat.paraphrase.generate.paraphraser import Generated
+    from karat.text.segments import Segments
+
+
+@click.command(name="generate")
+@click.argument("originals", metavar="FILE", type=click.Path())
+@paraphrase_options.model
+@click.option(
+    "--n-best",
+    type=click.IntRange(min=1, max=64),
+    default=3,
+    show_default=True,
+    help="Paraphrases of each line.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
+    "and more bad ones.",
+)
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Only the best paraphrase of each line, as text; an empty line where there is none.",
+)
+@options.as_text
+@options.threads
+@options.output
+def command(
+    originals: str,
+    model: str,
+    n_best: int,
+    confidence: float,
+    plain: bool,
+    as_text: bool,
+    threads: int | None,
+    format: str,
+    output: str | None,
+) -> None:
+    """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
+
+    Phrases are exchanged for others that are translated alike. Of the wordings that reach
+    --confidence those are shown that PEM finds best; a line without any says so.
+
+    \b
+    karat paraphrase generate sentences.txt
+    karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
+    """
+    from karat.paraphrase.generate.paraphraser import generator_of, paraphrases
+    from karat.paraphrase.pem.model import BUNDLED, PEM
+    from karat.paraphrase.report.generated import generated_document, generated_notes
+    from karat.text.segments import Lines
+
+    check_output(output, (originals, model))
+    pem = PEM.open(model)
+    generator_of(pem)
+    with Bar() as progress:
+        given = Lines(originals, progress, as_text=as_text)
+        wanted = 1 if plain else n_best
+        lines_show = plain and output is None and sys.stdout.isatty()  # they are progress enough
+        told = silent if lines_show else progress
+        found = paraphrases(
+            pem, given, wanted, confidence=confidence, threads=threads, progress=told
+        )
+        if plain:
+            without: list[str] = []
+            say(_plain(found, without), output)
+        else:
+            document = generated_document(
+                _strings(given), found, pem, confidence, options.command_line(), model == BUNDLED
+            )
+    if not plain:
+        show(document, format, output)
+        return
+    for note in generated_notes(len(without), confidence, pem, model == BUNDLED):
+        click.echo(note, err=True)
+
+
+def _plain(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
+    """The best of each, an empty line if there is none; `without` gets the reasons."""
+    for one in found:
+        if one.reason is not None:
+            without.append(one.reason)
+        yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
+
+
+def _strings(lines: Segments) -> Iterator[str]:
+    from karat.text.segments import STRIDE
+
+    starts = range(0, len(lines), STRIDE)
+    runs = (lines.views(at, min(at + STRIDE, len(lines))).strings() for at in starts)
+    return chain.from_iterable(runs)

@@ -1,0 +1,30 @@
+"""`karat paraphrase`: the group of its commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+from karat.cli.groups import command_group
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "score": ("karat.paraphrase.cli.score", "Say how good paraphrases are, and why."),
+    "explain": (
+        "karat.paraphrase.cli.explain",
+        "Show what one paraphrase shares with its original.",
+    ),
+    "generate": ("karat.paraphrase.cli.generate", "Paraphrase sentences."),
+    "train": ("karat.paraphrase.cli.train", "Train a model on parallel text and judgements."),
+    "evaluate": ("karat.paraphrase.cli.evaluate", "Set PEM beside the judges of a set."),
+    "controls": ("karat.paraphrase.cli.controls", "Add the three controls to a judged set."),
+    "table": ("karat.paraphrase.cli.table", "Convert phrase tables from and to Moses' text."),
+    "align": ("karat.paraphrase.cli.align", "Align the words of a parallel text."),
+}
+"""Name -> module (with a `command`) and the line that `karat paraphrase --help` shows."""
+
+command = command_group(
+    "paraphrase",
+    COMMANDS,
+    """Score paraphrases, and make some.
+
+    \b
+    karat paraphrase score paraphrases.txt --originals originals.txt
+    """,
+)

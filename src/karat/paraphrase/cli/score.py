@@ -1,0 +1,61 @@
+"""`karat paraphrase score`: how good paraphrases are, with the three parts."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.inputs import system_name
+from karat.cli.show import check_output, show
+from karat.paraphrase.cli import options as paraphrase_options
+
+
+@click.command(name="score")
+@click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@paraphrase_options.originals
+@paraphrase_options.model
+@click.option("--segments", is_flag=True, help="Also list every paraphrase.")
+@options.as_text
+@options.resamples
+@options.seed
+@options.threads
+@options.output
+def command(
+    paraphrases: tuple[str, ...],
+    originals: str,
+    model: str,
+    segments: bool,
+    as_text: bool,
+    resamples: int,
+    seed: int,
+    threads: int | None,
+    format: str,
+    output: str | None,
+) -> None:
+    """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
+
+    No references are needed. Each FILE has the paraphrases of one system, line by line beside the
+    originals.
+
+    \b
+    karat paraphrase score out.txt --originals in.txt
+    karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
+    """
+    from karat.paraphrase.pem.model import PEM
+    from karat.paraphrase.report.scores import ScoredSystem, scores_document
+    from karat.text.segments import Lines
+
+    check_output(output, (*paraphrases, originals, model))
+    pem = PEM.open(model)
+    with Bar() as progress:
+        given = Lines(originals, progress, as_text=as_text)
+        found = []
+        for path in paraphrases:
+            texts = Lines(path, progress, as_text=as_text)
+            scores = pem.score(given, texts, threads=threads, progress=progress)
+            found.append(ScoredSystem(system_name(path), given, texts, scores))
+    document = scores_document(
+        found, pem, segments, resamples, seed, options.command_line(), model == "bundled"
+    )
+    show(document, format, output)

@@ -1,0 +1,1 @@
+"""The paraphraser: rewrites of a sentence, ranked by PEM."""

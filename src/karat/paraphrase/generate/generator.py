@@ -1,0 +1,148 @@
+"""What paraphrases are written with: rewrites of phrases, a language model, the case of words.
+
+PEM compares stems, and stems cannot be written. So the same links give a second table of phrases,
+of the words themselves, lower-cased, and the language model is trained on those.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.paraphrase.generate.rewrites import trusted
+from karat.paraphrase.generate.writing import ARTICLES, ChooseArticle
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.store import with_prefix, without_prefix
+from karat.text.recipe import Recipe
+from karat.text.segments import Segments
+from karat.text.tokens import tokenize
+
+Arrays = Mapping[str, NDArray[Any]]
+
+WEIGHT = 1.0
+"""Of log10 Pr(e'|e) beside the language model's log10 Pr."""
+BEAM = 8
+"""Hypotheses that are kept at each place of a sentence and number of changed words."""
+CHANGES = 6
+"""So many changed words and more are one class."""
+
+_ARTICLES_KEPT = 1 << 16  # words whose article is remembered
+
+
+def surface(recipe: Recipe) -> Recipe:
+    """The words as they are written, cut like those that are compared."""
+    return replace(recipe, stem="none")
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """Rewrites of phrases, a language model, and the words that are not written in lower case."""
+
+    rewrites: PhraseTable
+    language: LanguageModel
+    casing: Mapping[str, str]
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes the words that are rewritten."""
+        return self.language.recipe
+
+    @cached_property
+    def search(self) -> _kernel.Paraphraser:
+        """The search through all rewritings."""
+        return _kernel.Paraphraser(
+            self.rewrites.kernel, self.language.kernel, WEIGHT, BEAM, CHANGES
+        )
+
+    def trusting(self, least: float) -> Generator:
+        """Return a generator with the rewrites that may be written with so much confidence."""
+        return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, least)))
+
+    @property
+    def fold(self) -> Callable[[str], str]:
+        """The function that turns a word as it is written into a word of the language model."""
+        return str.lower if self.recipe.case == "lower" else str
+
+    @cached_property
+    def article(self) -> ChooseArticle:
+        """The article that the language model prefers before a word; None if it knows neither."""
+        return lru_cache(_ARTICLES_KEPT)(partial(_article, self.language, self.fold))
+
+    @cached_property
+    def written(self) -> list[str]:
+        """The words of rewrites, cased."""
+        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        return [self.casing.get(word, word) for word in words]
+
+    @cached_property
+    def _known(self) -> NDArray[np.int32]:
+        """The language model's numbers of the words of rewrites."""
+        vocab = _kernel.Vocab()
+        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
+        ids = vocab.add(words)
+        return self.language.find(vocab)[ids]
+
+    def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
+        """The language model's numbers of the words of rewrites, then of a vocabulary's."""
+        return np.concatenate([self._known, self.language.find(vocab)])
+
+    # ------------------------------------------------------------------------------ on disk
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is stored beside the arrays."""
+        return {
+            "rewrites": dict(self.rewrites.about),
+            "lm": self.language.about,
+            "casing": dict(self.casing),
+        }
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is stored as arrays."""
+        rewrites = with_prefix("rewrites.", self.rewrites.arrays)
+        return rewrites | with_prefix("lm.", self.language.arrays)
+
+    @classmethod
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:
+        """From what was stored; a ValueError, KeyError or TypeError if it does not fit together."""
+        rewrites, words = (without_prefix(f"{part}.", arrays) for part in ("rewrites", "lm"))
+        table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], rewrites)
+        casing = {str(word): str(cased) for word, cased in about["casing"].items()}
+        language = LanguageModel(about["lm"], words, name).check_finite(name)
+        return cls(table, language, casing)
+
+
+def _article(language: LanguageModel, fold: Callable[[str], str], word: str) -> str | None:
+    vocab = _kernel.Vocab()
+    ids = vocab.add([text for article in ARTICLES for text in (article, fold(word))])
+    p, lengths = language.kernel.words(language.find(vocab)[ids], np.array([0, 2, 4]))
+    behind = slice(1, None, 3)  # of article, word and end
+    return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
+
+
+def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
+    """How words are written that are mostly not in lower case; first words of lines do not count.
+
+    The word in lower case -> its most frequent form.
+    """
+    if recipe.case != "lower":
+        return {}
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for text in texts:
+        tokens = tokenize(text, recipe.tok, "mixed")
+        inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
+        words = tokens.vocab.words(0, len(tokens.vocab))
+        counts = np.bincount(inner, minlength=len(words)).tolist()
+        for word, count in zip(words, counts, strict=True):
+            forms[word.lower()][word] += count
+    best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
+    return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}

@@ -1,0 +1,252 @@
+"""The paraphraser: paraphrase(R) = argmax_P PEM(P, R).
+
+Candidates P come from the original R by rewriting its phrases (`generator`, and the kernel's
+search); those of little confidence are left out (`confidence`), and PEM ranks the others. An
+original may have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.paraphrase.align.batches import by_runs
+from karat.paraphrase.generate.confidence import CONFIDENCE, adequacy, confidences
+from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.writing import Original, Step
+from karat.progress import Progress, Stop, silent
+from karat.text.segments import STRIDE, Segments, Texts, as_segments
+from karat.text.tokens import Tokens, tokenize
+
+if TYPE_CHECKING:
+    from karat.paraphrase.pem.model import PEM, PEMScores
+
+CANDIDATES = 128
+"""Confident wordings of each original, at most, among which PEM chooses.
+
+PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
+misjudges.
+"""
+SEARCHED = 4
+"""Rewritings that the search gives for each candidate wanted: many do not fit their context."""
+MOST_WORDS = 1000
+"""Of an original: time and memory grow with its length."""
+
+_LINES = 32  # of one run
+_WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
+
+
+class Paraphrase(NamedTuple):
+    """A wording of an original, with its PEM and the three parts of it."""
+
+    text: str
+    pem: float
+    pivot_f1: float
+    fluency: float
+    target_f1: float
+    confidence: float
+    """0 to 1 (see `karat.paraphrase.generate.confidence`)."""
+
+
+class Generated(NamedTuple):
+    """The paraphrases of an original, the best first; without any, the reason."""
+
+    paraphrases: list[Paraphrase]
+    reason: str | None = None
+
+
+class Wording(NamedTuple):
+    """A possible text for an original, and the generator's confidence in it."""
+
+    text: str
+    confidence: float
+
+
+def paraphrases(
+    pem: PEM,
+    originals: Texts,
+    n: int = 5,
+    *,
+    confidence: float = CONFIDENCE,
+    candidates: int = CANDIDATES,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[Generated]:
+    """For each original its `n` best paraphrases of at least a confidence, the best first.
+
+    Without a regression there is no PEM: then they come in the order of the search.
+    """
+    if n < 1 or candidates < n:
+        raise InputError(f"n={n}, candidates={candidates}: expected 1 <= n <= candidates")
+    if not 0 <= confidence <= 1:
+        raise InputError(f"confidence={confidence:g}: expected 0 to 1")
+    generator = generator_of(pem).trusting(confidence)
+    texts = as_segments(originals, "originals")
+    stop = Stop()
+
+    def work(start: int, end: int) -> list[Generated]:
+        lines = _lines(texts, start, end)
+        place = (texts.name, start, stop.check)
+        found = wordings(generator, lines, candidates, confidence, *place)
+        return _ranked(pem, lines, _adequate(pem, lines, found, confidence), n, confidence)
+
+    cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
+    for run in by_runs(work, cuts, threads, progress, "paraphrasing", stop):
+        yield from run
+
+
+def generator_of(pem: PEM) -> Generator:
+    """What a model writes with; refused if it was trained without."""
+    if pem.generator is None:
+        raise InputError(
+            "the model was trained without what paraphrases are written with: "
+            "train it with karat paraphrase train --generate"
+        )
+    return pem.generator
+
+
+def _lines(texts: Segments, start: int, stop: int) -> list[str]:
+    first = start - start % STRIDE
+    return texts.views(first, min(first + STRIDE, len(texts))).strings()[
+        start - first : stop - first
+    ]
+
+
+def wordings(
+    generator: Generator,
+    lines: Sequence[str],
+    most: int,
+    confidence: float = CONFIDENCE,
+    name: str = "originals",
+    start: int = 0,
+    check: Callable[[], None] | None = None,
+) -> list[list[Wording]]:
+    """For each original at most so many other wordings, all different, in the order of the search.
+
+    Confidence is that of rewrites and words here, without pivot F1. The generator is one that
+    trusts its rewrites with that confidence (`Generator.trusting`).
+    """
+    recipe = generator.recipe
+    tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
+    _check_lengths(np.diff(tokens.offsets), name, start)
+    rewritings = _search(generator, tokens, SEARCHED * most, check)
+    cased = tokenize(lines, recipe.tok, "mixed", threads=1)
+    found = []
+    for i, (line, each) in enumerate(zip(lines, rewritings, strict=True)):
+        original = Original.of(line, tokens[i], cased[i])
+        tried = max(most, _WORDS // max(len(original.words), 1))
+        found.append(_confident(generator, original, each[:tried], confidence)[:most])
+    return found
+
+
+def _confident(
+    generator: Generator, original: Original, rewritings: Sequence[Sequence[Step]], least: float
+) -> list[Wording]:
+    """The wordings of an original that reach a confidence; of those alike the surest."""
+    fold = generator.fold
+    written = [original.words_of(steps, generator.article) for steps in rewritings]
+    folded = [one._replace(words=list(map(fold, one.words))) for one in written]
+    sure = confidences(
+        generator.language,
+        list(map(fold, original.words)),
+        folded,
+        [min(step.probability for step in steps) for steps in rewritings],
+    )
+    found: dict[str, float] = {}
+    for one, confidence in zip(written, sure, strict=True):
+        if confidence and confidence >= least:
+            text = original.text(one)
+            found[text] = max(confidence, found.get(text, 0.0))
+    return [Wording(*item) for item in found.items() if not _same(item[0], original.line)]
+
+
+def _same(text: str, line: str) -> bool:
+    """Whether two texts differ in case and spaces only."""
+    return "".join(text.lower().split()) == "".join(line.lower().split())
+
+
+def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
+    long = lengths > MOST_WORDS
+    if long.any():
+        at = int(long.argmax())
+        raise InputError(
+            f"{name}, line {start + at + 1}: {lengths[at]:,} words, expected at most "
+            f"{MOST_WORDS:,}: put each sentence on a line of its own"
+        )
+
+
+def _search(
+    generator: Generator, tokens: Tokens, most: int, check: Callable[[], None] | None
+) -> list[list[list[Step]]]:
+    """For each original its rewritings, as steps from left to right."""
+    maps = generator.rewrites.maps(tokens.vocab)
+    words = generator.model_words(tokens.vocab)
+    sentences, _, _, offsets, lengths, edges = generator.search.search(
+        tokens.ids, tokens.offsets, *maps, words, most, check
+    )
+    steps = _steps(generator, lengths, edges)
+    each = [steps[a:b] for a, b in pairwise(offsets.tolist())]
+    return [each[a:b] for a, b in pairwise(sentences.tolist())]
+
+
+def _steps(
+    generator: Generator, lengths: NDArray[np.int32], edges: NDArray[np.int32]
+) -> list[Step]:
+    arrays, written = generator.rewrites.arrays, generator.written
+    offsets, ids = arrays["pivot_phrase_offsets"], arrays["pivot_phrase_ids"]
+    known: dict[tuple[int, int], Step] = {(1, -1): Step(1, None)}
+    pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
+    for length, edge in set(pairs) - known.keys():
+        phrase = int(arrays["edge_pivots"][edge])
+        row = ids[offsets[phrase] : offsets[phrase + 1]].tolist()
+        words = tuple(written[word] for word in row)
+        known[length, edge] = Step(length, words, float(arrays["edge_probabilities"][edge]))
+    return [known[pair] for pair in pairs]
+
+
+def _ranked(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
+) -> list[Generated]:
+    """The best by PEM; of equals the first that was found."""
+    texts = [one.text for each in found for one in each]
+    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    scores = pem.score(originals, texts, threads=1) if texts else None
+    ends = accumulate(map(len, found))
+    return [
+        Generated(_best(each, scores, end - len(each), n), None)
+        if each and scores
+        else Generated([], _reason(line, confidence))
+        for line, each, end in zip(lines, found, ends, strict=True)
+    ]
+
+
+def _adequate(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
+) -> list[list[Wording]]:
+    """The wordings that keep a confidence in view of what they mean: pivot F1 of single words."""
+    texts = [one.text for each in found for one in each]
+    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())
+    sure = [[Wording(one.text, one.confidence * next(rest)) for one in each] for each in found]
+    return [[one for one in each if one.confidence >= least] for each in sure]
+
+
+def _reason(line: str, confidence: float) -> str:
+    """Say why a line has no paraphrase."""
+    if not line.strip():
+        return "the line is empty"
+    return f"no rewriting reaches confidence {confidence:g}"
+
+
+def _best(found: Sequence[Wording], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:
+    pem, pivot, fluency, target = (column[start : start + len(found)].tolist() for column in scores)
+    order = np.argsort(-np.asarray(pem), kind="stable")[:n].tolist()
+    return [
+        Paraphrase(found[i].text, pem[i], pivot[i], fluency[i], target[i], found[i].confidence)
+        for i in order
+    ]

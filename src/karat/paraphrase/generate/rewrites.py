@@ -1,0 +1,274 @@
+"""Rewrites: phrases that may stand for each other, as they are translated alike.
+
+After Bannard & Callison-Burch (2005), who go from a phrase e to its translations f and back:
+
+    Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)        the mean over those pivot languages that have e
+
+The result is a phrase table from a language to itself. A rewrite must be probable both ways round:
+else every word would have frequent words beside it to which it was linked by mistake. A phrase that
+only leaves words out at the ends, or adds some, is none: words without links stand in phrases or
+not, as it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.paraphrase.table.phrase_pairs import PhraseCounts
+from karat.paraphrase.table.phrase_table import Pairs, PhraseTable, distinct, said, starts
+from karat.text.recipe import Ragged, Recipe
+from karat.text.tokens import Vocab
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_PRONOUNS = """
+    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
+    it its itself we us our ours ourselves they them their theirs themselves
+"""
+PRONOUNS = frozenset(_PRONOUNS.split())
+"""English personal pronouns: a rewrite that changes them speaks of somebody else."""
+
+_WIDEST = 16  # words of a phrase that may be rewritten
+_ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
+
+
+@dataclass(frozen=True)
+class RewriteLimits:
+    """What is left out, so that neither the noise of rare links is kept nor a huge table."""
+
+    forward: float = 0.01
+    """Pr(f|e) must be at least this."""
+    backward: float = 0.002
+    """Pr(e'|f) must be at least this."""
+    rewrite: float = 0.01
+    """Pr(e'|e) and Pr(e|e') must be at least this."""
+    most: int = 20
+    """The rewrites of a phrase, at most."""
+
+
+class Counted(NamedTuple):
+    """The phrase pairs of one pivot language, and the words of their first side."""
+
+    counts: PhraseCounts
+    vocab: Vocab
+
+
+class _Paths(NamedTuple):
+    """From phrase to phrase, with the sum over all ways to go."""
+
+    source: Numbers
+    target: Numbers
+    p: Floats
+
+
+def rewrite_table(
+    languages: Sequence[Counted], recipe: Recipe, limits: RewriteLimits | None = None
+) -> PhraseTable:
+    """The rewrites that one or more pivot languages suggest; the words are cut by `recipe`."""
+    how = limits or RewriteLimits()
+    vocab = Vocab()
+    sides, paths, seen = [], [], []
+    for one in languages:
+        phrases, N, found = _pivoted(one.counts, how)
+        sides.append(Ragged(vocab.merge(one.vocab)[phrases.ids], phrases.offsets))
+        paths.append(found)
+        seen.append(N)
+    number, phrases = distinct(_stacked(sides))
+    cuts = np.cumsum([len(N) for N in seen])[:-1]
+    numbers = np.split(number, cuts)
+    joined = _mean(
+        [_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths, strict=True)]
+    )
+    kept = _best(joined, phrases, how)
+    if not len(kept.p):
+        raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
+    counts = _totals(number, np.concatenate(seen))
+    pairs = Pairs(
+        _rows(phrases, kept.source), _rows(phrases, kept.target), kept.p, counts[kept.source]
+    )
+    about: Mapping[str, object] = {"source": said(recipe), "pivot": said(recipe)}
+    return PhraseTable.from_pairs(pairs, vocab, vocab, about)
+
+
+def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
+    """Which rewrites of a table may be written.
+
+    They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
+    of their phrase, and do not only add or drop words.
+    """
+    arrays = table.arrays
+    words, ids = _one_numbering(table)
+    old = Ragged(ids[arrays["phrase_ids"]], arrays["phrase_offsets"])
+    new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
+    phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
+    short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
+    found: NDArray[np.bool_] = short & (arrays["edge_probabilities"] >= least)
+    a, b = _padded(_rows(old, phrases[found])), _padded(_rows(new, pivots[found]))
+    fixed = _fixed(words)
+    same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
+    found[found] = same & ~(_among(a, b) | _among(b, a))
+    return found
+
+
+def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
+    """The words of rewrites and then of phrases, and the numbers of the latter among these."""
+    first = table.pivot_words(np.arange(len(table.pivot), dtype=np.int32))
+    second = table.source_words(np.arange(len(table.source), dtype=np.int32))
+    vocab = Vocab()
+    at = vocab.add(second)
+    return [*first, *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
+
+
+def _padded(phrases: Ragged) -> NDArray[np.int32]:
+    """A row for each phrase, all of one width; -1 is no word."""
+    there = np.arange(_WIDEST) < phrases.lengths[:, None]
+    rows = np.full(there.shape, -1, dtype=np.int32)
+    rows[there] = phrases.ids
+    return rows
+
+
+def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
+    """A number for each word that a rewrite must keep, -1 for others and, at last, for no word.
+
+    Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
+    """
+    numbers: dict[str, int] = {}
+    bare = [word.lower().replace("’", "'").partition("'")[0] or word for word in words]
+    kept = [word in PRONOUNS or not any(map(str.isalpha, word)) for word in bare]
+    found = [
+        numbers.setdefault(w, len(numbers)) if k else -1 for w, k in zip(bare, kept, strict=True)
+    ]
+    return np.array([*found, -1], dtype=np.int32)
+
+
+def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The numbers of each row, in their order, and the -1 behind them."""
+    return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
+
+
+def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether the words of a row stand among those of another, in their order."""
+    row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
+    sizes = (few >= 0).sum(axis=1)
+    for k in range(many.shape[1]):
+        next_one = few[row, np.minimum(found, few.shape[1] - 1)]
+        found += (found < sizes) & (many[:, k] == next_one)
+    return np.asarray(found == sizes)
+
+
+def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, _Paths]:
+    """The phrases of one language, N(e), and what each becomes there and back, itself among it."""
+    e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
+    f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
+    times = counts.counts.astype(np.float64)
+    N, M = _totals(e, times), _totals(f, times)
+    there, back = times / N[e], times / M[f]
+    forward = there >= how.forward
+    backward = np.flatnonzero(back >= how.backward)
+    backward = backward[np.argsort(f[backward], kind="stable")]
+    first = starts(np.bincount(f[backward], minlength=len(M)))
+    parts = [
+        _summed(e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]])
+        for rows, steps, ends in _joins(e, f, np.flatnonzero(forward), first)
+    ]
+    return phrases, N, _Paths(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _joins(
+    e: Numbers, f: Numbers, forward: Numbers, first: Numbers
+) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Pairs (e, f) in runs of whole phrases e; for each way on, its pair and the way back."""
+    order = forward[np.argsort(e[forward], kind="stable")]
+    ways = first[f[order] + 1] - first[f[order]]
+    new = np.flatnonzero(np.diff(e[order], prepend=-1))
+    before = np.concatenate(([0], np.cumsum(ways)))
+    runs = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
+    bounds = [*new[runs].tolist(), len(order)]
+    for begin, end in pairwise(bounds):
+        rows, n = order[begin:end], ways[begin:end]
+        steps = np.repeat(np.arange(len(rows)), n)
+        within = np.arange(len(steps)) - np.repeat(before[begin:end] - before[begin], n)
+        yield rows, steps, first[f[rows]][steps] + within
+
+
+def _summed(source: Numbers, target: Numbers, p: Floats) -> _Paths:
+    """Equal pairs put together, sorted."""
+    order = np.lexsort((target, source))
+    source, target, p = source[order], target[order], p[order]
+    new = np.ones(len(p), dtype=np.bool_)
+    new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    at = np.flatnonzero(new)
+    return _Paths(source[at], target[at], np.add.reduceat(p, at) if len(at) else p)
+
+
+def _mean(languages: Sequence[_Paths]) -> _Paths:
+    """The mean over the languages that have a phrase, which are those that lead back to it."""
+    joined = _summed(*map(np.concatenate, zip(*languages, strict=True)))
+    back = np.concatenate([one.source[one.source == one.target] for one in languages])
+    times = np.bincount(back, minlength=int(joined.source.max(initial=0)) + 1)
+    mean = joined.p / np.maximum(times[joined.source], 1)
+    return joined._replace(p=np.minimum(mean, 1.0))  # a rounded sum may be more
+
+
+def _best(paths: _Paths, phrases: Ragged, how: RewriteLimits) -> _Paths:
+    """The most probable rewrites of each phrase."""
+    probable = _rows_of(paths, (paths.p >= how.rewrite) & (_reverse(paths) >= how.rewrite))
+    within = _within(phrases, probable.source, probable.target)
+    around = _within(phrases, probable.target, probable.source)
+    source, target, p = good = _rows_of(probable, ~(within | around))
+    order = np.lexsort((target, -p, source))
+    source = source[order]
+    first = np.searchsorted(source, source)
+    return _rows_of(good, order[np.arange(len(order)) - first < how.most])
+
+
+def _rows_of(paths: _Paths, rows: NDArray[Any]) -> _Paths:
+    return _Paths(*(column[rows] for column in paths))
+
+
+def _reverse(paths: _Paths) -> Floats:
+    """The probability of going the other way round, 0 if there is no way; paths are sorted."""
+    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
+    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, paths.p[at], 0.0)
+
+
+def _within(phrases: Ragged, a: Numbers, b: Numbers) -> NDArray[np.bool_]:
+    """Whether phrase a stands in phrase b, or is it."""
+    lengths = phrases.lengths
+    longest = int(lengths.max(initial=1))
+    there = np.arange(longest) < lengths[:, None]
+    words = np.full((len(lengths), 2 * longest), -1, dtype=np.int32)
+    words[:, :longest][there] = phrases.ids
+    found = np.zeros(len(a), dtype=np.bool_)
+    for shift in range(longest):
+        same = words[a, :longest] == words[b, shift : shift + longest]
+        found |= (same | ~there[a]).all(axis=1)
+    return found
+
+
+def _stacked(parts: Sequence[Ragged]) -> Ragged:
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Ragged(np.concatenate([part.ids for part in parts]), starts(lengths))
+
+
+def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
+    """Some phrases, in the order of their numbers."""
+    lengths = phrases.lengths[numbers]
+    offsets = starts(lengths)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)
+
+
+def _totals(numbers: Numbers, values: Floats) -> Floats:
+    """The sum of the values of each number."""
+    return np.asarray(np.bincount(numbers, values), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""PEM (Liu, Dahlmeier and Ng 2010): adequacy, fluency and dissimilarity in one score."""

@@ -1,0 +1,175 @@
+"""Why a paraphrase has its pivot F1: segmentations, networks, and n-grams shared and not shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.paraphrase.pem.dissimilarity import target_statistics
+from karat.paraphrase.pem.f1 import f1, pooled_f1, share
+from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
+from karat.text.tokens import Tokens, tokenize
+
+Floats = NDArray[np.float64]
+Words = tuple[str, ...]
+
+UNSEEN = 0.5
+"""N of a single word that is no phrase of the table."""
+
+
+class Phrase(NamedTuple):
+    """A phrase of a segmented sentence, and what it becomes in the network."""
+
+    words: Words
+    seen: bool
+    """Whether the table has it; an unseen word is its own translation."""
+    times: float
+    """N(p)."""
+    probability: float
+    """Pr(p) = N(p) / sum N."""
+    edges: tuple[Translation, ...]
+    """The translations that are kept, as they weigh in the network."""
+    left_out: int
+    """How many others the table has."""
+
+
+class Gram(NamedTuple):
+    """A pivot n-gram, and what it weighs in the bag of each sentence."""
+
+    words: Words
+    original: float
+    paraphrase: float
+
+    @property
+    def common(self) -> float:
+        """min(W_R, W_P)."""
+        return min(self.original, self.paraphrase)
+
+
+@dataclass(frozen=True, eq=False)
+class PairExplanation:
+    """Everything between two sentences and their pivot F1."""
+
+    original: tuple[Phrase, ...]
+    paraphrase: tuple[Phrase, ...]
+    grams: tuple[Gram, ...]
+    """Those with most weight in common first, then those with most weight in one bag."""
+    pivot: Floats
+    """Orders x (weight in common, of the paraphrase, of the original)."""
+    target: Floats
+    """The same for the words themselves."""
+    settings: PivotSettings
+
+    @property
+    def pivot_f1(self) -> float:
+        """Adequacy: F1 of all pivot n-grams in one bag."""
+        return float(pooled_f1(self.pivot))
+
+    @property
+    def precision(self) -> float:
+        """The share of the paraphrase's weight that is common."""
+        common, paraphrase, _ = self.pivot.sum(axis=0)
+        return float(share(common, paraphrase))
+
+    @property
+    def recall(self) -> float:
+        """The share of the original's weight that is common."""
+        common, _, original = self.pivot.sum(axis=0)
+        return float(share(common, original))
+
+    @property
+    def by_order(self) -> tuple[float, ...]:
+        """F1 of the pivot n-grams of each length by itself."""
+        return tuple(f1(self.pivot).tolist())
+
+    @property
+    def target_f1(self) -> float:
+        """How alike the words are: the lower, the more dissimilar."""
+        return float(pooled_f1(self.target))
+
+
+def explain_pair(
+    table: PhraseTable, original: str, paraphrase: str, settings: PivotSettings | None = None
+) -> PairExplanation:
+    """What `pivot_statistics` does with one pair, step by step."""
+    settings = settings or PivotSettings()
+    recipe = table.recipe
+    tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
+    maps = table.maps(tokens.vocab)
+    first, second = _segmented(table, tokens, maps, settings)
+    bags = [_bag(table, tokens, i, maps, settings) for i in range(2)]
+    return PairExplanation(
+        first,
+        second,
+        _grams(*bags),
+        pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
+        target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
+        settings,
+    )
+
+
+def _segmented(
+    table: PhraseTable, tokens: Tokens, maps: Maps, settings: PivotSettings
+) -> Iterator[tuple[Phrase, ...]]:
+    """The phrases of each sentence."""
+    numbers, lengths, starts = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
+    for i, (first, last) in enumerate(pairwise(starts.tolist())):
+        words = iter(tokens[i])
+        pieces = zip(numbers[first:last].tolist(), lengths[first:last].tolist(), strict=True)
+        yield tuple(
+            _phrase(table, number, tuple(next(words) for _ in range(length)), settings)
+            for number, length in pieces
+        )
+
+
+def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
+    total = max(table.total, UNSEEN)
+    if number < 0:
+        return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
+    every = table.translations(number)
+    kept = [t for i, t in enumerate(every) if i == 0 or t.probability > settings.edge]
+    mass = sum(t.probability for t in kept) if settings.renormalise else 1.0
+    edges = tuple(Translation(t.words, t.probability / mass) for t in kept)
+    count = table.count(number)
+    return Phrase(words, True, count, count / total, edges, len(every) - len(kept))
+
+
+def _bag(
+    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
+) -> dict[Words, float]:
+    """The pivot n-grams of a sentence and their weights."""
+    ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
+    offsets = np.array([0, len(ids)], dtype=np.int64)
+    found = table.kernel.bag(ids, offsets, *maps, settings.rules)
+    if found is None:
+        raise InputError("too many pivot n-grams: give a larger edge or a smaller order")
+    grams, starts, weights = found
+    words = _pivot_words(table, tokens, grams)
+    texts = [tuple(words[a:b]) for a, b in pairwise(starts.tolist())]
+    return dict(zip(texts, weights.tolist(), strict=True))
+
+
+def _pivot_words(table: PhraseTable, tokens: Tokens, ids: NDArray[np.int32]) -> list[str]:
+    """Words of the table's pivot side; beyond those, the sentence's own."""
+    known = len(table.pivot)
+    seen = ids < known
+    theirs = iter(table.pivot_words(ids[seen]))
+    own = [i - known for i in ids[~seen].tolist()]
+    mine = iter([tokens.vocab.words(i, i + 1)[0] for i in own])
+    return [next(theirs if here else mine) for here in seen.tolist()]
+
+
+def _grams(original: dict[Words, float], paraphrase: dict[Words, float]) -> tuple[Gram, ...]:
+    words = dict.fromkeys([*original, *paraphrase])
+    grams = [Gram(w, original.get(w, 0.0), paraphrase.get(w, 0.0)) for w in words]
+    heaviest = sorted(
+        grams, key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words))
+    )
+    return tuple(heaviest)

@@ -1,0 +1,91 @@
+"""Judged paraphrases as flat rows: original, paraphrase and what the judges gave on average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.evalset.sets import EvalSet
+from karat.paraphrase.pem.controls import CONTROLS, to_five
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Row i: `paraphrases[i]` of `originals[i]` by `systems[i]`, worth `human[i]` from 1 to 5."""
+
+    evalset: EvalSet
+    overall: str
+    originals: list[str]
+    paraphrases: list[str]
+    systems: list[str]
+    segments: list[str]
+    human: Floats
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    @property
+    def real(self) -> NDArray[np.bool_]:
+        """The rows that are no controls."""
+        return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
+
+    def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:
+        """The mean scores of the rows in another dimension, or by some judges; NaN if not given."""
+        matrix = self.evalset.human(dimension, judges=judges)
+        system = {name: i for i, name in enumerate(self.evalset.systems)}
+        segment = {name: i for i, name in enumerate(self.evalset.segments)}
+        at = [system[name] for name in self.systems], [segment[name] for name in self.segments]
+        scale = self.evalset.dimensions[dimension]
+        return np.array([to_five(value, scale) for value in matrix[at].tolist()])
+
+
+def overall_dimension(evalset: EvalSet, named: str | None = None) -> str:
+    """The dimension of overall quality: the one named, or `overall`, or the only one there is."""
+    if named is not None:
+        evalset.check_dimension(named)
+        return named
+    if "overall" in evalset.dimensions:
+        return "overall"
+    if len(evalset.dimensions) == 1:
+        return next(iter(evalset.dimensions))
+    names = ", ".join(evalset.dimensions) or "none"
+    raise InputError(
+        f"{evalset.name}: which dimension is overall quality (it has {names})? Name it with "
+        "--dimension"
+    )
+
+
+def judged_rows(evalset: EvalSet, dimension: str | None = None) -> Judged:
+    """All outputs of a set that have a score, system by system."""
+    if evalset.sources is None:
+        raise InputError(
+            f"{evalset.name} has no sources: a paraphrase is judged beside its original, which the "
+            "set gives as the source of the segment"
+        )
+    overall = overall_dimension(evalset, dimension)
+    scale = evalset.dimensions[overall]
+    matrix = evalset.human(overall)
+    known = [
+        (s, i)
+        for s, outputs in enumerate(evalset.systems.values())
+        for i, text in enumerate(outputs)
+        if text is not None and not np.isnan(matrix[s, i])
+    ]
+    if not known:
+        raise InputError(f"{evalset.name}: no paraphrase has a score of {overall}")
+    names, texts = list(evalset.systems), list(evalset.systems.values())
+    return Judged(
+        evalset,
+        overall,
+        originals=[evalset.sources[i] for _, i in known],
+        paraphrases=[texts[s][i] or "" for s, i in known],
+        systems=[names[s] for s, _ in known],
+        segments=[evalset.segments[i] for _, i in known],
+        human=np.array([to_five(matrix[s, i], scale) for s, i in known]),
+    )

@@ -1,0 +1,284 @@
+"""PEM (Liu, Dahlmeier and Ng 2010): how good a paraphrase is, from 1 to 5, without references.
+
+    PEM(P, R) = SVR(pivot F1, log10 Pr(P) / length(P), target F1)
+
+Adequacy by what both sentences become in pivot languages, fluency by a language model, and lexical
+dissimilarity, put together by a regression that was trained on human scores.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import __version__
+from karat.errors import InputError
+from karat.lm.binary import ABOUT as LANGUAGE
+from karat.lm.model import LanguageModel
+from karat.paraphrase.generate.confidence import CONFIDENCE
+from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.pem.features import FORMS, Features, check_form, features
+from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.svr import GRID, SVR, Setting, fit_svr, search
+from karat.paraphrase.table.phrase_table import ABOUT as TABLE
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.progress import Progress, silent
+from karat.schema import check_fields, flag, listed, named, perhaps, record, text, whole
+from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.store import damaged, read_store, with_prefix, without_prefix, write_store
+from karat.text.segments import Texts
+
+if TYPE_CHECKING:
+    from karat.paraphrase.generate.paraphraser import Paraphrase
+
+KIND = "paraphrase model"
+VERSION = 1
+SCALE = (1.0, 5.0)
+"""The ends of the scale of PEM."""
+BUNDLED = "bundled"
+"""The name of the small model that comes with Karat, for trying out only."""
+
+_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
+ABOUT = record(
+    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": flag},
+    generator=perhaps(_GENERATOR),
+    judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
+    features=listed(text),
+)
+"""The description of a model."""
+
+Floats = NDArray[np.float64]
+
+
+class PEMScores(NamedTuple):
+    """One row for each pair: PEM from 1 to 5, and its three parts."""
+
+    pem: Floats
+    pivot_f1: Floats
+    """Adequacy, 0 to 1; the mean over pivot languages."""
+    fluency: Floats
+    """log10 Pr / length: nearer to 0 is more fluent."""
+    target_f1: Floats
+    """0 to 1; the lower, the more dissimilar are the words."""
+
+    def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float]:
+        """95% of the mean PEM, by a bootstrap over pairs; NaN without resamples or without PEM."""
+        if not resamples or np.isnan(self.pem).any():
+            return math.nan, math.nan
+        return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
+
+
+@dataclass(frozen=True, eq=False)
+class PEM:
+    """Pivot tables, a language model and a regression; `train` or `open` one."""
+
+    pivots: Mapping[str, PhraseTable]
+    language: LanguageModel
+    form: str
+    regression: SVR | None
+    about: Mapping[str, Any]
+    generator: Generator | None = None
+    """What paraphrases are written with; a model that only scores has none."""
+    name: str = "the model"
+    """The name of the model in messages."""
+
+    @classmethod
+    def of(
+        cls,
+        pivots: Mapping[str, PhraseTable],
+        language: LanguageModel,
+        form: str = "paper",
+        about: Mapping[str, Any] | None = None,
+        generator: Generator | None = None,
+    ) -> PEM:
+        """A model without a regression: it has parts, but no score until it is trained."""
+        check_form(form)
+        if not pivots:
+            raise InputError("PEM needs at least one pivot language")
+        recipes = {table.recipe for table in pivots.values()} | {language.recipe}
+        if len(recipes) > 1:
+            raise InputError(
+                "the phrase tables and the language model cut text into words in different ways "
+                f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
+            )
+        return cls(dict(pivots), language, form, None, dict(about or {}), generator)
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
+        return f"<PEM {self.form}: {pairs}; {_learned(self.about.get('judged'))}>"
+
+    def features(
+        self,
+        originals: Texts,
+        paraphrases: Texts,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> Features:
+        """What the regression sees."""
+        return features(
+            self.pivots,
+            self.language,
+            originals,
+            paraphrases,
+            self.form,
+            threads=threads,
+            progress=progress,
+        )
+
+    def train(
+        self,
+        judged: Judged,
+        grid: Sequence[Setting] = GRID,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> PEM:
+        """The same with a regression from judged paraphrases, its setting cross-validated."""
+        found = self.features(
+            judged.originals, judged.paraphrases, threads=threads, progress=progress
+        )
+        inner = min(3, len(set(judged.originals)))
+        if inner < 2:
+            raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
+        setting = search(found.matrix, judged.human, judged.originals, grid, inner)
+        regression = fit_svr(found.matrix, judged.human, setting)
+        learned = {
+            "set": judged.evalset.name,
+            "dimension": judged.overall,
+            "paraphrases": int(judged.real.sum()),
+            "controls": int((~judged.real).sum()),
+            "originals": len(set(judged.originals)),
+        }
+        about = {**self.about, "judged": learned, "features": list(found.names)}
+        return replace(self, regression=regression, about=about)
+
+    def score(
+        self,
+        originals: Texts,
+        paraphrases: Texts,
+        *,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> PEMScores:
+        """PEM of every pair, kept on the scale of 1 to 5, and its parts; NaN if it is untrained."""
+        found = self.features(originals, paraphrases, threads=threads, progress=progress)
+        return PEMScores(self.combine(found), found.pivot, found.fluency, found.target)
+
+    def combine(self, found: Features) -> Floats:
+        """The regression of features."""
+        if self.regression is None:
+            return np.full(len(found.matrix), np.nan)
+        if found.matrix.shape[1] != len(self.regression.mean):
+            features = f"{len(self.regression.mean)} features and not {found.matrix.shape[1]}"
+            raise damaged(self.name, f"its regression is of {features}")
+        return np.clip(self.regression.predict(found.matrix), *SCALE)
+
+    def generate(
+        self,
+        originals: Texts,
+        n: int = 5,
+        *,
+        confidence: float = CONFIDENCE,
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> list[list[Paraphrase]]:
+        """For each original its `n` best paraphrases, an empty list if none is sure enough.
+
+        `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
+        """
+        from karat.paraphrase.generate.paraphraser import paraphrases
+
+        found = paraphrases(
+            self, originals, n, confidence=confidence, threads=threads, progress=progress
+        )
+        return [one.paraphrases for one in found]
+
+    @property
+    def signature(self) -> str:
+        """All that changes its numbers, but the texts that it was trained on, which it names."""
+        how = FORMS[self.form]
+        recipe = self.language.recipe
+        learned = self.about.get("judged", {})
+        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
+        pivots = "+".join(self.pivots)
+        return (
+            f"pem:form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
+            f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
+            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}|fluency=log10/words,end "
+            f"counted|lm={self.language.order}-gram,{self.language.about.get('smoothing')}|"
+            f"learned={learned.get('set', 'nothing')}{controls}|karat={__version__}"
+        )
+
+    # ------------------------------------------------------------------------------ on disk
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, whole or not at all."""
+        arrays = with_prefix("lm.", self.language.arrays)
+        for k, table in enumerate(self.pivots.values()):
+            arrays |= with_prefix(f"pivot{k}.", table.arrays)
+        if self.regression is not None:
+            arrays |= self.regression.arrays()
+        if self.generator is not None:
+            arrays |= with_prefix("generate.", self.generator.arrays)
+        about = {
+            **self.about,
+            "form": self.form,
+            "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
+            "lm": self.language.about,
+            "trained": self.regression is not None,
+            "generator": self.generator and self.generator.about,
+        }
+        write_store(path, KIND, VERSION, about, arrays)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] = BUNDLED) -> PEM:
+        """Map a stored model; `bundled` is the small one that comes with Karat.
+
+        That one is for trying out only: it agrees less with people than its own pivot F1.
+        """
+        place = bundled_model() if path == BUNDLED else path
+        store = read_store(place, KIND, VERSION)
+        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        try:
+            check_fields(about, ABOUT)
+            form, tables = about.pop("form"), about.pop("pivots")
+            pivots = {
+                name: PhraseTable.of_arrays(
+                    f"{store.name} ({name})", said, without_prefix(f"pivot{k}.", store.arrays)
+                )
+                for k, (name, said) in enumerate(tables.items())
+            }
+            language = LanguageModel(
+                about.pop("lm"), without_prefix("lm.", store.arrays), store.name
+            )
+            regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
+            written = about.pop("generator", None)
+            generator = written and Generator.of_arrays(
+                store.name, written, without_prefix("generate.", store.arrays)
+            )
+            model = cls.of(pivots, language, form, about, generator or None)
+        except (ValueError, KeyError, TypeError) as error:
+            raise damaged(store.name, str(error)) from error
+        return replace(model, regression=regression, name=store.name)
+
+
+def _learned(judged: Mapping[str, Any] | None) -> str:
+    """The training data of a regression in a few words."""
+    if not judged:
+        return "untrained"
+    number = judged.get("controls")
+    controls = "controls not recorded" if number is None else f"{number:,} controls"
+    return f"learned from {judged['paraphrases']:,} judged, {controls}"
+
+
+def bundled_model() -> str:
+    """Where the small model is that comes with Karat."""
+    return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")

@@ -1,0 +1,1 @@
+"""Phrase tables: extracted, stored, read and written."""

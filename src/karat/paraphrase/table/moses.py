@@ -1,0 +1,204 @@
+"""Phrase tables as Moses writes them, one pair of phrases a line, plain or compressed (.gz).
+
+    hello , ||| bonjour , ||| 0.6 0.4 0.9 0.5 ||| 0-0 1-1 ||| 15 10 9
+
+The columns are the phrase, its translation, scores, word links, and counts. Of the scores the third
+is Pr(f|e), the probability of the translation given the phrase ("direct" in Moses); the first is
+the inverse one, the second and fourth are lexical weights. Of the counts, those of the translation,
+of the phrase and of both together, the second is N(e). Without a column of counts every pair counts
+as seen once, so N(e) is the number of translations of e; Pr(f|e) is the score all the same.
+
+What is written has the two probabilities and 1 for the lexical weights, which Karat does not have,
+and no links. Every digit is written: the file read again is the same table.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InputError, quoted
+from karat.evalset.reading import number as as_number
+from karat.output import write_atomically
+from karat.paraphrase.table.phrase_table import Pairs, PhraseTable
+from karat.progress import Progress, silent
+from karat.text.recipe import Ragged
+from karat.text.segments import STRIDE, Lines
+from karat.text.tokens import Vocab
+
+DIRECT = 3
+"""Which score is Pr(f|e), from 1."""
+
+MOST_WORDS = 100
+"""The longest phrase that is read."""
+
+_BAR = "|||"
+
+
+class _Line(NamedTuple):
+    """One pair as it was read."""
+
+    source: list[str]
+    pivot: list[str]
+    probability: float
+    seen: float | None
+
+
+def read_moses(
+    path: str | os.PathLike[str],
+    about: Mapping[str, Any] | None = None,
+    *,
+    score: int = DIRECT,
+    progress: Progress = silent,
+) -> PhraseTable:
+    """Read a table; `about` has the recipes of its two sides, as in `PhraseTable.from_counts`."""
+    lines = Lines(path, progress)
+    draft = _Draft(lines.name)
+    for number, text in enumerate(_texts(lines), start=1):
+        draft.add(number, _parsed(f"{lines.name}, line {number:,}", text, score))
+        if number % (1 << 14) == 0 or number == len(lines):
+            progress(number, len(lines), f"reading {lines.name}")
+    return draft.table(about)
+
+
+def _texts(lines: Lines) -> Iterator[str]:
+    for start in range(0, len(lines), STRIDE):
+        yield from lines.views(start, min(start + STRIDE, len(lines))).strings()
+
+
+def _parsed(place: str, text: str, score: int) -> _Line:
+    columns = [column.strip() for column in text.split(_BAR)]
+    if len(columns) < 3:
+        raise InputError(
+            f"{place}: expected phrase ||| translation ||| scores, found {len(columns)} "
+            f"column{'s' * (len(columns) > 1)}"
+        )
+    source, pivot = columns[0].split(), columns[1].split()
+    for side, words in (("phrase", source), ("translation", pivot)):
+        if not 1 <= len(words) <= MOST_WORDS:
+            raise InputError(f"{place}: a {side} of {len(words)} words, expected 1 to {MOST_WORDS}")
+    scores = columns[2].split()
+    if len(scores) < score:
+        raise InputError(
+            f"{place}: {len(scores)} scores, expected at least {score}: say with score=… which "
+            f"of them is Pr(translation|phrase)"
+        )
+    probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
+    for other in scores:
+        _number(place, other, "a score of at least 0", math.inf, above=False)
+    counts = columns[4].split() if len(columns) > 4 else []
+    if len(counts) == 1:
+        raise InputError(f"{place}: one count, expected those of translation, phrase and both")
+    seen = _number(place, counts[1], "a count above 0", math.inf) if counts else None
+    return _Line(source, pivot, probability, seen)
+
+
+def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
+    value = as_number(text)
+    if value is None or not 0 <= value <= most or (above and value == 0):
+        raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
+    return value
+
+
+class _Draft:
+    """Pairs as they come in, checked against each other."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._source, self._pivot = Vocab(), Vocab()
+        self._pairs: dict[tuple[str, str], int] = {}
+        self._counts: dict[str, tuple[float | None, int]] = {}
+        self._probabilities: list[float] = []
+
+    def add(self, number: int, line: _Line) -> None:
+        phrase, pivot = " ".join(line.source), " ".join(line.pivot)
+        first = self._pairs.setdefault((phrase, pivot), number)
+        if first != number:
+            raise InputError(
+                f"{self._name}, line {number:,}: the same pair as line {first:,}; "
+                f"leave one of them out"
+            )
+        count, before = self._counts.setdefault(phrase, (line.seen, number))
+        if count != line.seen:
+            raise InputError(
+                f"{self._name}, line {number:,}: the phrase {quoted(phrase)} has "
+                f"{_seen(line.seen)} here and {_seen(count)} on line {before:,}: they must be equal"
+            )
+        self._probabilities.append(line.probability)
+
+    def table(self, about: Mapping[str, Any] | None) -> PhraseTable:
+        given = {count is None for count, _ in self._counts.values()}
+        if len(given) > 1:
+            raise InputError(
+                f"{self._name}: some phrases have counts and some have none: give all or none"
+            )
+        phrases = [phrase for phrase, _ in self._pairs]
+        N = dict.fromkeys(self._counts, 0.0)
+        for phrase in phrases:
+            N[phrase] = self._counts[phrase][0] or N[phrase] + 1
+        pairs = Pairs(
+            _ragged(phrases, self._source),
+            _ragged([pivot for _, pivot in self._pairs], self._pivot),
+            np.asarray(self._probabilities, dtype=np.float64),
+            np.asarray([N[phrase] for phrase in phrases], dtype=np.float64),
+        )
+        return PhraseTable.from_pairs(pairs, self._source, self._pivot, about)
+
+
+def _seen(count: float | None) -> str:
+    return "no count" if count is None else f"a count of {count:g}"
+
+
+def _ragged(phrases: list[str], vocab: Vocab) -> Ragged:
+    words = [phrase.split(" ") for phrase in phrases]
+    ids = vocab.add([word for phrase in words for word in phrase])
+    ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    return Ragged(ids, ends)
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:
+    """Write a table, whole or not at all; compressed if the name ends in .gz."""
+    data = "".join(_lines(table)).encode()
+    packed = os.fspath(path).endswith(".gz")
+    write_atomically(path, gzip.compress(data, mtime=0) if packed else data)
+
+
+def _lines(table: PhraseTable) -> Iterator[str]:
+    arrays = table.arrays
+    phrases, pivots = _texts_of(table, "phrase"), _texts_of(table, "pivot_phrase")
+    source = np.repeat(np.arange(len(table)), np.diff(arrays["edge_offsets"]))
+    both = arrays["edge_probabilities"] * arrays["phrase_counts"][source]
+    whole = np.rint(both)
+    both = np.where(np.abs(both - whole) < 1e-6 * whole, whole, both)  # they were counted
+    pivot = arrays["edge_pivots"]
+    seen = np.bincount(pivot, both, minlength=len(pivots))
+    columns = (source, pivot, both / seen[pivot], arrays["edge_probabilities"], seen[pivot], both)
+    for e, f, inverse, direct, n_f, n in zip(*(c.tolist() for c in columns), strict=True):
+        counts = " ".join(_plain(x) for x in (n_f, float(arrays["phrase_counts"][e]), n))
+        scores = f"{_plain(inverse)} 1 {_plain(direct)} 1"
+        yield f"{phrases[e]} {_BAR} {pivots[f]} {_BAR} {scores} {_BAR}  {_BAR} {counts}\n"
+
+
+def _texts_of(table: PhraseTable, name: str) -> list[str]:
+    """All phrases of one side as text."""
+    words = table.source if name == "phrase" else table.pivot
+    ids: NDArray[np.int32] = table.arrays[f"{name}_ids"]
+    flat = words.words(ids)
+    bad = next((word for word in flat if _BAR in word or word.split() != [word]), None)
+    if bad is not None:
+        raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")
+    return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)

@@ -1,0 +1,337 @@
+"""Phrase tables: what the phrases of one language become in a pivot language, and how often.
+
+    Pr(f|e) = count(e, f) / N(e)        N(e) = sum_f count(e, f)        Pr(e) = N(e) / sum N
+
+A table is made from counted pairs or from a Moses file, stored as flat arrays and mapped. Words and
+phrases stand in the order of their text, and the translations of a phrase by falling probability,
+of equals in the order of their text; so the same pairs are the same table, wherever they come from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError, short
+from karat.paraphrase.table.phrase_pairs import PhraseCounts
+from karat.schema import Column, check_arrays, check_fields, record, text, word_columns
+from karat.store import BROKEN, damaged, read_store, write_store
+from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
+from karat.text.stemmers import stemmers
+from karat.text.tokens import Vocab
+from karat.text.word_table import WordTable, word_arrays, word_table
+
+KIND = "phrase table"
+VERSION = 1
+
+ENGLISH = Recipe("13a", "lower", "porter")
+"""How the text to be compared becomes words, if nothing else is said: Porter-stemmed English."""
+
+PIVOT = Recipe("13a", "lower")
+"""The same for the pivot language."""
+
+_SIDES = ("source", "pivot")
+
+_COLUMNS = {
+    "phrase_ids": Column("int32", "words of phrases"),
+    "phrase_offsets": Column("int64", "phrases + 1"),
+    "phrase_counts": Column("float64", "phrases", low=0),
+    "phrase_slots": Column("int32", "slots of phrases"),
+    "edge_offsets": Column("int64", "phrases + 1"),
+    "edge_pivots": Column("int32", "edges"),
+    "edge_probabilities": Column("float64", "edges", low=0, high=1),
+    "pivot_phrase_ids": Column("int32", "words of pivot phrases"),
+    "pivot_phrase_offsets": Column("int64", "pivot phrases + 1"),
+}
+"""The arrays of phrases, in the order of the kernel, which checks how they refer to each other."""
+
+_WORDS = {**word_columns("source"), **word_columns("pivot")}
+
+ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
+"""The description of a table."""
+
+Arrays = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
+
+
+class Translation(NamedTuple):
+    """A pivot phrase, and how probable it is."""
+
+    words: tuple[str, ...]
+    probability: float
+
+
+class Maps(NamedTuple):
+    """For each word of a vocabulary: its id in phrases or -1, and the pivot word that it is."""
+
+    source: NDArray[np.int32]
+    own: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class PhraseTable:
+    """Phrases, N(e), and their translations with Pr(f|e); make one with `from_counts` or `open`."""
+
+    name: str
+    about: Mapping[str, Any]
+    arrays: Arrays
+    source: WordTable
+    pivot: WordTable
+    kernel: _kernel.PhraseTable
+
+    def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
+        """Words of the pivot language by their numbers."""
+        return self.pivot.words(ids)
+
+    def source_words(self, ids: NDArray[np.int32]) -> list[str]:
+        """Words of phrases by their numbers."""
+        return self.source.words(ids)
+
+    # --------------------------------------------------------------------------- where from
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: PhraseCounts,
+        source_vocab: Vocab,
+        pivot_vocab: Vocab,
+        about: Mapping[str, Any] | None = None,
+    ) -> PhraseTable:
+        """The table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
+        source = Ragged(counts.source_ids, counts.source_offsets)
+        pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
+        number, _ = distinct(source)
+        seen = counts.counts.astype(np.float64)
+        N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
+        pairs = Pairs(source, pivot, seen / N, N)
+        return cls.from_pairs(pairs, source_vocab, pivot_vocab, about)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Pairs,
+        source_vocab: Vocab,
+        pivot_vocab: Vocab,
+        about: Mapping[str, Any] | None = None,
+    ) -> PhraseTable:
+        """The table of pairs, each given once, in any order."""
+        source, words = _by_text(pairs.source, source_vocab)
+        pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
+        arrays = {
+            **word_arrays(words, "source"),
+            **word_arrays(pivot_words, "pivot"),
+            **_phrase_arrays(pairs._replace(source=source, pivot=pivot)),
+        }
+        whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
+        return cls.of_arrays("the phrase table", whole, arrays)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
+        """Map a stored table, checked so that nothing in it can point outside of it."""
+        store = read_store(path, KIND, VERSION)
+        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        try:
+            return cls.of_arrays(store.name, about, store.arrays)
+        except (ValueError, KeyError, TypeError) as error:
+            raise damaged(store.name, str(error)) from error
+
+    @classmethod
+    def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
+        """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
+        check_fields(about, ABOUT)
+        check_arrays(arrays, {**_COLUMNS, **_WORDS})
+        for side in _SIDES:
+            _recipe(about, side)
+        source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
+        parts: list[Any] = [*(arrays[part] for part in _COLUMNS), len(source), len(pivot)]
+        kernel = _kernel.PhraseTable(*parts)
+        return cls(name, about, arrays, source, pivot, kernel)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table, whole or not at all."""
+        write_store(path, KIND, VERSION, self.about, self.arrays)
+
+    # ------------------------------------------------------------------------------ what it has
+
+    def __len__(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a phrase and a translation."""
+        return len(self.arrays["edge_pivots"])
+
+    @property
+    def recipe(self) -> Recipe:
+        """How text becomes the words of phrases."""
+        return _recipe(self.about, "source")
+
+    @property
+    def pivot_recipe(self) -> Recipe:
+        """How text of the pivot language was cut into words."""
+        return _recipe(self.about, "pivot")
+
+    @cached_property
+    def _words(self) -> dict[str, int]:
+        ids = np.arange(len(self.source), dtype=np.int32)
+        return {word: i for i, word in enumerate(self.source.words(ids))}
+
+    def find(self, words: Sequence[str]) -> int | None:
+        """The number of a phrase, or None."""
+        ids = [self._words.get(word, -1) for word in words]
+        found = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
+        return found if found >= 0 else None
+
+    def phrase(self, number: int) -> tuple[str, ...]:
+        """The words of a phrase."""
+        return tuple(self.source.words(_row(self.arrays, "phrase", number)))
+
+    def count(self, number: int) -> float:
+        """N(e): how often a phrase was seen."""
+        return float(self.arrays["phrase_counts"][number])
+
+    @property
+    def total(self) -> float:
+        """The sum of N over all phrases."""
+        return self.kernel.total
+
+    def translations(self, number: int) -> list[Translation]:
+        """What a phrase becomes in the pivot language, the most probable first."""
+        first, last = self.arrays["edge_offsets"][number : number + 2].tolist()
+        pivots = self.arrays["edge_pivots"][first:last].tolist()
+        shares = self.arrays["edge_probabilities"][first:last].tolist()
+        words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
+        return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
+
+    def phrase_of_edges(self) -> NDArray[np.int64]:
+        """For each pair of a phrase and a translation the number of the phrase."""
+        return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
+
+    def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
+        """Return a table of some of its pairs, given as a mask, and the phrases of these."""
+        translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
+        kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))
+        arrays = {
+            **self.arrays,
+            "phrase_ids": phrases.ids,
+            "phrase_offsets": phrases.offsets,
+            "phrase_counts": self.arrays["phrase_counts"][kept],
+            "phrase_slots": _kernel.phrase_slots(*phrases),
+            "edge_offsets": starts(translations[kept]),
+            "edge_pivots": self.arrays["edge_pivots"][edges],
+            "edge_probabilities": self.arrays["edge_probabilities"][edges],
+        }
+        return PhraseTable.of_arrays(self.name, self.about, arrays)
+
+    def maps(self, vocab: Vocab) -> Maps:
+        """What the words of a vocabulary are here; a word that is unseen is its own translation."""
+        known = self.pivot.find(vocab)
+        new = len(self.pivot) + np.arange(len(vocab), dtype=np.int32)
+        return Maps(self.source.find(vocab), np.where(known >= 0, known, new).astype(np.int32))
+
+
+def table_digest(path: str) -> str:
+    """Eight digits that tell tables of different content apart, without reading them whole."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = [f"{entry.filename}:{entry.CRC:08x}" for entry in archive.infolist()]
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except BROKEN as error:
+        raise InputError(f"{path}: expected a {KIND} of Karat, found something else") from error
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+
+
+# ------------------------------------------------------------------------------ how it is made
+
+
+class Pairs(NamedTuple):
+    """Pairs of phrases as ragged ids, with Pr(f|e) and N(e) of each."""
+
+    source: Ragged
+    pivot: Ragged
+    probabilities: Floats
+    counts: Floats
+
+
+def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
+    """The words in use, in the order of their text, and the phrases as ids of those."""
+    words = vocab.words(0, len(vocab))
+    used = sorted(np.unique(phrases.ids).tolist(), key=words.__getitem__)
+    rank = np.full(len(words), -1, dtype=np.int32)
+    rank[used] = np.arange(len(used), dtype=np.int32)
+    ordered = Vocab()
+    ordered.add([words[i] for i in used])
+    return Ragged(rank[phrases.ids], phrases.offsets), ordered
+
+
+def distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
+    """For each phrase its number among the distinct ones, which are in the order of their ids."""
+    lengths = phrases.lengths
+    there = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    table = np.full(there.shape, -1, dtype=np.int32)
+    table[there] = phrases.ids
+    order = np.lexsort(table.T[::-1])
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(new) - 1
+    first = order[new]
+    return number, Ragged(table[first][there[first]], starts(lengths[first]))
+
+
+def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where rows of such lengths begin, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def _phrase_arrays(pairs: Pairs) -> dict[str, NDArray[Any]]:
+    source, phrases = distinct(pairs.source)
+    pivot, pivots = distinct(pairs.pivot)
+    order = np.lexsort((pivot, -pairs.probabilities, source))
+    counts = np.zeros(len(phrases.lengths))
+    counts[source] = pairs.counts
+    return {
+        "phrase_ids": phrases.ids,
+        "phrase_offsets": phrases.offsets,
+        "phrase_counts": counts,
+        "phrase_slots": _kernel.phrase_slots(*phrases),
+        "edge_offsets": starts(np.bincount(source, minlength=len(counts))),
+        "edge_pivots": pivot[order].astype(np.int32),
+        "edge_probabilities": pairs.probabilities[order],
+        "pivot_phrase_ids": pivots.ids,
+        "pivot_phrase_offsets": pivots.offsets,
+    }
+
+
+def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
+    first, last = arrays[f"{name}_offsets"][number : number + 2].tolist()
+    found: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
+    return found
+
+
+def said(recipe: Recipe) -> dict[str, str]:
+    """How a table says what its words are; one with stop words would have gaps in its phrases."""
+    if recipe.stop != "none":
+        raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
+    return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
+
+
+def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
+    """The recipe of one side; a ValueError if this Karat has none like it."""
+    named = about[side]
+    found = Recipe(named["tok"], named["case"], named["stem"])
+    known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()
+    if not known:
+        raise ValueError(f"unknown recipe {short(found)}")
+    return found

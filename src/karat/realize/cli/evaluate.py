@@ -1,0 +1,42 @@
+"""`karat realize evaluate`: how well a model restores a treebank's sentences."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+
+
+@click.command(name="evaluate")
+@click.argument("model", metavar="MODEL", type=click.Path())
+@click.argument("treebank", metavar="TREEBANK", type=click.Path())
+@click.option(
+    "--inputs",
+    type=click.Choice(["words", "all", "both"]),
+    default="both",
+    show_default=True,
+    help="What is given: words alone, words with tags and relations, or first one, then the other.",
+)
+@options.output
+def command(model: str, treebank: str, inputs: str, format: str, output: str | None) -> None:
+    """Compare the realisers of a model on a treebank.
+
+    Each sentence is taken apart and realised from its tree: the paper's four accuracies, BLEU,
+    GTM's F, exact matches and speed, with the paper's own table beside them. Sentences that the
+    model was trained on are counted.
+
+    \b
+    karat realize evaluate model.npz dev.conllu
+    """
+    from karat.realize.evaluation import evaluate_model
+    from karat.realize.model import open_realizer
+    from karat.realize.report.sentences import evaluation_document
+    from karat.realize.treebank import read_treebank
+
+    check_output(output, (model, treebank))
+    with Bar() as progress:
+        opened = open_realizer(model)
+        found = evaluate_model(opened, read_treebank(treebank), inputs, progress=progress)
+    show(evaluation_document(found, options.command_line()), format, output)

@@ -1,0 +1,61 @@
+"""`karat realize explain`: what a model makes of one tree, and why."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.show import check_output, show
+from karat.realize.cli import options as realize_options
+
+
+@click.command(name="explain")
+@click.argument("model", metavar="MODEL", type=click.Path())
+@click.argument("trees", metavar="TREES", type=click.Path())
+@click.option(
+    "--tree",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Index of the tree to explain (from 1).",
+)
+@realize_options.inputs
+@click.option(
+    "--n-best",
+    type=click.IntRange(min=1, max=1000),
+    default=5,
+    show_default=True,
+    help="Supertaggings, paths and orders to show.",
+)
+@options.output
+def command(
+    model: str,
+    trees: str,
+    tree: int,
+    inputs: str,
+    n_best: int,
+    format: str,
+    output: str | None,
+) -> None:
+    """Show how the realisers of a model order one tree.
+
+    Of the paper's: the best supertag assignments, the lattice and the best paths. Of the ordering
+    model: the labels that it guesses, the best orders, and what each group of features adds to
+    every treelet.
+
+    \b
+    karat realize explain model.npz trees.conllu --tree 3
+    karat realize explain model.npz trees.conllu -o tree.html
+    karat realize explain model.npz trees.conllu -o lattice.svg
+    """
+    from karat.realize.fergus.explanation import explain_tree
+    from karat.realize.input_trees import read_trees
+    from karat.realize.model import open_realizer
+    from karat.realize.report.explanation import explain_document
+
+    check_output(output, (model, trees))
+    with Bar() as progress:
+        opened, given = open_realizer(model), read_trees(trees, inputs)
+        found = explain_tree(opened, given, tree - 1, n_best, progress=progress)
+    show(explain_document(found, tree, options.command_line()), format, output)

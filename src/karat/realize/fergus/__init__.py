@@ -1,0 +1,1 @@
+"""FERGUS (Bangalore, Rambow and Whittaker 2000), module by module."""

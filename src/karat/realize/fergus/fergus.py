@@ -1,0 +1,172 @@
+"""FERGUS (Bangalore, Rambow and Whittaker 2000): Tree Chooser, Unraveler, LP Chooser.
+
+model = Fergus.train(read_treebank("treebank.conllu"))
+model.realize(read_trees("trees.conllu"))[0][0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.progress import Progress, silent
+from karat.realize.fergus.grammar import extract_grammar, gold_frames, stored_grammar
+from karat.realize.fergus.left_right import LeftRight, train_left_right
+from karat.realize.fergus.lp_chooser import ORDER, Weights, as_orders, lm_words, runs, train_lm
+from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
+from karat.realize.input_trees import InputTrees, Order, input_trees
+from karat.realize.treebank import Treebank
+from karat.schema import check_fields, listed, number, record, text, whole
+from karat.store import Store, damaged, with_prefix, without_prefix
+
+DEFAULT = Weights()
+WIDEST = 1_000_000
+"""States and hypotheses that a stored model may ask for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fergus:
+    """The realiser of the paper, with its two baselines."""
+
+    chooser: TreeChooser
+    lm: LanguageModel
+    left_right: tuple[LeftRight, ...]
+    weights: Weights = DEFAULT
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "supertags"
+
+    @property
+    def baselines(self) -> tuple[LeftRight, ...]:
+        """LR from random trees, from real ones, and the latter with the language model."""
+        return (*self.left_right, self.left_right[-1].with_trigrams())
+
+    @classmethod
+    def train(
+        cls,
+        treebank: Treebank,
+        *,
+        order: int = ORDER,
+        weights: Weights | None = None,
+        progress: Progress = silent,
+    ) -> Fergus:
+        """Extract the grammar and count its treelets; train the n-gram model beside it."""
+        trees = input_trees(treebank, "all")
+        progress(0, 4, "extracting the grammar")
+        frames = gold_frames(trees)
+        grammar = extract_grammar(trees, frames)
+        progress(1, 4, "counting treelets")
+        chooser = TreeChooser.train(grammar, trees, frames)
+        progress(2, 4, "training the language model")
+        lm = train_lm(trees, order)
+        progress(3, 4, "training the baselines")
+        left_right = tuple(
+            train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
+        )
+        progress(4, 4, "trained")
+        return cls(chooser, lm, left_right, weights or DEFAULT)
+
+    def realize(
+        self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
+    ) -> list[list[Order]]:
+        """For every tree its k best orders, the best first."""
+        found: list[list[Order]] = []
+        for part in runs(trees, k):
+            found += self.linearize(part, self.chooser.choose(part), k)
+            progress(len(found), len(trees), "realising")
+        return found
+
+    def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> list[list[Order]]:
+        """The k best orders of trees whose supertags are chosen."""
+        return self.linearize_with_parts(trees, supertags, k)[0]
+
+    def linearize_with_parts(
+        self, trees: InputTrees, supertags: Supertags, k: int
+    ) -> tuple[list[list[Order]], NDArray[np.float64]]:
+        """The same, and what the language model contributes to each order's score."""
+        nodes, scores, parts, starts = self._linearized(trees, supertags, k)
+        return as_orders(trees, nodes, scores, starts), parts
+
+    def _linearized(self, trees: InputTrees, supertags: Supertags, k: int) -> tuple[Any, ...]:
+        words, _, heads, suffixes, offsets = self.chooser.columns(trees)
+        return _kernel.linearize_tagged(
+            self.chooser.kernel,
+            words,
+            supertags.labels,
+            heads,
+            suffixes,
+            offsets,
+            supertags.frames,
+            supertags.slots,
+            self.lm.kernel,
+            lm_words(self.lm, trees),
+            self.weights.wider(k).values(),
+            k,
+        )
+
+    def about(self) -> dict[str, Any]:
+        """What a store says of the model."""
+        return {
+            "grammar": self.chooser.grammar.about(),
+            "weights": asdict(self.weights),
+            "lm": self.lm.about,
+            "left_right": [baseline.name for baseline in self.left_right],
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a store holds of the model."""
+        found = dict(self.chooser.grammar.arrays)
+        found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
+        for i, baseline in enumerate(self.left_right):
+            found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
+        return found | with_prefix("lm_", self.lm.arrays)
+
+
+_WEIGHT = number(-1e6, 1e6)
+_ABOUT = record(
+    {
+        "weights": record(
+            {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)},
+            side=_WEIGHT,
+            pair=_WEIGHT,
+            lm=_WEIGHT,
+            margin=_WEIGHT,
+        ),
+        "left_right": listed(text, 1),
+    }
+)
+"""The description of a model, beside those of its grammar and its language model."""
+
+
+def stored_fergus(store: Store) -> Fergus:
+    """The model in a store that its `about` and `arrays` went into."""
+    grammar = stored_grammar(store)
+    try:
+        chooser = TreeChooser(
+            grammar, store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
+        )
+        lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
+        lm.check_finite(store.name)
+        check_fields(store.about, _ABOUT)
+        weights = Weights(**store.about["weights"])
+        names = store.about["left_right"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(store.name, str(error)) from error
+    left_right = [_stored_baseline(store, chooser, lm, i, name) for i, name in enumerate(names)]
+    return Fergus(chooser, lm, tuple(left_right), weights)
+
+
+def _stored_baseline(
+    store: Store, chooser: TreeChooser, lm: LanguageModel, i: int, name: str
+) -> LeftRight:
+    keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
+    if len(keys) != len(counts):
+        raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
+    return LeftRight(name, chooser.grammar, lm, keys, counts)

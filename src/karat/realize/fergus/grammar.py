@@ -1,0 +1,313 @@
+"""The grammar: supertags read off a treebank, elementary trees of a lexicalised TAG.
+
+The paper took its elementary trees from XTAG; here they come from the treebank itself. A node's
+supertag is its category (UPOS), its relation to the mother, and its frame: the argument slots in
+their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
+(substitution); all others adjoin, and the adjunction table counts on which side and in which order
+(csrc/precedence.hpp). Frames that occur once, or with more than `MOST_SLOTS` slots, are left out:
+their nodes have the free frame, in which arguments adjoin too.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.errors import InputError, quoted
+from karat.realize.input_trees import InputTrees
+from karat.schema import (
+    Column,
+    check_arrays,
+    check_fields,
+    listed,
+    record,
+    text,
+    whole,
+    word_columns,
+)
+from karat.store import Store, damaged
+from karat.text.word_table import word_arrays, word_table
+
+_SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}
+ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
+"""The relations that fill slots of a frame; all others adjoin."""
+
+MOST_SLOTS = 6
+FREE = -1
+OTHER = "_"
+"""What stands for a tag or relation that the treebank does not have."""
+
+OPEN = 20
+"""Labels seen less often are not tried for words that were never seen."""
+
+RARE = 4
+"""Words seen no more often tell what unknown words are like."""
+
+Slots = tuple[tuple[str, int], ...]
+Ints = NDArray[np.int32]
+
+
+class Supertag(NamedTuple):
+    """An elementary tree, how often it occurred, and how often left of its mother's head."""
+
+    tag: str
+    relation: str
+    frame: Slots
+    times: int
+    left: int
+
+    @property
+    def kind(self) -> str:
+        """How it attaches."""
+        if self.relation == "root":
+            return "initial"
+        return "argument" if self.relation in ARGUMENTS else "adjunct"
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Tags, relations and frames by number; the last tag and relation are `OTHER`.
+
+    A label is `tag * len(relations) + relation`. `arrays` has the words, for each the labels seen
+    with it, the open labels, and the supertags with their counts.
+    """
+
+    tags: tuple[str, ...]
+    relations: tuple[str, ...]
+    frames: tuple[Slots, ...]
+    tag_frames: tuple[tuple[int, ...], ...]
+    arrays: dict[str, NDArray[Any]]
+
+    @cached_property
+    def words(self) -> _kernel.WordTable:
+        """The words of the treebank."""
+        return word_table(self.arrays, "words")
+
+    @cached_property
+    def kernel(self) -> _kernel.Grammar:
+        """The grammar as the kernel reads it."""
+        number = {relation: i for i, relation in enumerate(self.relations)}
+        slots = [[number[r] * 2 + side for r, side in frame] for frame in self.frames]
+        return _kernel.Grammar(
+            len(self.tags),
+            len(self.relations),
+            number["root"],
+            np.array([r in ARGUMENTS for r in self.relations], dtype=np.int32),
+            *_rows(slots),
+            *_rows(self.tag_frames),
+            self.arrays["label_offsets"],
+            self.arrays["labels"],
+        )
+
+    def labels(self, tags: Sequence[str], relations: Sequence[str]) -> Ints:
+        """The numbers of labels; a tag or relation that is not known counts as any other."""
+        number = _Labels(self.tags, self.relations)
+        pairs = zip(tags, relations, strict=True)
+        return np.array([number[pair] for pair in pairs], dtype=np.int32)
+
+    def label(self, number: int) -> tuple[str, str]:
+        """The tag and the relation of a label."""
+        tag, relation = divmod(number, len(self.relations))
+        return self.tags[tag], self.relations[relation]
+
+    def find(self, words: Sequence[str]) -> Ints:
+        """The numbers of words, -1 for those the treebank does not have."""
+        vocab = _kernel.Vocab()
+        ids = vocab.add(list(words))
+        found: Ints = self.words.find(vocab)[ids]
+        return found
+
+    def supertags(self) -> list[Supertag]:
+        """All supertags, the most frequent first."""
+        columns = (self.arrays[f"supertag_{name}"].tolist() for name in _COLUMNS)
+        return [
+            Supertag(*self.label(label), self.frames[frame] if frame >= 0 else (), count, left)
+            for label, frame, count, left in zip(*columns, strict=True)
+        ]
+
+    def about(self) -> dict[str, Any]:
+        """What is stored as text."""
+        return {
+            "tags": self.tags,
+            "relations": self.relations,
+            "frames": self.frames,
+            "tag_frames": self.tag_frames,
+        }
+
+
+_COLUMNS = ("label", "frame", "count", "left")
+
+
+class _Labels(dict[tuple[str, str], int]):
+    """Labels by tag and relation, each made when it is first asked for."""
+
+    def __init__(self, tags: Sequence[str], relations: Sequence[str]) -> None:
+        super().__init__()
+        self._tags = {tag: i for i, tag in enumerate(tags)}
+        self._relations = {relation: i for i, relation in enumerate(relations)}
+
+    def __missing__(self, pair: tuple[str, str]) -> int:
+        tag = self._tags.get(pair[0], len(self._tags) - 1)
+        relation = self._relations.get(pair[1], len(self._relations) - 1)
+        self[pair] = tag * len(self._relations) + relation
+        return self[pair]
+
+
+def stored_grammar(store: Store) -> Grammar:
+    """The grammar in a store that `about` and `arrays` of another went into."""
+    try:
+        about = store.about["grammar"]
+        check_fields(about, ABOUT)
+        columns = _columns(about)
+        check_arrays(store.arrays, columns)
+        found = Grammar(
+            tuple(about["tags"]),
+            tuple(about["relations"]),
+            tuple(tuple((r, side) for r, side in frame) for frame in about["frames"]),
+            tuple(tuple(row) for row in about["tag_frames"]),
+            {name: store.arrays[name] for name in columns},
+        )
+        len(found.words)  # which checks them
+        return found
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(store.name, f"its grammar: {error}") from error
+
+
+def _slot(value: object, where: str) -> None:
+    """A relation, and 0 or 1 for its side."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
+    text(value[0], where)
+    whole(0, 1)(value[1], where)
+
+
+ABOUT = record(
+    {
+        "tags": listed(text, 1),
+        "relations": listed(text, 1),
+        "frames": listed(listed(_slot), 1),
+        "tag_frames": listed(listed(whole(0, 2**31 - 1))),
+    }
+)
+"""The description of a grammar."""
+
+
+def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
+    """The arrays of a grammar; the kernel checks the labels of words."""
+    labels = len(about["tags"]) * len(about["relations"]) - 1
+    columns = {
+        "label_offsets": Column("int64", "words + 1"),
+        "labels": Column("int32", "labels of words"),
+        "open": Column("int32", "open labels", 0, labels),
+        "supertag_label": Column("int32", "supertags", 0, labels),
+        "supertag_frame": Column("int32", "supertags", FREE, len(about["frames"]) - 1),
+        "supertag_count": Column("int32", "supertags", 0),
+        "supertag_left": Column("int32", "supertags", 0),
+    }
+    return columns | word_columns("words")
+
+
+def gold_frames(trees: InputTrees) -> list[Slots]:
+    """The frame of every node, as its treelet stands in the treebank."""
+    found: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
+    mothers = trees.mothers().tolist()
+    places = trees.places.tolist()
+    for node, (mother, relation) in enumerate(zip(mothers, trees.relations, strict=True)):
+        if mother >= 0 and relation in ARGUMENTS:
+            side = int(places[node] > places[mother])
+            found[mother].append((places[node], relation, side))
+    return [tuple((r, side) for _, r, side in sorted(slots)) for slots in found]
+
+
+def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
+    """The grammar of a treebank, whose trees have tags and relations; `frames` are its nodes'."""
+    if trees.inputs != "all" or not set(trees.tags) - {"", OTHER}:
+        raise InputError(f"{trees.name}: no tags: expected a treebank with UPOS and DEPREL")
+    tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
+    relations = (*sorted({*trees.relations, "root"} - {OTHER}), OTHER)
+    seen = Counter(frames)
+    kept = [f for f, n in seen.items() if f and n > 1 and len(f) <= MOST_SLOTS]
+    ordered = ((), *sorted(kept, key=lambda f: (-seen[f], f)))
+    number = {frame: i for i, frame in enumerate(ordered)}
+    by_tag: dict[str, set[int]] = {tag: {0} for tag in tags}
+    for tag, frame in zip(trees.tags, frames, strict=True):
+        by_tag[tag].add(number.get(frame, 0))
+    tag_frames = tuple(tuple(sorted(by_tag[tag])) for tag in tags)
+    bare = Grammar(tags, relations, ordered, tag_frames, {})
+    labels = bare.labels(trees.tags, trees.relations)
+    arrays = _word_arrays(trees.words, labels) | _supertag_arrays(
+        trees, labels, frame_numbers(bare, frames)
+    )
+    return Grammar(tags, relations, ordered, tag_frames, arrays)
+
+
+def _word_arrays(words: Sequence[str], labels: Ints) -> dict[str, NDArray[Any]]:
+    counts: dict[str, Counter[int]] = {}
+    for word, label in zip(words, labels.tolist(), strict=True):
+        counts.setdefault(word, Counter())[label] += 1
+    listed = sorted(counts)
+    rows = [_by_count(counts[word]) for word in listed]
+    offsets, values = _rows(rows)
+    vocab = _kernel.Vocab()
+    vocab.add(listed)
+    return word_arrays(vocab, "words") | {"label_offsets": offsets, "labels": values}
+
+
+def _by_count(counts: Counter[int]) -> list[int]:
+    return sorted(counts, key=lambda item: (-counts[item], item))
+
+
+def _supertag_arrays(trees: InputTrees, labels: Ints, frames: Ints) -> dict[str, NDArray[Any]]:
+    mothers = trees.mothers()
+    left = (mothers >= 0) & (trees.places < trees.places[np.maximum(mothers, 0)])
+    keys = list(zip(labels.tolist(), frames.tolist(), strict=True))
+    counts, lefts = (
+        Counter(keys),
+        Counter(k for k, is_left in zip(keys, left, strict=True) if is_left),
+    )
+    ranked = sorted(counts, key=lambda key: (-counts[key], key))
+    rows = [(*key, counts[key], lefts[key]) for key in ranked]
+    columns = np.array(rows, dtype=np.int32).reshape(-1, 4)
+    found = {f"supertag_{name}": columns[:, i].copy() for i, name in enumerate(_COLUMNS)}
+    seen, times = np.unique(labels, return_counts=True)
+    often = seen[times >= min(OPEN, int(times.max()))]
+    return found | {"open": often.astype(np.int32)}
+
+
+def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Ints:
+    """The frames' numbers; what the grammar does not have is free."""
+    number = {frame: i for i, frame in enumerate(grammar.frames)}
+    return np.array([number.get(frame, FREE) for frame in frames], dtype=np.int32)
+
+
+def suffixes(words: Sequence[str]) -> Ints:
+    """Three numbers a word for what unknown words are guessed by, the most specific first."""
+    known = {word: _suffixes(word) for word in set(words)}
+    found = [known[word] for word in words]
+    return np.array(found, dtype=np.int32).reshape(-1)
+
+
+def _suffixes(word: str) -> tuple[int, int, int]:
+    plain = re.sub(r"\d", "0", word)
+    shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", "a", plain))[:8]
+    return _number(f"3 {plain[-3:]}"), _number(f"2 {plain[-2:]} {shape}"), _number(f"1 {shape}")
+
+
+def _number(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+
+
+def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Ints]:
+    """Lists of lists as offsets and values."""
+    sizes = [0, *(len(row) for row in rows)]
+    values = [value for row in rows for value in row]
+    return np.cumsum(sizes, dtype=np.int64), np.array(values, dtype=np.int32)

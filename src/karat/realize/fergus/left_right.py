@@ -1,0 +1,100 @@
+"""The baseline LR: only whether a lexeme precedes or follows her mother's.
+
+    p(l_d left of l_m), which backs off to p(l_d left of any mother), to p(left)
+
+Every daughter goes to her likelier side. Which order those on one side have these parameters do not
+tell: it is that of their contents, which says nothing, or the language model's (`trigrams`). The
+paper imposed a *random* tree on each training sentence; the same parameters from the real trees are
+what its successor compared with. Both are offered.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.progress import Progress, silent
+from karat.realize.fergus.grammar import Grammar, Ints
+from karat.realize.fergus.lp_chooser import Weights, as_orders, lm_words, runs
+from karat.realize.input_trees import InputTrees, Order
+
+WEIGHTS = Weights(lm=0.0, margin=1000.0)
+"""No order on a side is worse than another, unless the language model speaks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeftRight:
+    """The baseline with its counts; `name` tells which trees they are from."""
+
+    name: str
+    grammar: Grammar
+    lm: LanguageModel
+    keys: NDArray[np.uint32]
+    counts: Ints
+    trigrams: bool = False
+
+    def with_trigrams(self) -> LeftRight:
+        """The same, the language model choosing the order on each side."""
+        return replace(self, name=f"{self.name}, trigrams", trigrams=True)
+
+    def realize(
+        self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
+    ) -> list[list[Order]]:
+        """For every tree its k best orders."""
+        found: list[list[Order]] = []
+        for part in runs(trees, k):
+            found += self._by_sides(part) if k == 1 and not self.trigrams else self._run(part, k)
+            progress(len(found), len(trees), "realising")
+        return found
+
+    def _by_sides(self, trees: InputTrees) -> list[list[Order]]:
+        """The first of the orders that sides leave open, which are all as good: no search."""
+        words = self.grammar.find(trees.words)
+        nodes = _kernel.order_left_right(self.keys, self.counts, words, trees.heads, trees.offsets)
+        one_each = np.arange(len(trees) + 1)
+        return as_orders(trees, nodes, np.zeros(len(trees)), one_each)
+
+    def _run(self, trees: InputTrees, k: int) -> list[list[Order]]:
+        nodes, scores, _, starts = _kernel.linearize_left_right(
+            self.keys,
+            self.counts,
+            self.grammar.find(trees.words),
+            trees.heads,
+            trees.offsets,
+            self.lm.kernel,
+            lm_words(self.lm, trees),
+            replace(WEIGHTS, lm=float(self.trigrams)).values(),
+            k,
+        )
+        return as_orders(trees, nodes, scores, starts)
+
+
+def train_left_right(
+    grammar: Grammar, trees: InputTrees, lm: LanguageModel, *, random_trees: bool
+) -> LeftRight:
+    """Count on which side of her mother each lexeme stood, in real or in random trees."""
+    mothers = _random_mothers(trees) if random_trees else trees.mothers()
+    nodes = np.flatnonzero(mothers >= 0)
+    words, above = grammar.find(trees.words), mothers[nodes]
+    left = trees.places[nodes] < trees.places[above]
+    found = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
+    name = "LR, random trees" if random_trees else "LR, real trees"
+    return LeftRight(name, grammar, lm, *found)
+
+
+def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
+    """For each sentence a random tree: words come in random order, each below an earlier one."""
+    rng = random.Random(0)
+    mothers = np.full(len(trees.words), -1, dtype=np.int64)
+    for i in range(len(trees)):
+        start = int(trees.offsets[i])
+        order = [start + node for node in trees.reference(i)]
+        rng.shuffle(order)
+        for at in range(1, len(order)):
+            mothers[order[at]] = order[rng.randrange(at)]
+    return mothers

@@ -1,0 +1,92 @@
+"""The LP Chooser: the likeliest path through the lattice, by a language model and its weights.
+
+    score = side * log p(sides) + pair * log p(orders) + lm * log p(words)
+
+The first two are the adjunction table's, which the lattice's arcs carry; the third is that of an
+n-gram model. Weights and limits were chosen on training documents that were held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.realize.input_trees import InputTrees, Order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ORDER = 3
+"""The paper's language model is of trigrams."""
+RUN = 256
+"""Trees that are realised at a time; of k orders each, 1 / k of them."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much the parts of the score count, and the limits of the search.
+
+    A lattice keeps `width` states a level, and arcs whose best path is at most `margin` worse than
+    the best; the composition keeps `beam` hypotheses a state, 0 means all.
+    """
+
+    side: float = 1.6
+    pair: float = 1.5
+    lm: float = 1.0
+    width: int = 64
+    margin: float = 8.0
+    beam: int = 10
+
+    def wider(self, k: int) -> Weights:
+        """For k sentences instead of one: worse arcs are of interest, and more hypotheses."""
+        if k == 1:
+            return self
+        return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
+
+    def values(self) -> list[float]:
+        """As the kernel takes them."""
+        return [float(value) for value in astuple(self)]
+
+
+def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
+    """A model of the sentences of a treebank, cut into words as it has them."""
+    whole = trees.without_spaces()
+    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
+    return LanguageModel.train(sentences, order, tok="none")
+
+
+def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
+    """The nodes' words as the language model numbers them."""
+    vocab = _kernel.Vocab()
+    ids = vocab.add(trees.without_spaces().words)
+    return model.find(vocab)[ids]
+
+
+def runs(trees: InputTrees, k: int) -> Iterator[InputTrees]:
+    """The trees, few at a time: between two runs there is a look at the clock and the keyboard."""
+    size = max(RUN // k, 1)
+    for start in range(0, len(trees), size):
+        yield trees.choose(range(start, min(start + size, len(trees))))
+
+
+def as_orders(
+    trees: InputTrees,
+    nodes: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    starts: NDArray[np.int64],
+) -> list[list[Order]]:
+    """The kernel's flat answer, tree by tree."""
+    found, at = [], 0
+    sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
+    for tree, size in enumerate(sizes):
+        orders = []
+        for i in range(int(starts[tree]), int(starts[tree + 1])):
+            orders.append(Order(tuple(listed[at : at + size]), said[i]))
+            at += size
+        found.append(orders)
+    return found

@@ -1,0 +1,137 @@
+"""The Unraveler: all orders that a supertagged tree allows, as a packed lattice.
+
+Each treelet has a lattice of its own (csrc/lattice.hpp), whose arcs place the head or a daughter; a
+daughter's arc stands for all that her treelet's lattice can be. The number of word sequences of the
+whole is the product of the treelets' paths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from karat import _kernel
+from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
+from karat.realize.input_trees import InputTrees
+
+MOST_DRAWN = 150
+"""Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
+
+
+class LatticeArc(NamedTuple):
+    """Within the treelet of `head`: from one state to another, placing `node`, at a log cost."""
+
+    head: int
+    start: int
+    end: int
+    node: int
+    score: float
+
+
+class TreeletSize(NamedTuple):
+    """How large the lattice of one treelet is, and whether something was left out of it."""
+
+    head: int
+    states: int
+    paths: float
+    pruned: bool
+
+
+@dataclass(frozen=True)
+class TreeLattice:
+    """The packed lattice of one tree."""
+
+    words: tuple[str, ...]
+    arcs: tuple[LatticeArc, ...]
+    treelets: tuple[TreeletSize, ...]
+
+    def subtree(self, node: int) -> frozenset[int]:
+        """A node and all below it."""
+        below: dict[int, set[int]] = {}
+        for arc in self.arcs:
+            below.setdefault(arc.head, set()).add(arc.node)
+        found, ahead = {node}, [node]
+        while ahead:
+            new = below.get(ahead.pop(), set()) - found
+            found |= new
+            ahead += new
+        return frozenset(found)
+
+    @property
+    def sequences(self) -> float:
+        """How many word sequences it holds."""
+        return prod(treelet.paths for treelet in self.treelets)
+
+    @property
+    def states(self) -> int:
+        """The states of all treelets."""
+        return sum(treelet.states for treelet in self.treelets)
+
+    @property
+    def pruned(self) -> bool:
+        """Whether orders were left out."""
+        return any(treelet.pruned for treelet in self.treelets)
+
+    def expanded(self) -> list[tuple[int, int, int]] | None:
+        """The lattice word by word, as (state, state, node), 0 first; None if it is too large."""
+        arcs: list[tuple[int, int, int]] = []
+        expansion = _Expansion(self, arcs)
+        return arcs if expansion.subtree(0, 0, expansion.new()) else None
+
+
+class _Expansion:
+    """Puts the lattice of a subtree between two states, again for every arc that stands for it."""
+
+    def __init__(self, lattice: TreeLattice, arcs: list[tuple[int, int, int]]) -> None:
+        self.arcs, self.states = arcs, 1
+        self.treelets: dict[int, list[LatticeArc]] = {}
+        for arc in lattice.arcs:
+            self.treelets.setdefault(arc.head, []).append(arc)
+
+    def new(self) -> int:
+        self.states += 1
+        return self.states - 1
+
+    def subtree(self, node: int, start: int, end: int, depth: int = 0) -> bool:
+        """Whether it went in."""
+        if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
+            return False
+        if node not in self.treelets:
+            self.arcs.append((start, end, node))
+            return len(self.arcs) <= MOST_DRAWN
+        mine = self.treelets[node]
+        last = max(arc.end for arc in mine)
+        at = {0: start, last: end}
+        for arc in mine:
+            a, b = (at.setdefault(s, -1) for s in (arc.start, arc.end))
+            a = at[arc.start] = self.new() if a < 0 else a
+            b = at[arc.end] = self.new() if b < 0 else b
+            if arc.node == node:
+                self.arcs.append((a, b, node))
+            elif not self.subtree(arc.node, a, b, depth + 1):
+                return False
+        return len(self.arcs) <= MOST_DRAWN
+
+
+def unravel(
+    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: Weights
+) -> TreeLattice:
+    """The lattice of one supertagged tree, the only one of `trees`."""
+    words, _, heads, suffixes, _ = chooser.columns(trees)
+    arcs, sizes = _kernel.tree_lattice(
+        chooser.kernel,
+        words,
+        supertags.labels,
+        heads,
+        suffixes,
+        supertags.frames,
+        supertags.slots,
+        weights.values(),
+    )
+    return TreeLattice(
+        tuple(trees.words),
+        tuple(LatticeArc(*arc) for arc in arcs),
+        tuple(TreeletSize(*size) for size in sizes),
+    )

@@ -1,0 +1,1 @@
+"""The ordering model: a log-linear model of the order of treelets."""

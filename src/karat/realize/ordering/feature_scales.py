@@ -1,0 +1,83 @@
+"""Scales of the ordering model's features, learned from trees that its weights have not seen.
+
+    scale(feature) = 1 + a(template) + b(how often the treebank's orders have the feature)
+
+Weights fit the trees they were trained on, so there some templates, and features that are seen
+often, seem better than they are. A model of half of the treebank orders the other half; a and b,
+and the scale of the language model, are those with which the treebank's orders win most probably
+against the other best orders of whole sentences (csrc/ordering_scales.hpp). A model of all trees is
+then multiplied by them, so that it is as large and as fast as without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.lm.model import LanguageModel
+from karat.realize.fergus.lp_chooser import lm_words
+from karat.realize.input_trees import InputTrees
+from karat.realize.ordering.symbols import Columns
+
+BEST, BEAM, ALTERNATIVES = 8, 32, 4
+"""How many orders of a sentence are compared, and how they are searched."""
+EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
+EVERY = 2  # of the trees that were not seen, one in so many, for time
+PARTS = 4  # of the trees, between two reports of progress
+
+Chosen = NDArray[np.int64]
+
+
+class Scales(NamedTuple):
+    """A factor for each class of features (`_kernel.feature_classes`), and the language model's."""
+
+    classes: NDArray[np.float32]
+    language_model: float
+
+    @classmethod
+    def of(cls, found: NDArray[Any]) -> Scales:
+        """From what the kernel adds to 1: by templates, by frequencies, for the language model."""
+        templates, frequencies = np.split(found[:-1], [_kernel.TEMPLATES])
+        classes = 1 + templates[:, None] + frequencies[None, :]
+        return cls(classes.astype(np.float32).ravel(), 1 + float(found[-1]))
+
+    def scaled(
+        self, weights: NDArray[np.float32], classes: NDArray[np.uint16]
+    ) -> NDArray[np.float32]:
+        """The weights, each times the scale of its class."""
+        found: NDArray[np.float32] = weights * self.classes[classes]
+        return found
+
+
+def mean_scales(found: Sequence[NDArray[np.float32]]) -> Scales:
+    """The scales of several models in one; without any, nothing changes."""
+    none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
+    return Scales.of((np.stack(found) if found else none).mean(axis=0, dtype=np.float64))
+
+
+def learn_scales(
+    weights: NDArray[np.float32],
+    columns: Columns,
+    trees: InputTrees,
+    seen: Chosen,
+    unseen: Chosen,
+    model: LanguageModel,
+    lm_weight: float,
+    seed: int,
+    step: Callable[[str], None],
+) -> NDArray[np.float32]:
+    """What is added to 1, for weights and a language model of the trees `seen`."""
+    bits = len(weights).bit_length() - 1
+    classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
+    trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
+    kernel = model.kernel if lm_weight else None
+    search = (BEST, BEAM, ALTERNATIVES, kernel, words, lm_weight)
+    for part in np.array_split(unseen[::EVERY], PARTS):
+        step("scales of features")
+        chosen = np.ascontiguousarray(part)
+        trainer.see(columns.kernel, trees.places, chosen, *search)
+    return trainer.fit(EPOCHS, RATE, DAMPING, DECAY, seed)

@@ -1,0 +1,251 @@
+"""Labels for trees that have none: tags and relations guessed from words alone.
+
+Two passes of softmax classifiers (csrc/labelling.hpp): the first sees the words of a node, its
+head, daughters and sisters, and how they begin and end; the second sees the labels that the first
+found for them as well.
+
+    P(label | node) = exp(Σ w[f, label]) / Σ over all labels
+
+Where no relation is as probable as `SURE`, the second most probable is told beside the first.
+
+A model that learns from labels must see the errors that it will meet. So the training set is
+labelled by models that have not seen the labels of its documents (`jackknife`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.progress import Stop, as_threads, in_order
+from karat.realize.ordering.symbols import Columns, Symbols, symbols
+from karat.realize.ordering.weight_half_bytes import from_half_bytes, to_half_bytes
+from karat.schema import Column, check_arrays
+
+Ints = NDArray[np.int64]
+Weights = NDArray[np.float32]
+
+FOLDS = 3
+BITS = 22
+LEAST = 12
+"""Features that occur less often in the training set have no weights."""
+EPOCHS = 3
+RUN = 2048  # trees between two looks at whether to stop
+RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
+SURE = 0.98
+"""A relation that is less probable has another beside it, for the orderer to doubt."""
+DOUBTED = "relations"
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """The labels of one kind: their names, and the number of each node's."""
+
+    names: tuple[str, ...]
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, labels: list[str]) -> Gold:
+        """The labels of all nodes, numbered in the order of their names."""
+        names = tuple(sorted(set(labels)))
+        number = {name: i for i, name in enumerate(names)}
+        return cls(names, np.array([number[label] for label in labels], dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """One pass: which features have weights, and for every kind of label a table of these.
+
+    A table has one row a feature.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    sees_labels: bool
+    known: NDArray[np.bool_]
+    weights: Mapping[str, Weights]
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of every feature, -1 for those that have none."""
+        return _rows(self.known)
+
+    def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
+        """The most probable labels of the nodes of some trees, and the others of relations."""
+        numbers = _kernel.label_trees(
+            [self.weights[kind] for kind in self.names],
+            [len(names) for names in self.names.values()],
+            self.rows,
+            columns.kernel,
+            columns.affixes,
+            chosen,
+            self.sees_labels,
+            SURE,
+        )
+        found = {}
+        for k, (kind, names) in enumerate(self.names.items()):
+            known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
+            found[kind] = known[numbers[:, k, 0]]
+            if kind == DOUBTED:
+                found["others"] = known[numbers[:, k, 1]]
+        return found
+
+    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
+        """As it is stored: half a byte a weight, and the exponent of each row."""
+        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.known)}
+        for kind, names in self.names.items():
+            levels, exponents = to_half_bytes(self.weights[kind], len(names))
+            arrays |= {
+                f"labels_{n}_{kind}_exponents": exponents,
+                f"labels_{n}_{kind}_levels": levels,
+            }
+        return arrays
+
+    @classmethod
+    def stored(
+        cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
+    ) -> Classifier:
+        """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
+        columns = {f"known_{n}": Column("uint8", "bytes of features")}
+        for kind in names:
+            columns[f"labels_{n}_{kind}_exponents"] = Column("int8", "rows", -100, 100)
+            columns[f"labels_{n}_{kind}_levels"] = Column("uint8", f"levels of {kind}")
+        check_arrays(arrays, columns)
+        known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+        if len(known) < 2 or len(known) & (len(known) - 1):
+            raise ValueError(f"{len(known)} features, expected a power of two")
+        rows, weights = int(known.sum()), {}
+        for kind, some in names.items():
+            start = f"labels_{n}_{kind}_"
+            exponents = arrays[f"{start}exponents"]
+            if rows != len(exponents):
+                raise ValueError("features and weights differ in number")
+            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(some))
+        return cls(names, n > 0, known, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Labeller:
+    """For every pass a classifier.
+
+    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given,
+    pass 1 alone finds the treebank's own tags.
+    """
+
+    classifiers: Mapping[int, Classifier]
+
+    def label(self, columns: Columns) -> Columns:
+        """Trees with the most probable labels."""
+        everything = np.arange(len(columns), dtype=np.int64)
+        for _, one in sorted(self.classifiers.items()):
+            columns = columns.labelled(one.found(columns, everything))
+        return columns
+
+    def about(self) -> list[dict[str, Any]]:
+        """What is stored beside the arrays: passes, kinds, names."""
+        return [
+            {"pass": n, "kind": kind, "names": list(names)}
+            for n, one in self.classifiers.items()
+            for kind, names in one.names.items()
+        ]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All classifiers as they are stored."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for n, one in self.classifiers.items():
+            arrays |= one.arrays(n)
+        return arrays
+
+    @classmethod
+    def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+        """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
+        names: dict[int, dict[str, tuple[str, ...]]] = {}
+        for said in about:
+            names.setdefault(said["pass"], {})[said["kind"]] = tuple(said["names"])
+        return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
+
+
+class _Split(NamedTuple):
+    """The trees to train a classifier on, and those to label with it: none for the last."""
+
+    inside: Ints
+    outside: Ints
+
+
+def jackknife(
+    columns: Columns,
+    gold: Mapping[str, Gold],
+    folds: NDArray[np.int32],
+    passes: tuple[int, ...],
+    seed: int,
+    step: Callable[[str], None],
+    threads: int | None = None,
+) -> tuple[Labeller, Columns]:
+    """A labeller trained on all trees, and these trees as labelled by models of other folds.
+
+    The classifiers of a pass know nothing of each other, so threads do not change the result.
+    """
+    classifiers: dict[int, Classifier] = {}
+    splits = list(_splits(folds))
+    kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+    for n in passes:
+        found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
+        stop = Stop()
+        train = partial(_train_and_label, columns, gold, n, seed, stop)
+        trained = in_order(train, splits, as_threads(threads), stop)
+        for split, (one, labels) in zip(splits, trained, strict=True):
+            step(f"labelling, pass {n + 1}")
+            for kind, symbols_of_kind in labels.items():
+                found[kind][columns.nodes_of(split.outside)] = symbols_of_kind
+            classifiers[n] = one  # the last split's stays: it was trained on all trees
+        columns = columns.labelled(found)
+    return Labeller(classifiers), columns
+
+
+def _splits(folds: NDArray[np.int32]) -> Iterator[_Split]:
+    """The trees outside and inside of each fold; at last all, and none."""
+    for fold in np.unique(folds):
+        yield _Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold))
+    yield _Split(np.arange(len(folds)), np.arange(0))
+
+
+def _train_and_label(
+    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, stop: Stop, split: _Split
+) -> tuple[Classifier, dict[str, Symbols]]:
+    one = _train(columns, gold, split.inside, n, seed, stop)
+    stop.check()
+    return one, one.found(columns, split.outside)
+
+
+def _train(
+    columns: Columns, gold: Mapping[str, Gold], chosen: Ints, n: int, seed: int, stop: Stop
+) -> Classifier:
+    """One classifier; its weights are the mean of those at the two halves of the last epoch."""
+    count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
+    known = count >= LEAST
+    names = {kind: one.names for kind, one in gold.items()}
+    sizes = [len(some) for some in names.values()]
+    trainer = _kernel.LabelTrainer(sizes, int(known.sum()), RATE, DROPOUT, DAMPING)
+    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(known), n > 0)
+    numbers = np.stack([one.numbers for one in gold.values()], axis=1)
+    rng = np.random.default_rng([seed, n])
+    for epoch in range(EPOCHS):
+        for part in np.array_split(rng.permutation(chosen), 2):
+            for few in np.array_split(part, len(part) // RUN + 1):
+                stop.check()
+                trainer.train(rows, numbers, columns.kernel, few, seed * 1000 + epoch)
+            if epoch == EPOCHS - 1:
+                trainer.remember()
+    tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
+    weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
+    return Classifier(names, n > 0, known, weights)
+
+
+def _rows(known: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The row of every feature, -1 for those that have none."""
+    return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)

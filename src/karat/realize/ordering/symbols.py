@@ -1,0 +1,128 @@
+"""Trees as the ordering model sees them: a symbol for every word, tag and relation.
+
+A symbol is a hash of 32 bits, so a model needs no vocabulary, and unknown words are words like any
+other. A word has two symbols more: its last three characters, and its shape (`a` for letters, `0`
+for digits, other characters as they are). A labeller also looks at other beginnings and ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.realize.input_trees import InputTrees
+
+Symbols = NDArray[np.uint32]
+
+AFFIXES = (slice(3), slice(4), slice(5), slice(-2, None), slice(-4, None))
+"""The characters of a word that a labeller looks at: the order is the kernel's."""
+_NO_SYMBOLS = np.empty(0, dtype=np.uint32)
+_NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of many trees, one entry a node; `offsets` tell where each tree begins."""
+
+    words: Symbols
+    endings: Symbols
+    shapes: Symbols
+    tags: Symbols
+    fine: Symbols
+    relations: Symbols
+    heads: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
+    """A row a node; none where nothing will be labelled."""
+    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    """Relations that are less probable, 0 where there is no doubt; none if all were given."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes all trees have."""
+        return len(self.words)
+
+    @cached_property
+    def kernel(self) -> _kernel.TreeColumns:
+        """The same for the kernel, checked."""
+        return _kernel.TreeColumns(
+            self.words,
+            self.endings,
+            self.shapes,
+            self.tags,
+            self.fine,
+            self.relations,
+            self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32),
+            self.heads,
+            self.offsets,
+        )
+
+    def labelled(self, found: Mapping[str, Symbols]) -> Columns:
+        """The same trees with other tags, fine tags, relations, or doubts of these."""
+        return replace(
+            self,
+            tags=found.get("tags", self.tags),
+            fine=found.get("fine", self.fine),
+            relations=found.get("relations", self.relations),
+            others=found.get("others", self.others),
+        )
+
+    def blank(self) -> Columns:
+        """The same trees without labels."""
+        empty = np.zeros(self.nodes, dtype=np.uint32)
+        return replace(self, tags=empty, fine=empty, relations=empty)
+
+    def nodes_of(self, trees: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The nodes of some trees, one tree after the other."""
+        parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in trees]
+        return np.concatenate(parts) if parts else np.arange(0)
+
+
+def columns_of(trees: InputTrees) -> Columns:
+    """The symbols of unordered trees; `fine` is the tag until a labeller knows more."""
+    tags = symbols(trees.tags)
+    return Columns(
+        symbols(trees.words),
+        symbols([word[-3:] for word in trees.words]),
+        symbols(_shapes(trees.words)),
+        tags,
+        tags,
+        symbols(trees.relations),
+        trees.heads,
+        trees.offsets,
+        _affixes(trees.words),
+    )
+
+
+def symbols(strings: list[str]) -> Symbols:
+    """The symbol of every string."""
+    return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
+
+
+def _affixes(words: list[str]) -> Symbols:
+    """The symbols of every word's affixes; each distinct word is looked at once."""
+    distinct = list(dict.fromkeys(words))
+    number = {word: i for i, word in enumerate(distinct)}
+    table = np.stack([symbols([word[part] for word in distinct]) for part in AFFIXES], axis=1)
+    return table[[number[word] for word in words]]
+
+
+def _shapes(words: list[str]) -> list[str]:
+    """The shape of every word; each distinct word is looked at once."""
+    known = {word: shape(word) for word in set(words)}
+    return [known[word] for word in words]
+
+
+def shape(word: str) -> str:
+    """What kind of characters a word has, at most six: `a`, `0`, `a-a`, `$0.0`."""
+    letters = re.sub(r"[^\W\d_]+", "a", word)
+    return re.sub(r"\d+", "0", letters)[:6]

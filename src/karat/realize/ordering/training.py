@@ -1,0 +1,170 @@
+"""Training of the ordering model: labels, scales of features, weights, language model.
+
+Rates and the weight of the language model were chosen on documents held out of EWT's training part;
+experiments/realize_ordering.py repeats the choice of the weight.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _kernel
+from karat.progress import Progress, silent
+from karat.realize.fergus.lp_chooser import train_lm
+from karat.realize.input_trees import InputTrees, input_trees
+from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
+from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
+from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
+from karat.realize.ordering.model import BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering.symbols import Columns, columns_of
+from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
+from karat.realize.treebank import Treebank
+
+BITS = 24
+BEAM, ALTERNATIVES = 32, 3
+EPOCHS = 4
+PARTS = 4  # of an epoch, between two reports of progress
+REMEMBERED = 3  # epochs at whose parts the weights are kept for their mean
+RATE, DROPOUT, DAMPING = 0.05, 0.5, 1.0
+HIDDEN = 1.0
+"""A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
+LM_ORDER, LM_WEIGHT = 3, 0.3
+HALVES = {"all": 2, "words": 0}
+"""How many halves of the treebank teach scales: none where labels take the time it would need."""
+FEWEST = 1000  # sentences; fewer teach no scales
+
+Step = Callable[[str], None]
+
+
+def train_ordering(
+    treebank: Treebank,
+    inputs: str = "words",
+    *,
+    seed: int = 1,
+    lm_weight: float = LM_WEIGHT,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> OrderingModel:
+    """An ordering model of a treebank; the same treebank and seed give the same model."""
+    check_inputs(inputs)
+    halves = HALVES[inputs] if len(treebank) >= FEWEST else 0
+    step = _counted(progress, inputs, halves)
+    trees = input_trees(treebank, "all")
+    labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
+    scales = _scales(treebank, trees, columns, halves, lm_weight, seed, step)
+    every = np.arange(len(trees), dtype=np.int64)
+    weights = train_weights(columns, trees.places, every, seed, step)
+    if halves:
+        classes = _kernel.feature_classes(columns.kernel, trees.places, every, BITS)
+        weights = scales.scaled(weights, classes)
+    step("language model")
+    model = train_lm(trees, LM_ORDER)
+    trained = {
+        "treebank": os.path.basename(treebank.name),
+        "sentences": len(treebank),
+        "seed": seed,
+    }
+    lm_weight *= scales.language_model
+    return OrderingModel(
+        inputs, _rounded_weights(weights), _rounded(labeller), model, lm_weight, trained
+    )
+
+
+def _counted(progress: Progress, inputs: str, halves: int) -> Step:
+    """Reports each step of the work as it begins."""
+    labels = (2 if inputs == "words" else 1) * (FOLDS + 1)
+    total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
+    done = 0
+
+    def step(what: str) -> None:
+        nonlocal done
+        progress(done, total, what)
+        done += 1
+
+    return step
+
+
+def _labelled(
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Step, threads: int | None
+) -> tuple[Labeller, Columns]:
+    """A labeller of what is not given, and the trees with the labels it would find."""
+    columns = columns_of(trees)
+    gold = {"fine": Gold.of(_in_order(treebank, trees))}
+    if inputs == "all":
+        return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
+    gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
+    return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
+
+
+def _in_order(treebank: Treebank, trees: InputTrees) -> list[str]:
+    """The treebank's own tags in the order of the trees' nodes."""
+    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
+    return [treebank.xpos[j] for j in (starts + trees.places).tolist()]
+
+
+def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
+    """Whole documents where there are enough, else sentences in turn."""
+    documents = np.unique(treebank.documents)
+    if len(documents) >= 2 * folds:
+        return treebank.documents % folds
+    return (np.arange(len(treebank)) % folds).astype(np.int32)
+
+
+def _scales(
+    treebank: Treebank,
+    trees: InputTrees,
+    columns: Columns,
+    halves: int,
+    lm_weight: float,
+    seed: int,
+    step: Step,
+) -> Scales:
+    """The mean of what each half's model teaches on the other half, which it has not seen."""
+    of_first, found = _folds(treebank, 2) == 0, []
+    for half in range(halves):
+        seen, unseen = (
+            np.flatnonzero(of_first == bool(half)),
+            np.flatnonzero(of_first != bool(half)),
+        )
+        weights = train_weights(columns, trees.places, seen, seed, step)
+        model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
+        found.append(
+            learn_scales(weights, columns, trees, seen, unseen, model, lm_weight, seed, step)
+        )
+    return mean_scales(found)
+
+
+def train_weights(
+    columns: Columns, places: NDArray[np.int32], chosen: NDArray[np.int64], seed: int, step: Step
+) -> NDArray[np.float32]:
+    """The weights of the features; the trees are seen in an order that the seed decides."""
+    trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
+    rng, hidden = np.random.default_rng(seed), _hidden(columns, chosen)
+    for epoch in range(EPOCHS):
+        for part in np.array_split(rng.permutation(len(chosen)), PARTS):
+            step(f"ordering, epoch {epoch + 1} of {EPOCHS}")
+            trainer.train(columns.kernel, places, hidden, chosen[part], seed * 1000 + epoch)
+            if epoch >= EPOCHS - REMEMBERED:
+                trainer.remember()
+    return trainer.mean()
+
+
+def _hidden(columns: Columns, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+    """How likely each node's word is hidden: rare words as new texts have unknown ones."""
+    known, which = np.unique(columns.words, return_inverse=True)
+    counts = np.bincount(which[columns.nodes_of(chosen)], minlength=len(known))
+    chances: NDArray[np.float32] = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
+    return chances
+
+
+def _rounded(labeller: Labeller) -> Labeller:
+    return Labeller.stored(labeller.about(), labeller.arrays())
+
+
+def _rounded_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """As they are stored, so that a model is the same before and after."""
+    return from_bytes(*to_bytes(weights, BLOCK), BLOCK)

@@ -1,0 +1,182 @@
+"""The lattice of a tree drawn: word by word where it is small, else treelet by treelet.
+
+Where a treelet's own lattice is too large, the arcs of its best paths are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
+from karat.report.model.cells import several
+from karat.report.model.table import Figure
+from karat.report.page.markup import element, quote
+from karat.report.render.paper import DIM, Paper
+
+if TYPE_CHECKING:
+    from karat.realize.fergus.unraveler import LatticeArc, TreeLattice, TreeletSize
+    from karat.realize.input_trees import InputTrees, Order
+
+TITLE = "Word lattice"
+BEST_ORDERS = "The best orders"
+MOST_ARCS = 36
+"""Of a treelet's lattice that is drawn."""
+MOST_ORDERS = 10
+"""Orders in one drawing."""
+HEADING = 24.0
+
+
+class Panel(NamedTuple):
+    """One graph under its heading."""
+
+    heading: str
+    arcs: Arcs
+    compact: bool = False
+
+
+def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
+    """The lattice; the path that is `order` is marked."""
+    expanded = lattice.expanded()
+    if expanded is not None:
+        arcs = _stressed([GraphArc(*arc[:2], str(arc[2])) for arc in expanded], order)
+        named = [arc._replace(word=lattice.words[int(arc.word)]) for arc in arcs]
+        caption = (
+            "Every path is a word sequence that the supertags allow; the chosen one is marked."
+        )
+        return _figure(TITLE, [Panel("", named)], caption)
+    panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
+    caption = (
+        "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
+        "subtree. Of large treelets only the best paths are drawn."
+    )
+    return _figure(TITLE, panels, caption)
+
+
+def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
+    """The best orders of the only tree as one graph; common beginnings and ends are drawn once."""
+    few = [order.nodes for order in orders[:MOST_ORDERS]]
+    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    return _figure(BEST_ORDERS, [Panel("", arcs, compact=True)], caption)
+
+
+def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
+    """The smallest graph whose paths are these orders, all of one length; the first is the best."""
+    size = len(orders[0])
+    prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
+    state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
+    made: dict[tuple[tuple[int, int], ...], int] = {}
+    for n in reversed(range(1, size)):  # prefixes that go on alike are one state
+        ways: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for longer in prefixes[n + 1]:
+            ways.setdefault(longer[:n], []).append((longer[n], state[longer]))
+        for prefix, after in ways.items():
+            state[prefix] = made.setdefault(tuple(after), len(made) + 2)
+    state[()] = 0
+    steps = dict.fromkeys(
+        (state[longer[:-1]], state[longer], longer[-1])
+        for level in prefixes[1:]
+        for longer in level
+    )
+    return _stressed([GraphArc(a, b, str(node)) for a, b, node in steps], orders[0])
+
+
+def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> Panel:
+    mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
+    members = {arc.node for arc in mine}
+    graph = [GraphArc(arc.start, arc.end, str(arc.node)) for arc in mine]
+    arcs = _stressed(graph, [node for node in order if node in members])
+    kept = set(_best_arcs(mine))
+    drawn = [
+        arc._replace(word=_named(lattice, treelet.head, int(arc.word), order))
+        for i, arc in enumerate(arcs)
+        if i in kept or arc.best
+    ]
+    told = several(int(treelet.paths), "order")
+    return Panel(f"{lattice.words[treelet.head]}: {told}", _reachable(drawn))
+
+
+def _best_arcs(arcs: Sequence[LatticeArc]) -> list[int]:
+    """The arcs, at most so many, whose best paths cost least; those of one path stay together."""
+    last = max(arc.end for arc in arcs)
+    ahead, behind = {0: 0.0}, {last: 0.0}
+    for arc in sorted(arcs, key=lambda arc: arc.start):
+        score = ahead.get(arc.start, float("-inf")) + arc.score
+        ahead[arc.end] = max(ahead.get(arc.end, float("-inf")), score)
+    for arc in sorted(arcs, key=lambda arc: -arc.end):
+        score = behind.get(arc.end, float("-inf")) + arc.score
+        behind[arc.start] = max(behind.get(arc.start, float("-inf")), score)
+    whole = [round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs]
+    ranked = sorted(range(len(arcs)), key=lambda i: (-whole[i], i))
+    if len(ranked) <= MOST_ARCS:
+        return ranked
+    limit = whole[ranked[MOST_ARCS]]
+    above = [i for i in ranked if whole[i] > limit]
+    return above or [i for i in ranked if whole[i] == limit]
+
+
+def _reachable(arcs: Sequence[GraphArc]) -> list[GraphArc]:
+    """Without arcs that cannot be reached from the first state."""
+    seen, found = {0}, []
+    for arc in sorted(arcs):
+        if arc.start in seen:
+            seen.add(arc.end)
+            found.append(arc)
+    return found
+
+
+def _stressed(arcs: Sequence[GraphArc], path: Sequence[int]) -> list[GraphArc]:
+    """The arcs, those of one path marked; words are the nodes' numbers."""
+    after: dict[tuple[int, int], int] = {}
+    for i, arc in enumerate(arcs):
+        after[arc.start, int(arc.word)] = i
+    state, best = 0, set()
+    for node in path:
+        if (state, node) not in after:
+            return list(arcs)
+        best.add(after[state, node])
+        state = arcs[after[state, node]].end
+    return [arc._replace(best=i in best) for i, arc in enumerate(arcs)]
+
+
+def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
+    """The head itself; of a daughter her whole subtree, as it was put in order."""
+    if node == head:
+        return lattice.words[node]
+    below = lattice.subtree(node)
+    words = [lattice.words[n] for n in order if n in below]
+    return words[0] if len(words) == 1 else f"[{_brief(words, lattice.words[node])}]"
+
+
+def _brief(words: Sequence[str], head: str) -> str:
+    whole = " ".join(words)
+    return whole if svg.length(whole) <= svg.length("x" * 20) else f"… {head} …"
+
+
+def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
+    return Figure(title, _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper))
+
+
+def _svg(title: str, panels: Sequence[Panel]) -> str:
+    parts: list[str] = []
+    width, y = float(svg.WIDTH), 0.0
+    for panel in panels:
+        if panel.heading:
+            parts.append(element("text", quote(panel.heading), x=0, y=y + 14, font_weight=600))
+            y += HEADING / 2
+        drawing = draw(panel.arcs, y, compact=panel.compact)
+        parts += drawing.parts
+        width, y = max(width, drawing.width), drawing.height + HEADING
+    arcs = [arc for panel in panels for arc in panel.arcs]
+    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+
+
+def _sketch(panels: Sequence[Panel], paper: Paper) -> list[str]:
+    lines: list[str] = []
+    for panel in panels:
+        lines += [paper.ink(panel.heading, DIM)] if panel.heading else []
+        lines += sketch(panel.arcs, paper)
+    return lines

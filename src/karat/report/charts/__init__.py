@@ -1,0 +1,1 @@
+"""Charts: models of what is shown, drawn as SVG or with letters."""

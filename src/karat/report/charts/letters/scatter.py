@@ -1,0 +1,72 @@
+"""A scatter plot drawn with letters: a letter for each point, or dots where there are many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from string import ascii_letters
+
+from karat.report.charts.letters.frame import Plot
+from karat.report.charts.models import Point, Scatter
+from karat.report.model.table import Sketch
+from karat.report.render.paper import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper
+from karat.report.render.text_width import truncate
+from karat.visible import visible
+
+INKS = (CYAN, YELLOW, MAGENTA, GREEN, RED)
+SEVERAL = "*"  # letters that fall on one place
+CROWD = "· one point; o two to four; ● five or more"
+
+
+def scatter_sketch(chart: Scatter) -> Sketch:
+    """How the points are drawn on paper."""
+    return lambda paper: _draw(chart, paper)
+
+
+def _draw(chart: Scatter, paper: Paper) -> list[str]:
+    points = chart.shown
+    if not points:
+        return paper.lines("no data", DIM)
+    plot = Plot(*chart.ticks(across=4, up=4), paper)
+    if len(points) <= len(ascii_letters):
+        _letters(chart, plot)
+        told = [*_names(chart, paper), *_several(plot)]
+    else:
+        _dots(points, plot)
+        told = paper.lines(CROWD, DIM)
+    return [*plot.lines(chart.x_axis, chart.y_axis), *paper.lines(chart.note, ""), *told]
+
+
+def _letters(chart: Scatter, plot: Plot) -> None:
+    for letter, point in zip(ascii_letters, chart.shown, strict=False):
+        place = plot.place(point.x, point.y)
+        sign = SEVERAL if place in plot.signs else letter
+        plot.signs[place] = (sign, _ink(chart, point))
+
+
+def _dots(points: list[Point], plot: Plot) -> None:
+    for place, count in Counter(plot.place(point.x, point.y) for point in points).items():
+        plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
+
+
+def _ink(chart: Scatter, point: Point) -> str:
+    return INKS[chart.groups.index(point.group) % len(INKS)]
+
+
+def _names(chart: Scatter, paper: Paper) -> list[str]:
+    """What each letter stands for."""
+    x, y = chart.ticks()
+    lines = []
+    for letter, point in zip(ascii_letters, chart.shown, strict=False):
+        values = f"{x.label(point.x, extra=2)}, {y.label(point.y, extra=2)}"
+        if point.bar:
+            low, high = (y.label(end, extra=2) for end in point.bar)
+            values += f" (from {low} to {high})"
+        group = f" ({point.group})" if point.group else ""
+        told = truncate(visible(f" {point.label}{group}: {values}"), paper.width - 1)
+        lines.append(paper.ink(letter, _ink(chart, point)) + told)
+    return lines
+
+
+def _several(plot: Plot) -> list[str]:
+    used = any(sign == SEVERAL for sign, _ in plot.signs.values())
+    return plot.paper.lines(f"{SEVERAL} several points", DIM) if used else []

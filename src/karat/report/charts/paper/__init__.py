@@ -1,0 +1,1 @@
+"""Charts as files for papers, by matplotlib."""

@@ -1,0 +1,102 @@
+"""The frame, lines and lettering that all charts share.
+
+Colours are CSS variables with a fallback, so that a chart follows the page into the dark and is
+legible on its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from karat.report.page.markup import Attribute, Look, element, quote, shape
+from karat.report.render.text_width import display_width, truncate
+from karat.visible import visible
+
+ACCENT = "var(--accent, #2b6cb0)"
+MUTED = "var(--muted, #626b79)"
+GRID = "var(--line, #e3e6eb)"
+RULE = "var(--rule, #aab1bd)"
+WARM = "var(--warm, #b25a00)"
+VIOLET = "var(--violet, #7a4fbf)"
+HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order": "stroke"}
+MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+WIDTH = 720
+LETTER = 6.7  # the usual advance of a letter at the charts' font size
+LONGEST_DESCRIPTION = 12  # items read out before a screen reader's user is told "and more"
+
+
+def chart(
+    title: str,
+    description: str,
+    height: float,
+    parts: Sequence[str],
+    width: float = WIDTH,
+    *,
+    fluid: bool = True,
+    **look: Attribute,
+) -> str:
+    """A whole drawing, named and described for those who cannot see it.
+
+    A fluid one fills the room it is given; else it has its own size.
+    """
+    usual: Look = {"role": "img", "font_family": "system-ui, sans-serif", "font_size": 12}
+    return element(
+        "svg",
+        element("title", quote(title)),
+        element("desc", quote(description)),
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width:.0f} {height:.0f}",
+        width=None if fluid else width,
+        height=None if fluid else height,
+        fill="currentColor",
+        **{**usual, **look},
+    )
+
+
+def size_of(drawing: str) -> tuple[float, float]:
+    """The width and height of a whole drawing, which its first attributes tell."""
+    found = _VIEW.search(drawing)
+    return (float(found[1]), float(found[2])) if found else (WIDTH, 60.0)
+
+
+_VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
+
+
+def no_data(title: str, why: str = "no data") -> str:
+    """What is drawn in place of a chart that has nothing to show."""
+    return chart(title, why, 60, [text(WIDTH / 2, 35, why, "middle", MUTED)])
+
+
+def text(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
+    """One line of lettering."""
+    return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, *, width: float = 1) -> str:
+    """A straight line."""
+    return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
+
+
+def tooltip(content: str) -> str:
+    """The browser's own tooltip for the group it stands in."""
+    return element("title", quote(content))
+
+
+def shorten(label: str, columns: int) -> str:
+    """A label of at most so many columns, on one line."""
+    return truncate(visible(label), columns)
+
+
+def length(label: str) -> float:
+    """About how long a label is when drawn."""
+    return LETTER * display_width(label)
+
+
+def enumeration(items: Sequence[str]) -> str:
+    """The items in one sentence, the first dozen by name."""
+    rest = len(items) - LONGEST_DESCRIPTION
+    named = "; ".join(items[:LONGEST_DESCRIPTION])
+    return f"{named}; and {rest} more" if rest > 0 else named

@@ -1,0 +1,212 @@
+"""A heat map as a drawing: shaded cells with their numbers, signs, a region and the scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from karat.report.charts.colors import heat_color, ink_on
+from karat.report.charts.legend import Entry, legend
+from karat.report.charts.models import HeatMap
+from karat.report.charts.svg import frame as svg
+from karat.report.page.markup import Attribute, Look, coordinate, element, quote, shape
+
+TOP = 8.0
+WIDEST, HIGHEST = 64.0, 34.0  # of a cell
+TALLEST = 680.0  # of all the rows together, as long as a row stays readable
+LOWEST = 14.0  # height of a row
+LONGEST_NAME = 24
+SLANT = 40  # degrees by which long names of columns fall
+BAR = 108.0  # length of the scale
+GAP = 3.5  # between a cell and the line around a marked one: room for the region's outline
+SMALL = 11 / 12  # the cells' letters against the charts'
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the cells stand."""
+
+    left: float
+    wide: float
+    high: float
+    rows: int
+    columns: int
+
+    def place(self, row: int, column: int, rows: int = 1, columns: int = 1) -> dict[str, float]:
+        """The rectangle of some cells."""
+        x, y = self.left + column * self.wide, TOP + row * self.high
+        return {"x": x, "y": y, "width": columns * self.wide, "height": rows * self.high}
+
+    @property
+    def bottom(self) -> float:
+        return TOP + self.rows * self.high
+
+    @property
+    def right(self) -> float:
+        return self.left + self.columns * self.wide
+
+
+def heat_svg(chart: HeatMap) -> str:
+    """The drawing; every cell has its tooltip."""
+    if chart.ends is None:
+        return svg.no_data(chart.title)
+    frame = _frame(chart)
+    parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
+    parts += _outline(chart, frame)
+    parts += _row_names(chart, frame)
+    names, below = _column_names(chart, frame)
+    key, end = legend(_key(chart), frame.left, below + 14)
+    return svg.chart(chart.title, chart.story, end + 4, [*parts, *names, *key])
+
+
+def _frame(chart: HeatMap) -> Frame:
+    longest = max(svg.length(_short(name)) for name in chart.rows)
+    left = longest + 42
+    wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
+    high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
+    return Frame(left, wide, high, len(chart.rows), len(chart.columns))
+
+
+def _short(name: str) -> str:
+    return svg.shorten(name, LONGEST_NAME)
+
+
+# ---------------------------------------------------------------------------------------- cells
+
+
+def _cell(chart: HeatMap, frame: Frame, i: int, j: int, value: float | None) -> str:
+    place = frame.place(i, j)
+    told = svg.tooltip(chart.cell_story(i, j))
+    if value is None:
+        return element("g", told, _hatched(place), _sign(chart, place, i, j, "currentColor"))
+    color = heat_color(chart.share(value))
+    ink = ink_on(color)
+    cell = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
+    signs = _sign(chart, place, i, j, ink)
+    number = _number(chart.number(value), place, ink, down=4 if signs else 0)
+    return element("g", told, cell, number, signs, class_="cell")
+
+
+def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
+    """The value, where its cell is large enough for it."""
+    if svg.length(number) * SMALL + 4 > place["width"]:
+        return ""
+    look: Look = {"font_size": 11, "text_anchor": "middle", "fill": ink}
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 + 4 + down
+    return element("text", quote(number), x=x, y=y, **look)
+
+
+def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> str:
+    """The signs of a marked cell in its corner, and a line around it."""
+    signs = chart.signs(i, j)
+    if not signs:
+        return ""
+    inner = {"x": place["x"] + GAP, "y": place["y"] + GAP}
+    size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
+    edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
+    x, y = place["x"] + place["width"] - GAP - 4, place["y"] + GAP + 10
+    look: dict[str, Attribute] = {"font_size": 9, "text_anchor": "end", "fill": ink}
+    return edge + element("text", quote(signs), x=x, y=y, **look)
+
+
+def _hatched(place: dict[str, float]) -> str:
+    """A cell without a value: lines from the lower left to the upper right."""
+    x, y, wide, high = place.values()
+    lines = []
+    for k in range(6, int(wide + high), 6):
+        start = f"{coordinate(x + max(0.0, k - high))} {coordinate(y + min(k, high))}"
+        end = f"{coordinate(x + min(k, wide))} {coordinate(y + max(0.0, k - wide))}"
+        lines.append(f"M{start}L{end}")
+    edge = shape("rect", **place, fill="none", stroke=svg.RULE, stroke_width=0.5)
+    return edge + shape("path", d="".join(lines) or "M0 0", stroke=svg.RULE, fill="none")
+
+
+def _outline(chart: HeatMap, frame: Frame) -> Iterator[str]:
+    if chart.outline is None:
+        return
+    (top, bottom), (left, right), _ = chart.outline
+    place = frame.place(top, left, bottom - top + 1, right - left + 1)
+    yield _framed(place)
+
+
+def _framed(place: dict[str, float]) -> str:
+    """Dashes over a broader line in the colour of the paper, so that any shade shows them."""
+    look: Look = {"fill": "none", "stroke": "var(--paper, #ffffff)", "stroke_width": 5}
+    dashes: Look = {"fill": "none", "stroke": "currentColor", "stroke_width": 2.5}
+    inner = shape("rect", **place, **dashes, stroke_dasharray="7 4")
+    return shape("rect", **place, **look) + inner
+
+
+# ---------------------------------------------------------------------------------------- names
+
+
+def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
+    step = math.ceil(13 / frame.high)
+    for i in range(0, frame.rows, step):
+        y = TOP + (i + 0.5) * frame.high + 4
+        yield svg.text(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
+    name = svg.text(0, 0, svg.shorten(chart.row_axis, 45), "middle", svg.MUTED)
+    turn = f"translate(14 {coordinate((TOP + frame.bottom) / 2)}) rotate(-90)"
+    yield element("g", name, transform=turn)
+
+
+def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
+    """Names below the columns, falling where they are too long to stand level, and their end."""
+    names = [_short(name) for name in chart.columns]
+    longest = max(map(svg.length, names))
+    y = frame.bottom + 17
+    if longest + 4 <= frame.wide:
+        level = [
+            svg.text(_middle(frame, j), y, name, "middle", svg.MUTED)
+            for j, name in enumerate(names)
+        ]
+        below = y
+    else:
+        step = math.ceil(14 / frame.wide)
+        level = [
+            _falling(_middle(frame, j), frame.bottom + 12, names[j])
+            for j in range(0, len(names), step)
+        ]
+        below = frame.bottom + 12 + longest * math.sin(math.radians(SLANT))
+    axis = svg.shorten(chart.column_axis, 70)
+    middle = (frame.left + frame.right) / 2
+    return [*level, svg.text(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
+
+
+def _middle(frame: Frame, column: int) -> float:
+    return frame.left + (column + 0.5) * frame.wide
+
+
+def _falling(x: float, y: float, name: str) -> str:
+    turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
+    look: Look = {"text_anchor": "end", "fill": svg.MUTED, "transform": turn}
+    return element("text", quote(name), x=x + 3, y=y + 2, **look)
+
+
+# ------------------------------------------------------------------------------------ the legend
+
+
+def _key(chart: HeatMap) -> list[Entry]:
+    """The scale, then every sign that occurs."""
+    low, high = chart.ends or (0.0, 0.0)
+    entries = [Entry(_bar(), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
+    for sign, name in chart.keys:
+        entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))
+    swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
+    if chart.outline:
+        entries.append(Entry(_framed(swatch), chart.outline.name, 32))
+    if any(value is None for _, _, value in chart.cells):
+        entries.append(Entry(_hatched(swatch), "missing", 32))
+    return entries
+
+
+def _bar() -> str:
+    steps, wide = 27, BAR / 27
+    parts = [
+        shape(
+            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
+        )
+        for k in range(steps)
+    ]
+    return "".join(parts)

@@ -1,0 +1,113 @@
+"""A scatter plot as a drawing: labelled points, groups, a fitted line and a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.report.charts.labels import Box, Placed, place_labels
+from karat.report.charts.legend import Entry, legend, marker, moved
+from karat.report.charts.models import Line, Point, Scatter, point_story
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.axis import Axis, drawable, horizontal, plane, vertical
+from karat.report.page.markup import Look, element, quote, shape
+
+TOP = 30.0  # room for the note above the plot
+RIGHT = svg.WIDTH - 16.0
+BOTTOM = 430.0
+BELOW = 48.0  # room for the tick labels and the name of the axis
+LINE = 15.0  # height of a label
+WIDE = 1.12  # broad letters take more room than the usual ones
+LONGEST_LABEL = 24
+CAP = 3.0  # half of the line at the end of a bar
+BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
+
+
+def scatter_svg(chart: Scatter) -> str:
+    """The drawing; every point has its tooltip."""
+    if not chart.shown:
+        return svg.no_data(chart.title)
+    x, y = plane(*chart.ticks(), top=TOP, right=RIGHT, bottom=BOTTOM)
+    parts = [horizontal(x, TOP, BOTTOM, chart.x_axis), vertical(y, x.start, x.end, chart.y_axis)]
+    parts += _fitted(chart.line, x, y)
+    groups = {group: number for number, group in enumerate(chart.groups)}
+    look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
+    dots = [_dot(x, y, point, groups[point.group]) for point in chart.shown]
+    parts.append(element("g", *dots, **look))
+    parts += _labels(chart, x, y) if chart.labelled else []
+    if chart.note:
+        parts.append(svg.text(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
+    key, end = legend(_groups(chart), x.start, BOTTOM + BELOW)
+    return svg.chart(chart.title, chart.story, end + 4, [*parts, *key])
+
+
+def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
+    sign = marker(number, moved(x.at(point.x), y.at(point.y)))
+    return element("g", svg.tooltip(point_story(point)), *_bar(x, y, point), sign)
+
+
+def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
+    """The interval, with a cap at each end."""
+    if point.bar:
+        across, (low, high) = x.at(point.x), map(y.at, point.bar)
+        yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)
+        for end in (low, high):
+            yield shape("line", x1=across - CAP, y1=end, x2=across + CAP, y2=end, **BAR)
+
+
+def _groups(chart: Scatter) -> list[Entry]:
+    if chart.groups == [""]:
+        return []
+    return [Entry(marker(k), group or "other") for k, group in enumerate(chart.groups)]
+
+
+# ------------------------------------------------------------------------------- the fitted line
+
+
+def clipped(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
+    """The least and largest x at which the line is within the plot; None if it never is."""
+    low, high = x.ticks.values[0], x.ticks.values[-1]
+    if not drawable(line):
+        return None
+    if line.slope:
+        ends = sorted((end - line.intercept) / line.slope for end in _ends(y))
+        low, high = max(low, ends[0]), min(high, ends[1])
+    elif not _ends(y)[0] <= line.intercept <= _ends(y)[1]:
+        return None
+    return (low, high) if low < high and drawable([low, high]) else None
+
+
+def _ends(axis: Axis) -> tuple[float, float]:
+    return axis.ticks.values[0], axis.ticks.values[-1]
+
+
+def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
+    reach = clipped(line, x, y) if line else None
+    if line and reach and drawable(map(line.at, reach)):
+        (x1, x2), (y1, y2) = map(x.at, reach), (y.at(line.at(end)) for end in reach)
+        look: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
+        yield shape("line", x1=x1, y1=y1, x2=x2, y2=y2, **look)
+
+
+# --------------------------------------------------------------------------------------- labels
+
+
+def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
+    dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
+    labels = [svg.shorten(point.label, LONGEST_LABEL) for point in chart.shown]
+    sizes = [(svg.length(label) * WIDE, LINE) for label in labels]
+    places = place_labels(dots, sizes, Box(x.start, TOP, x.end, BOTTOM))
+    for dot, label, place in zip(dots, labels, places, strict=True):
+        if place and label:
+            yield from _label(dot, label, place)
+
+
+def _label(dot: tuple[float, float], label: str, place: Placed) -> Iterator[str]:
+    box = place.box
+    if place.far:
+        across = min(max(dot[0], box.left), box.right)
+        yield svg.line(*dot, across, min(max(dot[1], box.top), box.bottom), svg.RULE)
+    x, anchor = box.middle[0], "middle"
+    if box.left >= dot[0] or box.right <= dot[0]:  # it starts or ends beside its dot
+        x, anchor = (box.left, "start") if box.left >= dot[0] else (box.right, "end")
+    look: Look = {"x": x, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
+    yield element("text", quote(label), class_="label", **look)

@@ -1,0 +1,265 @@
+"""A graph of words drawn, as in the paper's Figure 3: states from left to right, words on arcs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from karat.report.charts.svg import frame as svg
+from karat.report.page.markup import Look, element, quote, shape
+from karat.report.render.paper import BOLD, Paper
+from karat.report.render.text_width import display_width, wrap
+
+Point = tuple[float, float]
+
+GAP = 20.0
+"""What an arc has beside its word."""
+CLOSE = 8.0
+"""The same where words follow each other closely."""
+BOLDER = 1.1
+"""How much wider the letters of the best path are."""
+SHORTEST = 46.0
+ROW = 48.0
+MARGIN = 20.0
+LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85)
+"""How far along an arc its word may stand; the first place that is free is taken."""
+LINE = 11.0
+"""The height that a word takes."""
+LONGEST = 24
+MOST_LINES = 40
+BEST = "▸ "
+"""Before the words of the best path, where there are others and no bold letters to rely on."""
+
+
+class GraphArc(NamedTuple):
+    """From one state to another, 0 is the first; `best` if the chosen path takes it."""
+
+    start: int
+    end: int
+    word: str
+    best: bool = False
+
+
+Arcs = Sequence[GraphArc]
+
+
+class Drawing(NamedTuple):
+    """Pieces of SVG and the room they take."""
+
+    parts: list[str]
+    width: float
+    height: float
+
+
+def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
+    """The graph, below `top`; the best path is stressed.
+
+    States with as many words before them stand above each other; in a `compact` one, for long
+    sentences, words follow each other closely instead.
+    """
+    places = _places(arcs, top, compact)
+    inner = _inner(arcs) if compact else set()
+    dots = [_dot(place, state in inner) for state, place in places.items()]
+    width = max(x for x, _ in places.values()) + MARGIN
+    height = max(y for _, y in places.values()) + MARGIN
+    return Drawing(_drawn(arcs, places) + dots, width, height)
+
+
+def _dot(place: Point, inner: bool) -> str:
+    return shape("circle", cx=place[0], cy=place[1], r=1.5 if inner else 3.5, fill=svg.ACCENT)
+
+
+def layers(arcs: Arcs) -> dict[int, int]:
+    """The longest way from the start to every state; arcs may come in any order."""
+    found = {0: 0}
+    waiting = Counter(arc.end for arc in arcs)
+    after = _after(arcs)
+    ready = [0]
+    while ready:
+        state = ready.pop()
+        for _, end, *_ in after.get(state, ()):
+            found[end] = max(found.get(end, 0), found[state] + 1)
+            waiting[end] -= 1
+            if not waiting[end]:
+                ready.append(end)
+    return found
+
+
+def _places(arcs: Arcs, top: float, compact: bool = False) -> dict[int, Point]:
+    """Where each state is drawn: its layer from left to right, within it near what leads to it.
+
+    The best path is straight; what is not on it stands above or below.
+    """
+    before: dict[int, list[int]] = {}
+    for arc in arcs:
+        before.setdefault(arc.end, []).append(arc.start)
+    layer = layers(arcs)
+    best = {0} | {arc.end for arc in arcs if arc.best}
+    rows: dict[int, list[int]] = {}
+    for state, depth in sorted(layer.items()):
+        rows.setdefault(depth, []).append(state)
+    height: dict[int, float] = {}
+    for depth in sorted(rows):
+        ordered = sorted(rows[depth], key=_height(before, height))
+        middle = next((i for i, state in enumerate(ordered) if state in best), None)
+        first = -(len(ordered) - 1) / 2 if middle is None else -middle
+        height |= {state: first + rank for rank, state in enumerate(ordered)}
+    across = _followed(arcs, layer) if compact else _aligned(arcs, layer)
+    highest = min(height.values())
+    return {s: (across[s], top + 30 + (height[s] - highest) * ROW) for s in layer}
+
+
+def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
+    """Where each layer stands: far enough from earlier ones for the words of its arcs."""
+    found = [MARGIN] * (max(layer.values()) + 1)
+    for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
+        step = max(svg.length(_shown(arc)) + GAP, SHORTEST)
+        end = layer[arc.end]
+        found[end] = max(found[end], found[layer[arc.start]] + step)
+    return {state: found[depth] for state, depth in layer.items()}
+
+
+def _followed(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
+    """Each state just after the longest words that lead to it."""
+    found = {0: MARGIN}
+    for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
+        length = svg.length(_shown(arc)) * (BOLDER if arc.best else 1)
+        after = found[arc.start] + length + CLOSE
+        found[arc.end] = max(found.get(arc.end, 0.0), after)
+    return found
+
+
+def _shown(arc: GraphArc) -> str:
+    return svg.shorten(arc.word, LONGEST)
+
+
+def _height(
+    before: dict[int, list[int]], found: dict[int, float]
+) -> Callable[[int], tuple[float, int]]:
+    """The mean height of the states that lead to one, so that fewer arcs cross."""
+
+    def height(state: int) -> tuple[float, int]:
+        heights = [found[one] for one in before.get(state, ())]
+        return sum(heights) / max(len(heights), 1), state
+
+    return height
+
+
+def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
+    """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
+    paths: list[str] = []
+    words: list[str] = []
+    taken: list[tuple[Point, float]] = []
+    for arc in sorted(arcs, key=lambda arc: not arc.best):
+        curve = _curve(places[arc.start], places[arc.end])
+        size = svg.length(_shown(arc))
+        spots = [_along(curve, t) for t in LETTERED]
+        spot = next((one for one in spots if _free(one, size, taken)), spots[0])
+        taken.append((spot, size))
+        paths.append(_path(curve, arc.best))
+        words.append(_word(spot, arc))
+    return paths[::-1] + words
+
+
+def _path(curve: tuple[Point, Point, Point], best: bool) -> str:
+    (x1, y1), (x, y), (x2, y2) = curve
+    path = f"M {x1:.1f} {y1:.1f} Q {x:.1f} {y:.1f} {x2:.1f} {y2:.1f}"
+    look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if best else {"stroke": svg.RULE}
+    return shape("path", d=path, fill="none", **look)
+
+
+def _word(spot: Point, arc: GraphArc) -> str:
+    look: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
+    place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle"}
+    return element("text", quote(_shown(arc)), **place, **look, **svg.HALO)
+
+
+def _curve(start: Point, end: Point) -> tuple[Point, Point, Point]:
+    """A Bezier curve; the longer its way, the more it is bent."""
+    (x1, y1), (x2, y2) = start, end
+    bend = min(10.0, (x2 - x1) / 6) + max((x2 - x1) / 16 - 6, 0)
+    return start, ((x1 + x2) / 2, (y1 + y2) / 2 - bend), end
+
+
+def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
+    """A point of the curve, t = 0 at its start and 1 at its end."""
+    (x1, y1), (x, y), (x2, y2) = curve
+    a, b, c = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
+    return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
+
+
+def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> bool:
+    """Whether a word fits there without touching another."""
+    return all(
+        abs(spot[0] - x) >= (size + other) / 2 or abs(spot[1] - y) >= LINE
+        for (x, y), other in taken
+    )
+
+
+def sketch(arcs: Arcs, paper: Paper) -> list[str]:
+    """The graph with letters: every state with the words that lead on, the best path marked.
+
+    Words between which there is no choice stand together.
+    """
+    chains = _chains(arcs)
+    mark = "" if all(arc.best for arc in chains) else BEST
+    layer = layers(chains)
+    order = sorted(layer, key=lambda state: (layer[state], state))
+    number = {state: i for i, state in enumerate(order)}
+    after = _after(chains)
+    lines = []
+    for state in order:
+        ways = [
+            (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
+            for arc in after.get(state, ())
+        ]
+        lines += _ways(number[state], ways, paper)
+    more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
+    return [*lines[:MOST_LINES], *more]
+
+
+def _ways(state: int, ways: Sequence[tuple[str, bool]], paper: Paper) -> list[str]:
+    """What leads on from a state: on one line if it fits, else on lines of their own."""
+    if not ways:
+        return []
+    inked = [paper.ink(way, BOLD if best else "") for way, best in ways]
+    begin = f"{state:>4}  "
+    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= paper.width:
+        return [begin + "  |  ".join(inked)]
+    lines: list[str] = []
+    for i, (way, best) in enumerate(ways):
+        for line in wrap(way, max(paper.width - 8, 20)):
+            lines.append((begin if not lines else "      ") + paper.ink(line, BOLD if best else ""))
+        lines[-1] += "  |" if i < len(ways) - 1 else ""
+    return lines
+
+
+def _after(arcs: Arcs) -> dict[int, list[GraphArc]]:
+    """The arcs that leave each state."""
+    found: dict[int, list[GraphArc]] = {}
+    for arc in arcs:
+        found.setdefault(arc.start, []).append(arc)
+    return found
+
+
+def _inner(arcs: Arcs) -> set[int]:
+    """The states that one arc enters and one leaves."""
+    entered = Counter(arc.end for arc in arcs)
+    return {s for s, ways in _after(arcs).items() if s and len(ways) == 1 and entered[s] == 1}
+
+
+def _chains(arcs: Arcs) -> list[GraphArc]:
+    """The same graph without such states."""
+    after, inner = _after(arcs), _inner(arcs)
+    found = []
+    for arc in arcs:
+        if arc.start in inner:
+            continue
+        words, end = [arc.word], arc.end
+        while end in inner:
+            (way,) = after[end]
+            words.append(way.word)
+            end = way.end
+        found.append(GraphArc(arc.start, end, " ".join(words), arc.best))
+    return found

@@ -1,0 +1,1 @@
+"""Documents of the core commands: results in, tables and figures out."""

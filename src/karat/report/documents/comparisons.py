@@ -1,0 +1,209 @@
+"""The report of `compare`: scores with intervals and tests, and the segments that differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat.comparison import TESTS, CompareRow, Comparison
+from karat.metrics.base import Metric
+from karat.report.charts.svg.drawings import histogram, interval_chart
+from karat.report.documents.scores import (
+    HIGH,
+    LOW,
+    METRIC,
+    SCORE,
+    SYSTEM,
+    decimals,
+    emphasis,
+    segment_signatures,
+    signatures,
+)
+from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Table
+
+if TYPE_CHECKING:
+    from karat.text.references import References
+    from karat.text.segments import Segments
+
+_COLUMNS = (
+    METRIC,
+    SYSTEM,
+    SCORE,
+    LOW,
+    HIGH,
+    Column("delta", "Delta", align="right", signed=True, help="Score minus the baseline's."),
+    Column("p", "p", 4, align="right", help="p of the difference, by the paired test below."),
+    Column(
+        "better", "Better", align="right", help="Share of resamples in which it beats the baseline."
+    ),
+    Column("wins", "Wins", align="right", help="Segments on which it beats the baseline."),
+    Column("losses", "Losses", align="right", help="Segments on which the baseline beats it."),
+    Column("ties", "Ties", align="right", help="Segments on which both score the same."),
+)
+_DIFFERENCES = (
+    Column("system", "System", help="The system compared with the baseline."),
+    Column("segment", "Segment", align="right", help="The number of the segment, from 1."),
+    Column("baseline_score", "Baseline", align="right", help="The baseline's score there."),
+    Column("system_score", "Score", align="right", help="The system's score there."),
+    Column("delta", "Delta", align="right", signed=True, help="System minus baseline."),
+    Column(
+        "text",
+        "Text",
+        help="The first reference, the baseline's and the system's text.",
+        wrap=True,
+        readers="people",
+    ),
+    Column("reference", "Reference", readers="programs"),
+    Column("baseline_text", "Baseline's text", readers="programs"),
+    Column("system_text", "System's text", readers="programs"),
+)
+
+
+class Example(NamedTuple):
+    """A segment on which a system and the baseline differ, with its texts."""
+
+    system: str
+    segment: int  # 0-based
+    baseline_score: float
+    system_score: float
+    reference: str
+    baseline_text: str
+    system_text: str
+    which: str = "reference"  # of several, the one that is shown
+
+
+def find_examples(
+    comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
+) -> list[Example]:
+    """The segments on which each system differs most from the baseline by the first metric."""
+    base, first = comparison.baseline, comparison.rows[0].metric
+    found = []
+    for system in dict.fromkeys(row.system for row in comparison.rows):
+        if system == base:
+            continue
+        gaps = comparison.differences(base, system, first, top)
+        places = [gap.segment for gap in gaps]
+        texts = zip(
+            references.strings(places),
+            systems[base].strings(places),
+            systems[system].strings(places),
+            strict=True,
+        )
+        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
+            scores = gap.segment, gap.first, gap.second
+            which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
+            found.append(Example(system, *scores, refs[0], theirs, mine, which))
+    return found
+
+
+def comparison_document(
+    comparison: Comparison, examples: Sequence[Example], command: str
+) -> Document:
+    """The whole comparison."""
+    metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
+    corpus = signatures(comparison.rows)
+    tables = [_table(comparison)]
+    if examples:
+        tables.append(_example_table(comparison, metrics[0], examples))
+    return Document(
+        title=f"Comparison with {comparison.baseline}",
+        blocks=(*tables, *_figures(comparison, metrics)),
+        command=command,
+        signatures={**corpus, **segment_signatures(comparison), **corpus},
+        notes=_notes(comparison),
+    )
+
+
+def _table(comparison: Comparison) -> Table:
+    rows = comparison.rows
+    best = emphasis([(row.metric, row.score.value) for row in rows])
+    title = f"Comparison with {comparison.baseline}"
+    cells = tuple(_cells(row) for row in rows)
+    return Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
+
+
+def _cells(row: CompareRow) -> dict[str, Cell]:
+    m = row.metric
+    return {
+        "metric": str(m),
+        "system": row.system,
+        "score": decimals(m, row.score.value),
+        "low": decimals(m, row.low),
+        "high": decimals(m, row.high),
+        "delta": decimals(m, row.delta),
+        "p": row.p,
+        "better": None if row.better is None else Decimals(row.better, 3),
+        "wins": row.wins,
+        "losses": row.losses,
+        "ties": row.ties,
+    }
+
+
+def _notes(comparison: Comparison) -> tuple[str, ...]:
+    test = TESTS[comparison.test]
+    seen = dict.fromkeys(
+        f"{row.system}, {row.metric}: {note}" for row in comparison.rows for note in row.score.notes
+    )
+    return (
+        f"Intervals: 95%, from {comparison.resamples:,} bootstrap resamples. p: {test} against "
+        f"{comparison.baseline}, {comparison.trials:,} trials, all metrics and systems on the same "
+        f"draws. Wins, losses and ties count segments{_other_names(comparison)}.",
+        *seen,
+    )
+
+
+def _other_names(comparison: Comparison) -> str:
+    """Which metrics score segments where those of the corpus do not."""
+    metrics = dict.fromkeys(row.metric for row in comparison.rows)
+    others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
+    return f", where {' and '.join(others)}" if others else ""
+
+
+def _example_table(comparison: Comparison, metric: Metric, examples: Sequence[Example]) -> Table:
+    rows = tuple(_example_cells(example, metric, comparison.baseline) for example in examples)
+    title = f"Segments that differ most from {comparison.baseline} by {metric.of_segments()}"
+    return Table("segments", title, _DIFFERENCES, rows, group="system")
+
+
+def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:
+    a, b = example.baseline_score, example.system_score
+    return {
+        "system": example.system,
+        "segment": example.segment + 1,
+        "baseline_score": decimals(metric, a),
+        "system_score": decimals(metric, b),
+        "delta": decimals(metric, b - a),
+        "reference": example.reference,
+        "baseline_text": example.baseline_text,
+        "system_text": example.system_text,
+        "text": (
+            f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}\n"
+            f"{example.system}: {example.system_text}"
+        ),
+    }
+
+
+def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
+    figures = []
+    for m in metrics:
+        rows = [row for row in comparison.rows if row.metric == m]
+        base = next(row.score.value for row in rows if row.system == comparison.baseline)
+        items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+        title = f"{m} with 95% intervals"
+        svg = interval_chart(items, title=title, axis=str(m), baseline=base)
+        figures.append(Figure(title, svg, f"Dashed: {comparison.baseline}."))
+    return [*figures, *_histograms(comparison, metrics[0])]
+
+
+def _histograms(comparison: Comparison, metric: Metric) -> list[Figure]:
+    """How each system's segments differ from the baseline's, by the first metric."""
+    base = comparison.segment_scores(comparison.baseline, metric)
+    figures = []
+    for system in dict.fromkeys(row.system for row in comparison.rows):
+        if system == comparison.baseline:
+            continue
+        gaps = (comparison.segment_scores(system, metric) - base).tolist()
+        title = f"{system} minus {comparison.baseline}, segment by segment"
+        svg = histogram(gaps, title=title, axis=f"difference in {metric.of_segments()}", marker=0.0)
+        figures.append(Figure(title, svg))
+    return figures

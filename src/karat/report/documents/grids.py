@@ -1,0 +1,174 @@
+"""The report of `grid`: what was matched in a segment, in pictures and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from karat.metrics.explain.bitext import Explanation
+from karat.metrics.explain.edits import Alignment
+from karat.report.model.cells import brief, several
+from karat.report.model.table import Cell, Column, Document, Figure, Table
+from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
+from karat.report.segment.edits_svg import edits_html, edits_svg
+from karat.report.segment.edits_text import edits_sketch
+from karat.report.segment.grid_svg import grid_svg
+from karat.report.segment.grid_text import grid_sketch
+
+_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+_ROWS = (
+    _SEGMENT,
+    Column("score", "F", 4, align="right", help="The segment's score."),
+    Column("precision", "P", 4, align="right", help="Size over the candidate's words."),
+    Column("recall", "R", 4, align="right", help="Size over the references' mean length."),
+    Column("size", "Size", 4, align="right", help="(sum of length^e)^(1/e) over what counts."),
+    Column("sum", "Sum", 2, align="right", help="The sum of length^e over what counts."),
+    Column("candidate_words", "Words", align="right", help="Words of the candidate."),
+    Column("reference_words", "Ref.", 2, align="right", help="The references' mean length."),
+    Column("cap", "Cap", 2, align="right", help="No more hits than this count."),
+    Column("hits", "Hits", align="right", help="Hits of the grid."),
+    Column("runs", "Runs", align="right", help="Runs of the matching."),
+    Column("proven", "Proven", help="Whether the matching is proven to be the maximum."),
+    Column("bound", "Bound", 4, align="right", help="No matching has a larger size."),
+)
+_RUNS = (
+    Column("heading", "Segment", readers="people"),
+    replace(_SEGMENT, readers="programs"),
+    Column("length", "Length", align="right", help="Words of the run."),
+    Column("counted", "Counted", 2, align="right", help="What the cap leaves of it."),
+    Column("candidate_position", "Candidate", align="right", help="Its first word, from 1."),
+    Column("reference", "Reference", align="right", help="The number of the reference, from 1."),
+    Column("reference_position", "Position", align="right", help="Its first word there, from 1."),
+    Column("words", "Words", help="As they stand in the candidate.", wrap=True),
+)
+_EDITS = (
+    _SEGMENT,
+    Column("reference", "Reference", align="right"),
+    *EDIT_COLUMNS,
+)
+
+
+class Shown(NamedTuple):
+    """One segment to show, numbered from 1."""
+
+    segment: int
+    matching: Explanation
+
+
+def grid_document(shown: Sequence[Shown], name: str, metric: str, command: str) -> Document:
+    """The grids and edit alignments of some segments of one candidate."""
+    figures = [f for one in shown for f in grid_figures(one.matching, f"Segment {one.segment}")]
+    return Document(
+        title=f"{name} by {metric}",
+        blocks=(*figures, *_tables(shown)),
+        command=command,
+        signatures={metric: shown[0].matching.signature},
+    )
+
+
+def grid_figures(found: Explanation, name: str) -> list[Figure]:
+    """The two pictures of a segment: its grid and its edits."""
+    matched = f"{name}: matching"
+    many = len(found.references)
+    beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
+    edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
+    return [
+        Figure(
+            matched,
+            grid_svg(found, matched),
+            caption(found),
+            sketch=grid_sketch(found),
+            script="report/segment/grid.js",
+        ),
+        Figure(
+            edited,
+            edits_svg(edits, edited),
+            _counts(edits),
+            sketch=edits_sketch(edits),
+            html=edits_html(edits),
+            script="report/segment/grid.js",
+        ),
+    ]
+
+
+def caption(found: Explanation) -> str:
+    """The numbers of a matching in one sentence."""
+    mean = sum(map(len, found.references)) / len(found.references)
+    words = f"{several(len(found.candidate), 'word')} against {brief(mean)}"
+    sizes = f"size {brief(found.size)}; {words}"
+    capped = f"; no more than {brief(found.cap)} hits count" if found.pared else ""
+    return (
+        f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
+        f"{_certificate(found)}"
+    )
+
+
+def _certificate(found: Explanation) -> str:
+    if found.proven:
+        return "No matching is larger."
+    most = f"has at most the size {brief(found.bound)}"
+    if found.largest > found.size:
+        larger = f"The greedy search missed a matching of the size {brief(found.largest)}"
+        return f"{larger}; search=exact finds it."
+    return f"A larger matching may exist: the largest {most}."
+
+
+def _counts(edits: Alignment) -> str:
+    moves = len(edits.moves)
+    return (
+        f"{edits.count('keep')} kept, {edits.count('substitute')} substituted, "
+        f"{edits.count('insert') - moves} inserted, {edits.count('delete') - moves} deleted, "
+        f"{moves} moved. The reference stands above, the candidate below."
+    )
+
+
+def _tables(shown: Sequence[Shown]) -> list[Table]:
+    runs = tuple(row for one in shown for row in _run_rows(one))
+    edits = tuple(row for one in shown for row in _edit_rows(one))
+    return [
+        Table("rows", "Scores", _ROWS, tuple(map(_row, shown))),
+        Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
+        Table("edits", "Edits", _EDITS, edits, readers="programs"),
+    ]
+
+
+def _row(one: Shown) -> dict[str, Cell]:
+    found = one.matching
+    return {
+        "segment": one.segment,
+        "score": found.value,
+        "precision": found.precision,
+        "recall": found.recall,
+        "size": found.size,
+        "sum": found.sum,
+        "candidate_words": len(found.candidate),
+        "reference_words": sum(map(len, found.references)) / len(found.references),
+        "cap": found.cap,
+        "hits": found.hit_count,
+        "runs": len(found.blocks),
+        "proven": found.proven,
+        "bound": found.bound,
+    }
+
+
+def _run_rows(one: Shown) -> Iterator[dict[str, Cell]]:
+    for block in one.matching.blocks:
+        words = one.matching.candidate[block.row : block.row + block.length]
+        yield {
+            "heading": f"Segment {one.segment}",
+            "segment": one.segment,
+            "length": block.length,
+            "counted": block.counted,
+            "candidate_position": block.row + 1,
+            "reference": block.reference + 1,
+            "reference_position": block.position + 1,
+            "words": " ".join(words),
+        }
+
+
+def _edit_rows(one: Shown) -> Iterator[dict[str, Cell]]:
+    edits = one.matching.edits()
+    places = range(len(edits.reference)), range(len(edits.candidate))
+    for row in edit_rows(edits, *places):
+        yield {"segment": one.segment, "reference": one.matching.nearest + 1, **row}

@@ -1,0 +1,199 @@
+"""The reports of `score`: a row per metric and system, or one per segment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from karat.comparison import CompareRow
+from karat.metrics.base import Metric, Score
+from karat.report.charts.svg.drawings import interval_chart
+from karat.report.model.cells import brief
+from karat.report.model.lazy_rows import MadeRows
+from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
+from karat.scoring import Results, ScoreRow, Scoring
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
+SYSTEM = Column("system", "System", help="The name of the system.")
+LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
+HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
+SCORE = Column("score", "Score", align="right", help="The corpus score, on the metric's own scale.")
+_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
+
+
+def decimals(metric: Metric, value: float | None) -> Cell:
+    """Two decimals on a scale of 100, four on a scale of 1."""
+    return None if value is None else Decimals(value, 2 if metric.full_scale > 1 else 4)
+
+
+_SHORT = {
+    "precision": "P",
+    "recall": "R",
+    "ps": "PS",
+    "rs": "RS",
+    "bp": "BP",
+    "wp": "WP",
+    "simple_tree_accuracy": "STA",
+}
+_COUNTS = {
+    "unchanged": "unchanged",
+    "substitutions": "S",
+    "insertions": "I",
+    "deletions": "D",
+    "moves": "M",
+    "edits": "edits",
+    "shifts": "shifts",
+    "tokens": "words",
+}
+
+
+def parts_text(metric: Metric, score: Score) -> str:
+    """The parts of a score in one short line."""
+    digits = 1 if metric.full_scale > 1 else 3
+    words = [_ladder(score.parts, letter, digits) for letter in ("p", "r")]
+    for name, short in _SHORT.items():
+        if name in score.parts:
+            places = digits if name in ("precision", "recall") else 3
+            words.append(f"{short} {score.parts[name]:.{places}f}")
+    counts = (name for name in _COUNTS if name in score.parts)
+    words += [f"{_COUNTS[name]} {brief(score.parts[name])}" for name in counts]
+    if "reference_length" in score.parts:
+        lengths = score.parts["length"], score.parts["reference_length"]
+        words.append("length {:.0f}/{:.0f}".format(*lengths))
+    return "  ".join(word for word in words if word)
+
+
+def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
+    """Precision or recall of all orders: `P 71.3/48.1/33.5/22.0`."""
+    steps = [parts[f"{letter}{n}"] for n in range(1, 99) if f"{letter}{n}" in parts]
+    return f"{letter.upper()} " + "/".join(f"{x:.{digits}f}" for x in steps) if steps else ""
+
+
+def signatures(rows: Iterable[ScoreRow | CompareRow]) -> dict[str, str]:
+    """The full signature of each metric."""
+    return {str(row.metric): row.score.signature for row in rows}
+
+
+def segment_signatures(results: Results[Any]) -> dict[str, str]:
+    """The full signature of each metric that scores segments."""
+    metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
+    return {str(m): m.signature(results.references) for m in metrics}
+
+
+def score_document(scoring: Scoring, command: str) -> Document:
+    """Corpus scores, one row per metric and system."""
+    rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
+    metrics = dict.fromkeys(row.metric for row in rows)
+    return Document(
+        title="Scores",
+        blocks=(
+            _score_table(rows, bool(scoring.resamples)),
+            *(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
+        ),
+        command=command,
+        signatures=signatures(rows),
+        notes=_notes(rows),
+    )
+
+
+def _metric_order(rows: Sequence[ScoreRow], metric: Metric) -> int:
+    return list(dict.fromkeys(row.metric for row in rows)).index(metric)
+
+
+def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
+    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
+    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
+    columns += [_PARTS, *(Column(name, name, readers="programs") for name in names)]
+    cells = [_score_row(row) for row in rows]
+    best = emphasis([(row.metric, row.score.value) for row in rows])
+    return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
+
+
+def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
+    """The cells with the best score by each metric."""
+    best: dict[Metric, float] = {}
+    for m, value in scores:
+        best[m] = max(best.get(m, -math.inf), m.sign * value)
+    return frozenset((i, "score") for i, (m, x) in enumerate(scores) if m.sign * x == best[m])
+
+
+def _score_row(row: ScoreRow) -> dict[str, Cell]:
+    m = row.metric
+    return {
+        **{name: float(value) for name, value in row.score.parts.items()},
+        "metric": str(m),
+        "system": row.system,
+        "score": decimals(m, row.score.value),
+        "low": decimals(m, row.low),
+        "high": decimals(m, row.high),
+        "parts": parts_text(m, row.score),
+    }
+
+
+def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
+    items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+    title = f"{metric} by system"
+    return Figure(title, interval_chart(items, title=title, axis=str(metric)))
+
+
+def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            f"{row.system}, {row.metric}: {note}" for row in rows for note in row.score.notes
+        )
+    )
+
+
+_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+
+
+def signature_document(signatures: Mapping[str, str], command: str) -> Document:
+    """The signatures alone, by metric, before anything is scored."""
+    columns = (METRIC, Column("signature", "Signature"))
+    rows = tuple({"metric": name, "signature": text} for name, text in signatures.items())
+    table = Table("rows", "Signatures", columns, rows)
+    return Document("Signatures", (table,), command, signatures)
+
+
+def with_form(document: Document, form: str) -> Document:
+    """The document with a note on metrics that have no signature in the form asked for."""
+    own = [name for name, text in document.signatures.items() if "|karat=" in text]
+    if form == "karat" or not own:
+        return document
+    note = f"sacreBLEU's form of signatures cannot express {', '.join(own)}: signed in Karat's."
+    return replace(document, notes=(*document.notes, note))
+
+
+def _segment_rows(scoring: Scoring) -> MadeRows:
+    """A row per metric, system and segment."""
+
+    def maker(metric: Metric, system: str, values: NDArray[np.float64]) -> Callable[[int], Row]:
+        name = str(metric)
+
+        def make(i: int) -> Row:
+            score = decimals(metric, float(values[i]))
+            return {"metric": name, "system": system, "segment": i + 1, "score": score}
+
+        return make
+
+    metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
+    values = scoring.values.items()
+    parts = [(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m]
+    return MadeRows(parts)
+
+
+def segment_document(scoring: Scoring, command: str) -> Document:
+    """Segment scores: a flat row per metric, system and segment."""
+    columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
+    return Document(
+        title="Segment scores",
+        blocks=(Table("rows", "Segment scores", columns, _segment_rows(scoring)),),
+        command=command,
+        signatures=segment_signatures(scoring),
+    )

@@ -1,0 +1,179 @@
+"""The report of `explain` for tree accuracies: the errors of a segment, treelet by treelet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from karat.metrics.explain.edits import Alignment
+from karat.metrics.explain.treelets import TreeExplanation, Treelet
+from karat.report.model.cells import brief, several
+from karat.report.model.table import Cell, Column, Document, Figure, Table
+from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
+from karat.report.segment.edits_svg import edits_html, edits_svg
+from karat.report.segment.edits_text import edits_sketch
+
+MOST_FIGURES = 40
+"""Treelets of one segment that are drawn; a table has all of them."""
+
+REGRESSION = "Shares are of the simple tree accuracy, from which the score is computed."
+
+_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+_COUNTS = (
+    Column("substitutions", "S", align="right", help="Words in the place of others."),
+    Column("insertions", "I", align="right", help="Words inserted, without those that moved."),
+    Column("deletions", "D", align="right", help="Words deleted, without those that moved."),
+    Column("moves", "M", align="right", help="Words that moved, if the metric counts moves."),
+    Column("errors", "Errors", align="right", help="S + I + D + M."),
+)
+_ROWS = (
+    _SEGMENT,
+    Column("score", "Score", 4, align="right", help="The segment's score."),
+    *_COUNTS,
+    Column("words", "Words", align="right", help="R, the words of the tree."),
+    Column("reference", "Reference", align="right", help="The tree that counts, from 1."),
+)
+_PARTS = (
+    Column("heading", "Segment", readers="people"),
+    replace(_SEGMENT, readers="programs"),
+    Column("part", "Part", help="A treelet, or words lacking or besides."),
+    Column("head", "Head", help="The head of the treelet."),
+    Column("head_position", "Head position", align="right", readers="programs"),
+    *_COUNTS,
+    Column("share", "Share", 4, align="right", help="What it takes off the accuracy: errors / R."),
+    Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
+    Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
+)
+_EDITS = (
+    _SEGMENT,
+    Column("head", "Head"),
+    Column("head_position", "Head position", align="right"),
+    *EDIT_COLUMNS,
+)
+
+
+class ShownTree(NamedTuple):
+    """One segment to show, numbered from 1."""
+
+    segment: int
+    found: TreeExplanation
+
+
+def treelets_document(shown: Sequence[ShownTree], name: str, metric: str, command: str) -> Document:
+    """Some segments of one candidate, treelet by treelet."""
+    return Document(
+        title=f"{name} by {metric}",
+        blocks=(*(figure for one in shown for figure in _figures(one)), *_tables(shown)),
+        command=command,
+        signatures={metric: shown[0].found.signature},
+        notes=(REGRESSION,) if any(one.found.value != one.found.accuracy for one in shown) else (),
+    )
+
+
+def _figures(one: ShownTree) -> Iterator[Figure]:
+    """The treelets that have errors, in the order of their heads."""
+    wrong = [treelet for treelet in one.found.treelets if treelet.errors]
+    for treelet in wrong[:MOST_FIGURES]:
+        title = f"Segment {one.segment}: the treelet of {one.found.tree.words[treelet.head]}"
+        edits = _counted(treelet)
+        yield Figure(
+            title,
+            edits_svg(edits, title),
+            _caption(one.found, treelet),
+            sketch=edits_sketch(edits),
+            html=edits_html(edits),
+            script="report/segment/grid.js",
+        )
+
+
+def _counted(treelet: Treelet) -> Alignment:
+    """The alignment as it is counted: without moves, a word that moved is deleted and inserted."""
+    found = treelet.alignment
+    if treelet.counts_moves:
+        return found
+    return replace(found, operations=tuple(o._replace(move=None) for o in found.operations))
+
+
+def _caption(found: TreeExplanation, treelet: Treelet) -> str:
+    counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
+    counts += f"{treelet.deletions} deleted"
+    moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
+    share = brief(found.share(treelet.errors))
+    return (
+        f"{counts}{moved}: {several(treelet.errors, 'error')} of {found.errors:,}, "
+        f"{share} off the accuracy. The reference stands above, the candidate below."
+    )
+
+
+def _tables(shown: Sequence[ShownTree]) -> list[Table]:
+    parts = tuple(row for one in shown for row in _part_rows(one))
+    edits = tuple(row for one in shown for row in _edit_rows(one))
+    return [
+        Table("rows", "Scores", _ROWS, tuple(map(_row, shown))),
+        Table("parts", "Treelets", _PARTS, parts, group="heading"),
+        Table("edits", "Edits", _EDITS, edits, readers="programs"),
+    ]
+
+
+def _row(one: ShownTree) -> dict[str, Cell]:
+    found = one.found
+    return {
+        "segment": one.segment,
+        "score": found.value,
+        **found.counts,
+        "errors": found.errors,
+        "words": len(found.tree),
+        "reference": found.reference + 1,
+    }
+
+
+def _part_rows(one: ShownTree) -> Iterator[dict[str, Cell]]:
+    """Every treelet, then what is lacking and what is besides; their errors are all there are."""
+    found = one.found
+    segment: dict[str, Cell] = {"heading": f"Segment {one.segment}", "segment": one.segment}
+    for treelet in found.treelets:
+        yield {
+            **segment,
+            "part": "treelet",
+            "head": found.tree.words[treelet.head],
+            "head_position": treelet.head + 1,
+            "substitutions": treelet.substitutions,
+            "insertions": treelet.insertions,
+            "deletions": treelet.deletions,
+            "moves": treelet.moves,
+            "errors": treelet.errors,
+            "share": found.share(treelet.errors),
+            "reference_order": " ".join(treelet.alignment.reference),
+            "candidate_order": " ".join(treelet.alignment.candidate),
+        }
+    if found.lacking:
+        words = " ".join(found.tree.words[node] for node in found.lacking)
+        yield {
+            **segment,
+            **_alone(found, "deletions", len(found.lacking)),
+            "reference_order": words,
+        }
+    if found.besides:
+        words = " ".join(found.candidate[place] for place in found.besides)
+        count = len(found.besides)
+        yield {**segment, **_alone(found, "insertions", count), "candidate_order": words}
+
+
+def _alone(found: TreeExplanation, kind: str, count: int) -> dict[str, Cell]:
+    """Words that are in one of the two texts alone."""
+    none = dict.fromkeys(("substitutions", "insertions", "deletions", "moves"), 0)
+    part = "lacking" if kind == "deletions" else "besides"
+    return {"part": part, **none, kind: count, "errors": count, "share": found.share(count)}
+
+
+def _edit_rows(one: ShownTree) -> Iterator[dict[str, Cell]]:
+    """What was done in every treelet, with places in the whole texts."""
+    for treelet in one.found.treelets:
+        head: dict[str, Cell] = {
+            "segment": one.segment,
+            "head": one.found.tree.words[treelet.head],
+            "head_position": treelet.head + 1,
+        }
+        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places)):
+            yield {**head, **row}

@@ -1,0 +1,1 @@
+"""Documents as data: tables, columns, cells and figures."""

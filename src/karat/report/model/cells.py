@@ -1,0 +1,55 @@
+"""How one cell reads where people look at it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from karat.report.model.table import Cell, Column, Decimals
+
+DASH = "\u2013"  # the en dash
+LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
+
+
+def is_missing(cell: Cell) -> bool:
+    """Whether there is no value: None or NaN; an infinity is a value."""
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def show(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
+    """The cell as its column wants it, with strings passed through the format's own `quote`."""
+    if cell is None or is_missing(cell):
+        return missing
+    return quote(cell) if isinstance(cell, str) else number(cell, column)
+
+
+def number(value: float, column: Column) -> str:
+    """A number with the column's decimals and sign, a truth value as yes or no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    decimals = value.digits if isinstance(value, Decimals) else column.digits
+    digits = _digits_of(value, decimals)
+    if not digits.strip("-0."):
+        return digits.lstrip("-")  # what rounds to zero has no sign: neither -0.00 nor +0.00
+    return f"+{digits}" if column.signed and value > 0 else digits
+
+
+def brief(value: float) -> str:
+    """A number in running text: at most three decimals, and none that are zero."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
+def several(count: int, noun: str) -> str:
+    """A count with its noun: 1 word, 2 words."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _digits_of(value: float, decimals: int | None) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if decimals is None:
+        return repr(float(value))  # float(): a NumPy scalar's repr would name its type
+    kind = "f" if abs(value) < LONGEST_PLAIN else "e"
+    return f"{value:.{decimals}{kind}}"

@@ -1,0 +1,143 @@
+"""What a report consists of: documents of tables and figures, free of any output format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from karat.report.render.paper import Paper
+
+
+class Decimals(float):
+    """A number with its own decimals, where the metrics in one column are on different scales."""
+
+    digits: int
+
+    def __new__(cls, value: float, digits: int) -> Decimals:
+        """The number `value`, to be read with so many decimals."""
+        made = super().__new__(cls, value)
+        made.digits = digits
+        return made
+
+
+class Link(str):
+    """Words that lead to the figure of a title where the report is a page."""
+
+    figure: str
+    __slots__ = ("figure",)
+
+    def __new__(cls, words: str, figure: str) -> Link:
+        """The words, and the title of a figure in the same document."""
+        made = super().__new__(cls, words)
+        made.figure = figure
+        return made
+
+
+Cell: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = Mapping[str, Cell]
+
+Readers: TypeAlias = Literal["all", "people", "programs"]
+
+RESERVED_KEYS = frozenset({"command", "signature", "notes"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    `key` names it in JSON and TSV, `title` is what a reader sees.  `digits` are the decimals of
+    floats where people read them (None shows every digit); JSON and TSV always get the full value.
+    Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
+    are for people alone, some for programs (JSON and TSV).
+    """
+
+    key: str
+    title: str
+    digits: int | None = None
+    align: Literal["left", "right"] = "left"
+    help: str = ""
+    signed: bool = False
+    wrap: bool = False
+    readers: Readers = "all"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Flat rows under named columns.
+
+    A missing key, None and NaN all mean "missing".  `group` names a column whose runs of equal
+    values become sub-headings where people read the table; `emphasis` holds the (row index, column
+    key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    group: str | None = None
+    emphasis: frozenset[tuple[int, str]] = frozenset()
+    notes: tuple[str, ...] = ()
+    readers: Readers = "all"
+
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"table {self.key!r} has two columns of the same key: {keys}")
+        if self.group is not None and self.group not in keys:
+            raise ValueError(f"table {self.key!r} has no column {self.group!r} to group by")
+        if not set(keys) - {self.group}:
+            raise ValueError(f"table {self.key!r} has no column to show")
+
+
+Sketch: TypeAlias = Callable[[Paper], list[str]]
+"""A figure drawn with letters: from the paper it is for to its lines."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing; `svg` is trusted markup, as the functions in `charts` return it.
+
+    `sketch` draws it in a terminal, where a figure without one is left out. A page shows `html`
+    instead of the drawing where there is some, and runs `script`, a file beside `page`.
+    """
+
+    title: str
+    svg: str
+    caption: str = ""
+    sketch: Sketch | None = None
+    html: str = ""
+    script: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report: its tables and figures in the order of reading, and how to make it again.
+
+    `signatures` maps the short name of each metric to its full signature.
+    """
+
+    title: str
+    blocks: tuple[Table | Figure, ...]
+    command: str
+    signatures: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    appendix: Mapping[str, str] = field(default_factory=dict)
+    """Longer texts by their titles, for pages alone."""
+
+    def __post_init__(self) -> None:
+        keys = [table.key for table in self.tables]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
+        if taken := RESERVED_KEYS.intersection(keys):
+            raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The figures alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Figure))

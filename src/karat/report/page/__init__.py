@@ -1,0 +1,1 @@
+"""The HTML page: frame, style sheet, scripts and markup."""

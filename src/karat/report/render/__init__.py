@@ -1,0 +1,1 @@
+"""Renderers: a document as text, JSON, TSV, CSV, Markdown, LaTeX, HTML or SVG."""

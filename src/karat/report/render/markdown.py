@@ -1,0 +1,79 @@
+"""Reports as GitHub Markdown: pipe tables that survive any string."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from karat.report.model.cells import show
+from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
+from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.render.paper import Paper
+from karat.visible import visible
+
+WIDTH = 100  # of drawings, in letters
+
+# An underscore inside a word is no markup, so that snake_case stays readable in the source.
+_INLINE = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an underline
+
+
+def render_markdown(document: Document) -> str:
+    """The document as Markdown, its command and signatures in a code block at the end."""
+    blocks = [f"# {_quote(document.title)}"]
+    for block in for_people(document):
+        blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
+    blocks += _paragraphs(document.notes)
+    blocks.append(_code_block([document.command, *document.signatures.values()]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(table: Table, above: str) -> list[str]:
+    title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
+    columns = shown_columns(table)
+    header = _line(_quote(column.title) for column in columns)
+    rule = _line("---:" if column.align == "right" else "---" for column in columns)
+    body = [line for section in sections(table) for line in _section(table, columns, section)]
+    return [*title, "\n".join([header, rule, *body]), *_paragraphs(table.notes)]
+
+
+def _figure(figure: Figure) -> list[str]:
+    """The figure drawn with letters, where it can be: a code block keeps their places."""
+    if figure.sketch is None:
+        return []
+    drawn = _code_block(figure.sketch(Paper(WIDTH, color=False)))
+    caption = [figure.caption] if figure.caption else []
+    return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
+
+
+def _section(table: Table, columns: Sequence[Column], section: Section) -> list[str]:
+    above = heading(table, section, _quote)
+    # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
+    first = [] if above is None else [_line([f"**{above}**", *[""] * (len(columns) - 1)])]
+    return first + [_row(table, columns, index, row) for index, row in section.rows]
+
+
+def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
+    texts = [show(row.get(column.key), column, _quote) for column in columns]
+    stressed = [(index, column.key) in table.emphasis for column in columns]
+    return _line(f"**{t}**" if bold and t else t for t, bold in zip(texts, stressed, strict=True))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _quote(text: str) -> str:
+    escaped = _INLINE.sub(r"\\\g<0>", visible(text.strip(), keep="\n"))
+    return escaped.replace("\n", "<br>")
+
+
+def _paragraphs(notes: Sequence[str]) -> list[str]:
+    return [_BLOCK.sub(r"\1\\\2", _quote(note)) for note in notes]
+
+
+def _code_block(lines: Sequence[str]) -> str:
+    texts = [visible(line) for line in lines]
+    longest = max((len(ticks) for text in texts for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([fence, *texts, fence])

@@ -1,0 +1,134 @@
+"""Reports for programs: JSON, TSV and CSV, with every digit of every number."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from karat.report.model.cells import is_missing
+from karat.report.model.table import Cell, Column, Document, Row, Table
+
+_TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def render_json(document: Document) -> str:
+    """One strict JSON object with each row on a line of its own, so that it reads and diffs well.
+
+    Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
+    """
+    return "".join(json_pieces(document))
+
+
+def json_pieces(document: Document) -> Iterator[str]:
+    """`render_json`, row by row: a table may be far larger than what one likes to hold."""
+    notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
+    yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
+    yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
+    for table in _tables(document):
+        records = (_record(table, row) for row in table.rows)
+        yield from _json_member(table.key, records)
+        yield ",\n"
+    yield from _json_member("notes", notes)
+    yield "\n}\n"
+
+
+def render_tsv(document: Document) -> str:
+    """One header and one line per row; tables are separated by a blank line.
+
+    Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
+    """
+    return "".join(tsv_pieces(document))
+
+
+def tsv_pieces(document: Document) -> Iterator[str]:
+    """`render_tsv`, line by line."""
+    for number, table in enumerate(_tables(document)):
+        yield "\n" if number else ""
+        columns = _columns(table)
+        yield _tsv_line([column.key for column in columns])
+        for row in table.rows:
+            cells = [_tsv_cell(row.get(column.key)) for column in columns]
+            yield _encodable(_tsv_line(cells))
+
+
+def render_csv(document: Document) -> str:
+    """RFC 4180: a header and a record per row; tables are separated by an empty line.
+
+    Text is quoted where it must be and never changed: what a spreadsheet would take for a formula
+    stays as it is.
+    """
+    return "".join(csv_pieces(document))
+
+
+def csv_pieces(document: Document) -> Iterator[str]:
+    """`render_csv`, record by record."""
+    write = csv.writer(_Echo(), lineterminator="\r\n").writerow
+    for number, table in enumerate(_tables(document)):
+        yield "\r\n" if number else ""
+        columns = _columns(table)
+        yield str(write([column.key for column in columns]))
+        for row in table.rows:
+            yield _encodable(str(write([_plain_cell(row.get(column.key)) for column in columns])))
+
+
+class _Echo:
+    """A file that gives back what is written to it, which `writerow` returns."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _tables(document: Document) -> list[Table]:
+    return [table for table in document.tables if table.readers != "people"]
+
+
+def _columns(table: Table) -> list[Column]:
+    return [column for column in table.columns if column.readers != "people"]
+
+
+def _record(table: Table, row: Row) -> dict[str, Cell]:
+    return {column.key: _strict(row.get(column.key)) for column in _columns(table)}
+
+
+def _strict(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterator[str]:
+    """A member whose value is an array with an element on each line."""
+    empty = True
+    yield f"  {_json(key)}: ["
+    for value in values:
+        yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
+        empty = False
+    yield "]" if empty else "\n  ]"
+
+
+def _tsv_line(cells: Sequence[str]) -> str:
+    return "\t".join(cells) + "\n"
+
+
+def _tsv_cell(cell: Cell) -> str:
+    return _plain_cell(cell).translate(_TSV_ESCAPES)
+
+
+def _plain_cell(cell: Cell) -> str:
+    if cell is None or is_missing(cell):
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, float):
+        return repr(float(cell))
+    return str(cell).lower()  # true and false, as in JSON
+
+
+def _encodable(text: str) -> str:
+    # A lone surrogate (an undecodable byte of a file name in the command) has no UTF-8 form;
+    # its backslash escape is also the one that JSON prescribes.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""Pictures of one segment: bitext grid and edit alignment."""

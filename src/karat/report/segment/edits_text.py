@@ -1,0 +1,92 @@
+"""An edit alignment drawn with letters: the reference above, the candidate below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from karat.metrics.explain.edits import Alignment, Operation
+from karat.report.model.table import Sketch
+from karat.report.render.paper import CYAN, DIM, MAGENTA, RED, YELLOW, Paper
+from karat.report.render.text_width import display_width, truncate
+from karat.visible import visible
+
+LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
+LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
+NOTHING = "no words in either text"
+MOST_STEPS = 5_000  # of one alignment drawn with letters
+_INKS = {"S": YELLOW, "I": CYAN, "D": RED, "M": MAGENTA, "": ""}
+_NAMES = ("reference", "", "candidate")
+_GAP = 1
+
+
+class Step(NamedTuple):
+    """One step as it is shown: the reference's word, the sign of what happened, the candidate's."""
+
+    above: str
+    sign: str
+    below: str
+
+    @property
+    def width(self) -> int:
+        return max(map(display_width, self))
+
+
+def steps(found: Alignment) -> list[Step]:
+    """The alignment step by step; a word that is not there is empty."""
+    return [
+        Step(_word(found.reference, o.reference), sign(o), _word(found.candidate, o.candidate))
+        for o in found.operations
+    ]
+
+
+def sign(operation: Operation) -> str:
+    """A letter for what happened, moves numbered from 1; none for a word that stayed."""
+    if operation.move is not None:
+        return f"M{operation.move + 1}"
+    return LETTERS[operation.kind]
+
+
+def _word(words: Sequence[str], at: int | None) -> str:
+    return "" if at is None else visible(words[at])
+
+
+def bands(found: Sequence[Step], room: int) -> list[list[Step]]:
+    """The steps in as many lines as it takes to stay within `room` columns."""
+    lines: list[list[Step]] = []
+    left = 0
+    for step in found:
+        if not lines or left < step.width:
+            lines.append([])
+            left = room
+        lines[-1].append(step)
+        left -= step.width + _GAP
+    return lines
+
+
+def edits_sketch(found: Alignment) -> Sketch:
+    """How the alignment is drawn on paper."""
+    return lambda paper: _draw(found, paper)
+
+
+def _draw(found: Alignment, paper: Paper) -> list[str]:
+    if len(found.operations) > MOST_STEPS:
+        return paper.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
+    indent = max(map(len, _NAMES)) + 2
+    room = max(paper.width - indent, 8)
+    fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
+    drawn = [_band(band, indent, paper) for band in bands(fitting, room)]
+    lines = [line for band in drawn for line in (*band, "")]
+    return [*lines, *paper.lines(LEGEND, DIM)] if lines else paper.lines(NOTHING, DIM)
+
+
+def _band(band: Sequence[Step], indent: int, paper: Paper) -> list[str]:
+    lines = []
+    for part, name in enumerate(_NAMES):
+        cells = []
+        for step in band:
+            code = _INKS[step.sign[:1]]
+            space = " " * (step.width - display_width(step[part]) + _GAP)
+            cells.append(paper.ink(step[part], code) + space)
+        lines.append((paper.ink(name, DIM) + " " * (indent - len(name)) + "".join(cells)).rstrip())
+    return [line for line in lines if line]

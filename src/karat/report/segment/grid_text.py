@@ -1,0 +1,110 @@
+"""The bitext grid drawn with letters: candidate words down, reference words across."""
+
+from __future__ import annotations
+
+from karat.metrics.explain.bitext import Block, Explanation
+from karat.report.model.table import Sketch
+from karat.report.render.paper import CYAN, DIM, YELLOW, Paper
+from karat.report.render.text_width import display_width, letters, truncate
+from karat.visible import visible
+
+COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
+LEGEND = {
+    COUNTED: "counts",
+    CUT: "counts in part",
+    PARED: "given up to the cap",
+    HIT: "a hit that is not chosen",
+    BARRIER: "barrier between references",
+}
+NOTHING = "no words on one side: nothing to match"
+_INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
+
+CELL = 2  # columns of the terminal: room for one wide letter
+LONGEST_ACROSS = 12  # letters of a word that stands upright above its column
+LONGEST_DOWN = 24
+MOST_CELLS = 40_000  # some 200 words on either side; more is no longer a picture
+
+
+def grid_sketch(found: Explanation) -> Sketch:
+    """How the grid is drawn on paper: in bands of columns, where it is too wide for one."""
+    return lambda paper: _draw(found, paper)
+
+
+def _draw(found: Explanation, paper: Paper) -> list[str]:
+    rows, columns = len(found.candidate), found.columns - 1
+    if not rows or not columns:
+        return paper.lines(NOTHING, DIM)
+    if rows * columns > MOST_CELLS:
+        size = f"{rows:,} x {columns:,} words are too many to draw with letters"
+        return paper.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
+    marks, heads = _marks(found), _heads(found)
+    labels = [truncate(visible(word), _longest(paper)) for word in found.candidate]
+    wide = max(map(display_width, labels))
+    step = max((paper.width - wide - 1) // CELL, 1)
+    lines: list[str] = []
+    for start in range(0, columns, step):
+        chosen = range(start, min(start + step, columns))
+        lines += _upright([heads[j] for j in chosen], wide, paper)
+        for i, label in enumerate(labels):
+            cells = "".join(_cell(marks.get((i, j), " "), paper) for j in chosen)
+            lines.append(f"{' ' * (wide - display_width(label))}{label} {cells}".rstrip())
+        lines.append("")
+    return [*lines, *_legend(set(marks.values()), paper)]
+
+
+def _longest(paper: Paper) -> int:
+    """Columns that the label of a row may take: words never leave the grid without room."""
+    return max(min(LONGEST_DOWN, paper.width // 3), 1)
+
+
+def _marks(found: Explanation) -> dict[tuple[int, int], str]:
+    """What stands in each cell: the matching's hits over all the others, and the barriers."""
+    marks: dict[tuple[int, int], str] = {}
+    for hit in found.hits():
+        marks[hit] = HIT
+    for block in found.blocks:
+        for k in range(block.length):
+            marks[block.row + k, block.column + k] = _share(block, k)
+    between = found.barriers[:-1]  # the one after the last reference parts nothing
+    return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in between}
+
+
+def _share(block: Block, k: int) -> str:
+    """How much of its k-th hit counts: whole, in part or not at all."""
+    if block.counted >= k + 1:
+        return COUNTED
+    return CUT if block.counted > k else PARED
+
+
+def _heads(found: Explanation) -> list[list[str]]:
+    """The letters above each column; none above a barrier."""
+    words = [[*reference, None] for reference in found.references]
+    return [
+        [] if word is None else letters(truncate(visible(word), LONGEST_ACROSS))
+        for reference in words
+        for word in reference
+    ]
+
+
+def _upright(heads: list[list[str]], indent: int, paper: Paper) -> list[str]:
+    """The words of the columns from top to bottom, all ending at the grid."""
+    tall = max(map(len, heads))
+    lines = []
+    for k in range(tall):
+        cells = [_letter(head, k - tall + len(head)) for head in heads]
+        lines.append(" " * (indent + 1) + paper.ink("".join(cells).rstrip(), DIM))
+    return lines
+
+
+def _letter(head: list[str], at: int) -> str:
+    letter = (head[at] if at >= 0 else "") if head else BARRIER
+    return letter + " " * (CELL - display_width(letter))
+
+
+def _cell(mark: str, paper: Paper) -> str:
+    return paper.ink(mark, _INKS.get(mark, "")) + " " * (CELL - 1)
+
+
+def _legend(used: set[str], paper: Paper) -> list[str]:
+    """The signs that occur, explained."""
+    return paper.lines("; ".join(f"{s} {LEGEND[s]}" for s in LEGEND if s in used), DIM)

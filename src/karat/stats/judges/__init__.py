@@ -1,0 +1,1 @@
+"""Judges: agreement between them, and judges that stand apart."""

@@ -1,0 +1,1 @@
+"""Significance tests: systems against a baseline, metrics against metrics."""
