@@ -57,6 +57,8 @@ LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+KERNEL_FILES = sorted(KERNEL.rglob("*.?pp"))
+KERNEL_NAMES = [str(path.relative_to(KERNEL)) for path in KERNEL_FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
 
@@ -227,7 +229,7 @@ def test_numbers_do_not_depend_on_the_processor(path: Path) -> None:
     assert used == ({"@"} if path.name == "arithmetic.py" else set())  # whole numbers: exact
 
 
-@pytest.mark.parametrize("path", sorted(KERNEL.glob("*.?pp")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=KERNEL_NAMES)
 def test_the_kernel_does_not_ask_the_c_library(path: Path) -> None:
     code = re.sub(r"//.*", "", path.read_text("utf-8"))
     assert [found.group() for found in LIBRARY_CALL.finditer(code)] == []

@@ -1,0 +1,102 @@
+// What all files of bindings share: the types of arrays, and how results are handed over.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ragged.hpp"
+#include "text/views.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace karat {
+
+using Ids = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Draws = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Times = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Words = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+Array<T> give(std::vector<T>&& data, std::initializer_list<size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array<T>(owned->data(), shape, owner);
+}
+
+// Views that keep alive what they look into.
+struct PyViews : Views {
+    std::vector<nb::object> owners;
+};
+
+inline nb::str to_str(std::string_view s) {
+    const auto size = static_cast<Py_ssize_t>(s.size());
+    PyObject* str = PyUnicode_DecodeUTF8(s.data(), size, "surrogatepass");
+    if (!str) throw nb::python_error();
+    return nb::steal<nb::str>(str);
+}
+
+inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
+    const size_t n = offsets.shape(0);
+    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
+        throw nb::value_error("the offsets do not fit the ids");
+    return {ids.data(), offsets.data()};
+}
+
+inline void check_starts(const Offsets& starts, size_t segments, size_t references) {
+    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
+        starts(segments) != static_cast<int64_t>(references))
+        throw nb::value_error("the starts do not fit the segments and references");
+}
+
+// Lets Ctrl-C and a stop request in while a long pair is worked on.
+struct Poll {
+    nb::object check;
+    void operator()() {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        if (!check.is_none()) check();
+    }
+};
+
+// A read-only buffer, held for the length of one call.
+class Buffer {
+  public:
+    explicit Buffer(nb::handle object) {
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE)) throw nb::python_error();
+    }
+    ~Buffer() { PyBuffer_Release(&buffer_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    const char* data() const { return static_cast<const char*>(buffer_.buf); }
+    int64_t size() const { return buffer_.len; }
+
+  private:
+    Py_buffer buffer_;
+};
+
+// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics and
+// statistics.
+void bind_arithmetic(nb::module_& m);
+void bind_mapped(nb::module_& m);
+void bind_nuggets(nb::module_& m);
+void bind_words(nb::module_& m);
+void bind_treebank(nb::module_& m);
+void bind_lm(nb::module_& m);
+void bind_paraphrase(nb::module_& m);
+void bind_pivot(nb::module_& m);
+void bind_paraphraser(nb::module_& m);
+void bind_realize(nb::module_& m);
+void bind_ordering(nb::module_& m);
+
+}  // namespace karat

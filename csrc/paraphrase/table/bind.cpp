@@ -1,0 +1,178 @@
+// The Python face of phrase tables, segmentation and bags of pivot n-grams.
+#include <limits>
+
+#include "paraphrase/table/bind.hpp"
+#include "paraphrase/table/pivot_bags.hpp"
+#include "paraphrase/table/segmentation.hpp"
+
+namespace karat {
+namespace {
+
+Array<int32_t> phrase_slots(Ids ids, Offsets offsets) {
+    const Phrases phrases = phrases_of(ids, offsets);
+    phrases.check(ids.shape(0), INT32_MAX);
+    auto slots = PhraseTable::build(phrases);
+    const size_t n = slots.size();
+    return give(std::move(slots), {n});
+}
+
+// Sentences as ids of a vocabulary, and what its words are in the table: `source` among the words
+// of phrases (or -1), `own` among the pivot words.
+class Sentences {
+  public:
+    Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own)
+        : ids_(ids.data()), offsets_(offsets.data()), source_(source.data()), own_(own.data()) {
+        const size_t n = offsets.shape(0);
+        if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
+            throw nb::value_error("the offsets do not fit the ids");
+        if (source.shape(0) != own.shape(0)) throw nb::value_error("two maps of unequal length");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= source.shape(0))
+                throw nb::value_error("a word that is not in the map");
+        size_ = n - 1;
+        for (size_t i = 0; i < size_; ++i)
+            if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets out of order");
+    }
+
+    size_t size() const { return size_; }
+    int64_t length(size_t i) const { return offsets_[i + 1] - offsets_[i]; }
+    const std::vector<int32_t>& source(size_t i) { return map(source_, i, source_words_); }
+    const std::vector<int32_t>& own(size_t i) { return map(own_, i, own_words_); }
+
+  private:
+    const std::vector<int32_t>& map(const int32_t* to, size_t i, std::vector<int32_t>& out) {
+        out.clear();
+        for (int64_t k = offsets_[i]; k < offsets_[i + 1]; ++k) out.push_back(to[ids_[k]]);
+        return out;
+    }
+    const int32_t* ids_;
+    const int64_t* offsets_;
+    const int32_t *source_, *own_;
+    size_t size_;
+    std::vector<int32_t> source_words_, own_words_;
+};
+
+// For each sentence its phrases: numbers (-1: an unseen word) and lengths, and where they begin.
+nb::tuple segment_phrases(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source) {
+    Sentences sentences(ids, offsets, source, source);
+    std::vector<int32_t> phrases, lengths;
+    std::vector<int64_t> starts{0};
+    {
+        nb::gil_scoped_release release;
+        Segmenter segmenter(self.table);
+        for (size_t i = 0; i < sentences.size(); ++i) {
+            for (const Piece& piece :
+                 segmenter.segment(sentences.source(i).data(), sentences.length(i))) {
+                phrases.push_back(piece.phrase);
+                lengths.push_back(piece.length);
+            }
+            starts.push_back(static_cast<int64_t>(phrases.size()));
+        }
+    }
+    const size_t n = phrases.size(), m = starts.size();
+    return nb::make_tuple(give(std::move(phrases), {n}), give(std::move(lengths), {n}),
+                          give(std::move(starts), {m}));
+}
+
+// Segments sentences and fills bags with what their phrases become.
+struct Filler {
+    Segmenter segmenter;
+    Bags bags;
+
+    Filler(const PhraseTable& table, BagRules rules) : segmenter(table), bags(table, rules) {}
+
+    bool fill(Sentences& sentences, size_t i, Weights& weights) {
+        const auto& pieces = segmenter.segment(sentences.source(i).data(), sentences.length(i));
+        return bags.fill(pieces, sentences.own(i).data(), weights);
+    }
+};
+
+// For every pair of a candidate and a reference, by order: the weight in common, the candidate's,
+// the reference's. Pairs with too many n-grams are NaN.
+Array<double> pivot_overlaps(const PyPhraseTable& self, Ids c_ids, Offsets c_offsets, Ids r_ids,
+                             Offsets r_offsets, Offsets starts, Ids source, Ids own,
+                             const BagRules& rules, nb::object check) {
+    Sentences candidates(c_ids, c_offsets, source, own), references(r_ids, r_offsets, source, own);
+    const size_t segments = candidates.size(), pairs = references.size();
+    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
+        starts(segments) != static_cast<int64_t>(pairs))
+        throw nb::value_error("the starts do not fit the segments and references");
+    for (size_t i = 0; i < segments; ++i)
+        if (starts(i) > starts(i + 1)) throw nb::value_error("starts out of order");
+    Filler filler(self.table, rules);
+    const auto order = static_cast<size_t>(rules.order), width = order * 3;
+    std::vector<double> found(pairs * width, std::numeric_limits<double>::quiet_NaN());
+    Pace pace(std::move(check));
+    {
+        nb::gil_scoped_release release;
+        Weights mine, theirs;
+        for (size_t i = 0; i < segments; ++i) {
+            filler.bags.reset(64);
+            const bool fits = filler.fill(candidates, i, mine);
+            pace.walk(candidates.length(i));
+            for (int64_t k = starts(i); fits && k < starts(i + 1); ++k) {
+                if (filler.fill(references, k, theirs))
+                    filler.bags.compare(mine, theirs, found.data() + k * width);
+                pace.walk(references.length(k));
+            }
+        }
+    }
+    return give(std::move(found), {pairs, order, 3});
+}
+
+// The bag of one sentence: its n-grams as ragged pivot words, and their weights; None if there are
+// too many.
+nb::object pivot_bag(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source, Ids own,
+                     const BagRules& rules) {
+    Sentences sentences(ids, offsets, source, own);
+    if (sentences.size() != 1) throw nb::value_error("one sentence has one bag");
+    Filler filler(self.table, rules);
+    filler.bags.reset(64);
+    Weights bag;
+    if (!filler.fill(sentences, 0, bag)) return nb::none();
+    std::vector<int32_t> words;
+    std::vector<int64_t> starts{0};
+    std::vector<double> weights;
+    for (size_t gram = 1; gram < bag.size(); ++gram) {
+        if (!filler.bags.kept(bag[gram])) continue;
+        const auto these = filler.bags.grams().words(static_cast<int32_t>(gram));
+        words.insert(words.end(), these.begin(), these.end());
+        starts.push_back(static_cast<int64_t>(words.size()));
+        weights.push_back(bag[gram]);
+    }
+    const size_t n = words.size(), m = starts.size(), k = weights.size();
+    return nb::make_tuple(give(std::move(words), {n}), give(std::move(starts), {m}),
+                          give(std::move(weights), {k}));
+}
+
+void make_rules(BagRules* self, int order, double edge, double ngram, bool renormalise) {
+    if (order < 1) throw nb::value_error("the order must be at least 1");
+    new (self) BagRules{order, edge, ngram, renormalise};
+}
+
+int32_t find_phrase(const PyPhraseTable& self, Ids words) {
+    return self.table.find(words.data(), static_cast<int64_t>(words.shape(0)));
+}
+
+}  // namespace
+
+void bind_pivot(nb::module_& m) {
+    nb::class_<BagRules>(m, "BagRules")
+        .def("__init__", &make_rules, "order"_a, "edge"_a, "ngram"_a, "renormalise"_a);
+    nb::class_<PyPhraseTable>(m, "PhraseTable")
+        .def(nb::init<Ids, Offsets, Numbers, Ids, Offsets, Ids, Numbers, Ids, Offsets, int64_t,
+                      int64_t>(),
+             "ids"_a, "offsets"_a, "counts"_a, "slots"_a, "edge_offsets"_a, "edge_pivots"_a,
+             "probabilities"_a, "pivot_ids"_a, "pivot_offsets"_a, "words"_a, "pivot_words"_a)
+        .def("__len__", [](const PyPhraseTable& self) { return self.table.size(); })
+        .def_prop_ro("total", [](const PyPhraseTable& self) { return self.table.total(); })
+        .def_prop_ro("longest", [](const PyPhraseTable& self) { return self.table.longest(); })
+        .def("find", &find_phrase, "words"_a)
+        .def("segment", &segment_phrases, "ids"_a, "offsets"_a, "source"_a)
+        .def("overlaps", &pivot_overlaps, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a,
+             "starts"_a, "source"_a, "own"_a, "rules"_a, "check"_a.none())
+        .def("bag", &pivot_bag, "ids"_a, "offsets"_a, "source"_a, "own"_a, "rules"_a);
+    m.def("phrase_slots", &phrase_slots, "ids"_a, "offsets"_a);
+}
+
+}  // namespace karat
