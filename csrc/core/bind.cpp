@@ -1,11 +1,12 @@
-// Bindings of arithmetic that is the same on every processor: see src/karat/arithmetic.py.
+// The Python face of arithmetic that is the same on every processor (karat/arithmetic.py), and of
+// mapped files that are watched while they are read (karat/mapping.py).
 #include "core/bind.hpp"
 #include "core/elementary_functions.hpp"
 #include "core/exact_sums.hpp"
 #include "core/fixed_order.hpp"
+#include "core/mapped_files.hpp"
 
-using namespace karat;
-
+namespace karat {
 namespace {
 
 using Stack = nb::ndarray<const double, nb::ndim<3>, nb::device::cpu>;
@@ -152,11 +153,36 @@ Array<double> symmetric_solutions(Stack a, Stack b) {
     return give(std::move(found), {count, n, columns});
 }
 
+// The sum of all rows, which are added in their order.
+Array<int64_t> sum_rows(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu> rows) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    const int64_t down = rows.stride(0), across = rows.stride(1);
+    std::vector<int64_t> sums(columns, 0);
+    const int64_t* row = rows.data();
+    for (size_t i = 0; i < n; ++i, row += down)
+        for (size_t j = 0; j < columns; ++j) sums[j] += row[static_cast<int64_t>(j) * across];
+    return give(std::move(sums), {columns});
+}
+
+// A registered mapping, for as long as Python keeps it.
+class Watched {
+  public:
+    Watched(nb::object mapped, std::string_view name) {
+        const Buffer buffer(mapped);
+        file_ = register_mapping(buffer.data(), static_cast<size_t>(buffer.size()), name);
+    }
+    ~Watched() { forget_mapping(file_); }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    bool lost() const { return file_->lost.load(); }
+
+  private:
+    MappedFile* file_;
+};
+
 }  // namespace
 
-namespace karat {
-
-void bind_arithmetic(nb::module_& m) {
+void bind_core(nb::module_& m) {
     bind_function<exp_of>(m, "exp");
     m.def("quick_exp", &quick_exp_of, "x"_a);
     m.def("quick_exp", &quick_exps, "x"_a);
@@ -175,6 +201,12 @@ void bind_arithmetic(nb::module_& m) {
     m.def("from_limbs", &from_limbs, "whole"_a, "middle"_a, "low"_a);
     m.def("products", &products, "a"_a, "b"_a);
     m.def("symmetric_solutions", &symmetric_solutions, "a"_a, "b"_a);
+    m.def("sum_rows", &sum_rows, "rows"_a.noconvert());
+    nb::class_<Watched>(m, "Watched")
+        .def("__init__", [](Watched* self, nb::object mapped, const std::string& name) {
+            new (self) Watched(mapped, name);
+        }, "mapped"_a, "name"_a)
+        .def_prop_ro("lost", &Watched::lost);
 }
 
 }  // namespace karat

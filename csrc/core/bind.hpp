@@ -6,11 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/ragged.hpp"
-#include "text/views.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,18 +30,6 @@ Array<T> give(std::vector<T>&& data, std::initializer_list<size_t> shape) {
     auto* owned = new std::vector<T>(std::move(data));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Array<T>(owned->data(), shape, owner);
-}
-
-// Views that keep alive what they look into.
-struct PyViews : Views {
-    std::vector<nb::object> owners;
-};
-
-inline nb::str to_str(std::string_view s) {
-    const auto size = static_cast<Py_ssize_t>(s.size());
-    PyObject* str = PyUnicode_DecodeUTF8(s.data(), size, "surrogatepass");
-    if (!str) throw nb::python_error();
-    return nb::steal<nb::str>(str);
 }
 
 inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
@@ -84,19 +70,5 @@ class Buffer {
   private:
     Py_buffer buffer_;
 };
-
-// One file of bindings for each part of the kernel; bind.cpp has the foundation, metrics and
-// statistics.
-void bind_arithmetic(nb::module_& m);
-void bind_mapped(nb::module_& m);
-void bind_nuggets(nb::module_& m);
-void bind_words(nb::module_& m);
-void bind_treebank(nb::module_& m);
-void bind_lm(nb::module_& m);
-void bind_paraphrase(nb::module_& m);
-void bind_pivot(nb::module_& m);
-void bind_paraphraser(nb::module_& m);
-void bind_realize(nb::module_& m);
-void bind_ordering(nb::module_& m);
 
 }  // namespace karat

@@ -1,47 +1,15 @@
-// The Python face of the kernel's part for karat/paraphrase/.
+// The Python face of word alignment.
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <utility>
 
-#include "core/bind.hpp"
+#include "core/watch.hpp"
+#include "paraphrase/align/bind.hpp"
 #include "paraphrase/align/joint_aligner.hpp"
 #include "paraphrase/align/symmetrizer.hpp"
-#include "paraphrase/table/phrase_pairs.hpp"
 
 namespace karat {
 namespace {
-
-Ragged checked(const Ids& ids, const Offsets& offsets) {
-    const size_t n = offsets.shape(0);
-    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
-        throw nb::value_error("the offsets do not fit the ids");
-    for (size_t i = 1; i < n; ++i)
-        if (offsets(i - 1) > offsets(i)) throw nb::value_error("the offsets are not in order");
-    return {ids.data(), offsets.data()};
-}
-
-// Links of sentence s are (source[k], pivot[k]) for k from offsets[s] to offsets[s + 1].
-struct PyLinks {
-    Ragged source, pivot;
-    size_t size;
-
-    PyLinks(const Ids& s, const Ids& p, const Offsets& offsets)
-        : source(checked(s, offsets)), pivot(checked(p, offsets)), size(offsets.shape(0) - 1) {}
-
-    Symmetrizer::Links of(int64_t s) const {
-        return {source.begin(s), pivot.begin(s), source.length(s)};
-    }
-    void check(int64_t s, int64_t n, int64_t m) const {
-        for (int64_t k = 0; k < source.length(s); ++k) {
-            const int32_t i = source.begin(s)[k], j = pivot.begin(s)[k];
-            if (i < 0 || j < 0 || i >= n || j >= m)
-                throw nb::value_error("a link points outside of its sentence");
-        }
-    }
-};
-
-// ------------------------------------------------------------------------------- alignment
 
 int32_t words_in(const Ids& ids) {
     int32_t most = -1;
@@ -176,81 +144,9 @@ nb::tuple symmetrize(Offsets s_lengths, Offsets p_lengths, Ids s1, Ids p1, Offse
                           give(std::move(offsets), {m}));
 }
 
-// -------------------------------------------------------------------------------- phrases
-
-nb::tuple given(PhraseRows&& found, int64_t longest) {
-    const size_t n = found.counts.size(), width = 2 * static_cast<size_t>(longest);
-    return nb::make_tuple(give(std::move(found.ids), {n, width}),
-                          give(std::move(found.counts), {n}));
-}
-
-// The phrase pairs of a run of sentence pairs, sorted, with their counts.
-nb::tuple extract_phrases(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, Ids l_source,
-                          Ids l_pivot, Offsets l_offsets, int64_t start, int64_t stop,
-                          int64_t longest) {
-    const Ragged source = checked(s_ids, s_offsets), pivot = checked(p_ids, p_offsets);
-    const PyLinks links(l_source, l_pivot, l_offsets);
-    const auto size = static_cast<int64_t>(links.size);
-    if (s_offsets.shape(0) != links.size + 1 || p_offsets.shape(0) != links.size + 1)
-        throw nb::value_error("the texts and links have different numbers of sentences");
-    if (start < 0 || start > stop || stop > size || longest < 1)
-        throw nb::value_error("no such sentences or phrases");
-    PhraseRows found;
-    {
-        nb::gil_scoped_release release;
-        Extractor worker(longest);
-        for (int64_t s = start; s < stop; ++s) {
-            links.check(s, source.length(s), pivot.length(s));
-            const auto mine = links.of(s);
-            worker.sentence(source.begin(s), source.length(s), pivot.begin(s), pivot.length(s),
-                            mine.source, mine.pivot, mine.size);
-            if (worker.rows() > UINT32_MAX / 2)
-                throw nb::value_error("more than 2^31 phrase pairs in one run of sentences");
-        }
-        found = worker.take();
-    }
-    return given(std::move(found), longest);
-}
-
-using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// A merge that goes on where it stopped, so that its result may go to a file piece by piece.
-class PyMerge {
-  public:
-    PyMerge(std::vector<Rows> rows, std::vector<Offsets> counts, int64_t longest)
-        : rows_(std::move(rows)), counts_(std::move(counts)), longest_(longest) {
-        std::vector<PhraseMerge::Part> parts;
-        if (rows_.size() != counts_.size()) throw nb::value_error("counts are missing");
-        for (size_t p = 0; p < rows_.size(); ++p) {
-            if (rows_[p].shape(0) != counts_[p].shape(0) ||
-                rows_[p].shape(1) != 2 * static_cast<size_t>(longest))
-                throw nb::value_error("the rows do not fit their counts or the longest phrase");
-            parts.push_back({rows_[p].data(), counts_[p].data(), rows_[p].shape(0)});
-        }
-        merge_ = std::make_unique<PhraseMerge>(std::move(parts), 2 * longest);
-    }
-    bool done() const { return merge_->done(); }
-
-    // What comes from the next `enough` rows.
-    nb::tuple next(int64_t enough) {
-        PhraseRows found;
-        {
-            nb::gil_scoped_release release;
-            merge_->move(static_cast<size_t>(std::max<int64_t>(enough, 1)), found);
-        }
-        return given(std::move(found), longest_);
-    }
-
-  private:
-    std::vector<Rows> rows_;
-    std::vector<Offsets> counts_;
-    int64_t longest_;
-    std::unique_ptr<PhraseMerge> merge_;
-};
-
 }  // namespace
 
-void bind_paraphrase(nb::module_& m) {
+void bind_align(nb::module_& m) {
     nb::class_<PyAligner>(m, "JointAligner")
         .def(nb::init<Ids, Offsets, Ids, Offsets, int64_t, int64_t, bool>(), "s_ids"_a,
              "s_offsets"_a, "p_ids"_a, "p_offsets"_a, "longest"_a, "most_cells"_a, "root"_a)
@@ -264,13 +160,6 @@ void bind_paraphrase(nb::module_& m) {
         .def_prop_ro("nbytes", &PyAligner::nbytes);
     m.def("symmetrize", &symmetrize, "s_lengths"_a, "p_lengths"_a, "s1"_a, "p1"_a, "offsets1"_a,
           "s2"_a, "p2"_a, "offsets2"_a, "rule"_a);
-    m.def("extract_phrases", &extract_phrases, "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a,
-          "l_source"_a, "l_pivot"_a, "l_offsets"_a, "start"_a, "stop"_a, "longest"_a);
-    nb::class_<PyMerge>(m, "PhraseMerge")
-        .def(nb::init<std::vector<Rows>, std::vector<Offsets>, int64_t>(), "rows"_a, "counts"_a,
-             "longest"_a)
-        .def_prop_ro("done", &PyMerge::done)
-        .def("next", &PyMerge::next, "enough"_a);
 }
 
 }  // namespace karat

@@ -1,12 +1,91 @@
-// The Python face of phrase tables, segmentation and bags of pivot n-grams.
+// The Python face of phrases: extraction, tables, segmentation, bags of pivot n-grams.
+#include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
+#include "paraphrase/align/bind.hpp"
 #include "paraphrase/table/bind.hpp"
+#include "paraphrase/table/phrase_pairs.hpp"
 #include "paraphrase/table/pivot_bags.hpp"
 #include "paraphrase/table/segmentation.hpp"
 
 namespace karat {
 namespace {
+
+// -------------------------------------------------------------------------------------- extraction
+
+nb::tuple given(PhraseRows&& found, int64_t longest) {
+    const size_t n = found.counts.size(), width = 2 * static_cast<size_t>(longest);
+    return nb::make_tuple(give(std::move(found.ids), {n, width}),
+                          give(std::move(found.counts), {n}));
+}
+
+// The phrase pairs of a run of sentence pairs, sorted, with their counts.
+nb::tuple extract_phrases(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, Ids l_source,
+                          Ids l_pivot, Offsets l_offsets, int64_t start, int64_t stop,
+                          int64_t longest) {
+    const Ragged source = checked(s_ids, s_offsets), pivot = checked(p_ids, p_offsets);
+    const PyLinks links(l_source, l_pivot, l_offsets);
+    const auto size = static_cast<int64_t>(links.size);
+    if (s_offsets.shape(0) != links.size + 1 || p_offsets.shape(0) != links.size + 1)
+        throw nb::value_error("the texts and links have different numbers of sentences");
+    if (start < 0 || start > stop || stop > size || longest < 1)
+        throw nb::value_error("no such sentences or phrases");
+    PhraseRows found;
+    {
+        nb::gil_scoped_release release;
+        Extractor worker(longest);
+        for (int64_t s = start; s < stop; ++s) {
+            links.check(s, source.length(s), pivot.length(s));
+            const auto mine = links.of(s);
+            worker.sentence(source.begin(s), source.length(s), pivot.begin(s), pivot.length(s),
+                            mine.source, mine.pivot, mine.size);
+            if (worker.rows() > UINT32_MAX / 2)
+                throw nb::value_error("more than 2^31 phrase pairs in one run of sentences");
+        }
+        found = worker.take();
+    }
+    return given(std::move(found), longest);
+}
+
+using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A merge that goes on where it stopped, so that its result may go to a file piece by piece.
+class PyMerge {
+  public:
+    PyMerge(std::vector<Rows> rows, std::vector<Offsets> counts, int64_t longest)
+        : rows_(std::move(rows)), counts_(std::move(counts)), longest_(longest) {
+        std::vector<PhraseMerge::Part> parts;
+        if (rows_.size() != counts_.size()) throw nb::value_error("counts are missing");
+        for (size_t p = 0; p < rows_.size(); ++p) {
+            if (rows_[p].shape(0) != counts_[p].shape(0) ||
+                rows_[p].shape(1) != 2 * static_cast<size_t>(longest))
+                throw nb::value_error("the rows do not fit their counts or the longest phrase");
+            parts.push_back({rows_[p].data(), counts_[p].data(), rows_[p].shape(0)});
+        }
+        merge_ = std::make_unique<PhraseMerge>(std::move(parts), 2 * longest);
+    }
+    bool done() const { return merge_->done(); }
+
+    // What comes from the next `enough` rows.
+    nb::tuple next(int64_t enough) {
+        PhraseRows found;
+        {
+            nb::gil_scoped_release release;
+            merge_->move(static_cast<size_t>(std::max<int64_t>(enough, 1)), found);
+        }
+        return given(std::move(found), longest_);
+    }
+
+  private:
+    std::vector<Rows> rows_;
+    std::vector<Offsets> counts_;
+    int64_t longest_;
+    std::unique_ptr<PhraseMerge> merge_;
+};
+
+// ------------------------------------------------------------------------------------------ tables
 
 Array<int32_t> phrase_slots(Ids ids, Offsets offsets) {
     const Phrases phrases = phrases_of(ids, offsets);
@@ -156,7 +235,14 @@ int32_t find_phrase(const PyPhraseTable& self, Ids words) {
 
 }  // namespace
 
-void bind_pivot(nb::module_& m) {
+void bind_phrase_tables(nb::module_& m) {
+    m.def("extract_phrases", &extract_phrases, "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a,
+          "l_source"_a, "l_pivot"_a, "l_offsets"_a, "start"_a, "stop"_a, "longest"_a);
+    nb::class_<PyMerge>(m, "PhraseMerge")
+        .def(nb::init<std::vector<Rows>, std::vector<Offsets>, int64_t>(), "rows"_a, "counts"_a,
+             "longest"_a)
+        .def_prop_ro("done", &PyMerge::done)
+        .def("next", &PyMerge::next, "enough"_a);
     nb::class_<BagRules>(m, "BagRules")
         .def("__init__", &make_rules, "order"_a, "edge"_a, "ngram"_a, "renormalise"_a);
     nb::class_<PyPhraseTable>(m, "PhraseTable")

@@ -1,30 +1,13 @@
-// The Python face of the kernel's part for karat/realize/.
+// The Python face of FERGUS.
 #include <memory>
 
 #include "lm/bind.hpp"
-#include "realize/canonical_order.hpp"
 #include "realize/fergus/fergus.hpp"
 
 namespace karat {
 namespace {
 
 using Keys = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Where each node comes from, tree after tree; the trees are known to be trees.
-Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
-    std::vector<int32_t> order(heads.shape(0));
-    {
-        nb::gil_scoped_release release;
-        Canonical canonical;
-        for (size_t i = 0; i + 1 < offsets.shape(0); ++i) {
-            const int64_t begin = offsets.data()[i];
-            const auto n = static_cast<int32_t>(offsets.data()[i + 1] - begin);
-            canonical.sort(keys.data() + begin, heads.data() + begin, n, order.data() + begin);
-        }
-    }
-    const size_t n = order.size();
-    return give(std::move(order), {n});
-}
 
 // Keeps alive the arrays that a grammar looks into.
 struct PyGrammar {
@@ -337,8 +320,7 @@ nb::tuple tree_lattice(const PyTreeModel& f, Ids words, Ids labels, Ids heads, I
 
 }  // namespace
 
-void bind_realize(nb::module_& m) {
-    m.def("canonical_order", &canonical_order, "keys"_a, "heads"_a, "offsets"_a);
+void bind_fergus(nb::module_& m) {
     nb::class_<PyGrammar>(m, "Grammar")
         .def(nb::init<int32_t, int32_t, int32_t, Ids, Offsets, Ids, Offsets, Ids, Offsets, Ids>(),
              "tags"_a, "relations"_a, "root"_a, "argument"_a, "slot_offsets"_a, "slots"_a,

@@ -5,6 +5,7 @@
 #include "realize/ordering/model.hpp"
 #include "realize/ordering/scales.hpp"
 #include "realize/ordering/training.hpp"
+#include "text/bind.hpp"
 
 namespace karat {
 namespace {
