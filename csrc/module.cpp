@@ -12,12 +12,18 @@ void bind_gtm(nb::module_& m);
 void bind_stats(nb::module_& m);
 void bind_lm(nb::module_& m);
 void bind_nuggets(nb::module_& m);
+namespace paraphrase {
 void bind_align(nb::module_& m);
-void bind_phrase_tables(nb::module_& m);
-void bind_paraphraser(nb::module_& m);
-void bind_trees(nb::module_& m);
+void bind_table(nb::module_& m);
+void bind_generate(nb::module_& m);
+}  // namespace paraphrase
+void bind_realize(nb::module_& m);
+namespace fergus {
 void bind_fergus(nb::module_& m);
+}
+namespace ordering {
 void bind_ordering(nb::module_& m);
+}
 
 }  // namespace karat
 
@@ -30,10 +36,10 @@ NB_MODULE(_kernel, m) {
     karat::bind_stats(m);
     karat::bind_lm(m);
     karat::bind_nuggets(m);
-    karat::bind_align(m);
-    karat::bind_phrase_tables(m);
-    karat::bind_paraphraser(m);
-    karat::bind_trees(m);
-    karat::bind_fergus(m);
-    karat::bind_ordering(m);
+    karat::paraphrase::bind_align(m);
+    karat::paraphrase::bind_table(m);
+    karat::paraphrase::bind_generate(m);
+    karat::bind_realize(m);
+    karat::fergus::bind_fergus(m);
+    karat::ordering::bind_ordering(m);
 }

@@ -102,9 +102,7 @@ class Model {
 
     int order() const { return static_cast<int>(longer_.size()) + 1; }
     int32_t unk() const { return UNK; }
-    int32_t bos() const { return BOS; }
     int32_t eos() const { return EOS; }
-    int32_t size() const { return size_; }
     // A word of this model: what is none counts as unknown.
     int32_t known(int32_t word) const { return word >= 0 && word < size_ ? word : UNK; }
 

@@ -18,7 +18,6 @@ class Level {
     uint32_t suffix(size_t i) const { return static_cast<uint32_t>(keys_[i] >> 32); }
     int32_t first(size_t i) const { return static_cast<int32_t>(keys_[i] & UINT32_MAX); }
     const std::vector<uint32_t>& contexts() const { return contexts_; }
-    void set_context(size_t i, uint32_t context) { contexts_[i] = context; }
 
     size_t bytes() const {
         return keys_.capacity() * 8 + contexts_.capacity() * 4 + slots_.capacity() * 4;

@@ -74,7 +74,6 @@ class Bits {
     void perform(const Swap& swap) {
         rotate(hits_, swap);
     }
-    uint64_t hits(int64_t i) const { return hits_[i]; }
 
     // The distance of the words as they are; all columns are kept.
     int64_t distance() {

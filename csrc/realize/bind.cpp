@@ -23,7 +23,7 @@ Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
 
 }  // namespace
 
-void bind_trees(nb::module_& m) {
+void bind_realize(nb::module_& m) {
     m.def("canonical_order", &canonical_order, "keys"_a, "heads"_a, "offsets"_a);
 }
 

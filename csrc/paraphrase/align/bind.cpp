@@ -8,7 +8,7 @@
 #include "paraphrase/align/joint_aligner.hpp"
 #include "paraphrase/align/symmetrizer.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 namespace {
 
 int32_t words_in(const Ids& ids) {
@@ -162,4 +162,4 @@ void bind_align(nb::module_& m) {
           "s2"_a, "p2"_a, "offsets2"_a, "rule"_a);
 }
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -3,7 +3,7 @@
 #include "core/bind.hpp"
 #include "paraphrase/align/symmetrizer.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 inline Ragged checked(const Ids& ids, const Offsets& offsets) {
     const size_t n = offsets.shape(0);
@@ -34,4 +34,4 @@ struct PyLinks {
     }
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -15,7 +15,7 @@
 #include "paraphrase/align/model1.hpp"
 #include "paraphrase/align/translation_table.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 struct Jumps {
     static constexpr int far = 5;                // jumps of so many places or more are alike
@@ -224,4 +224,4 @@ class Trellis {
     std::vector<float> held_, back_, left_, ends_, out_, leave_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -17,7 +17,7 @@
 #include "paraphrase/align/model1.hpp"
 #include "paraphrase/align/translation_table.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 struct LinkRows {
     std::vector<int32_t> source, pivot;
@@ -164,4 +164,4 @@ class JointAligner {
     JumpCounts counts_[2];
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

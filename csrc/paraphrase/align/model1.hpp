@@ -6,7 +6,7 @@
 #pragma once
 #include <cstdint>
 
-namespace karat {
+namespace karat::paraphrase {
 
 constexpr float null_weight = 1e-6f;  // p0
 
@@ -23,4 +23,4 @@ inline void model1_posteriors(const float* table, int64_t words, int64_t n, floa
     }
 }
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace karat {
+namespace karat::paraphrase {
 
 class Symmetrizer {
   public:
@@ -94,4 +94,4 @@ class Symmetrizer {
     std::vector<uint8_t> votes_, chosen_, source_used_, pivot_used_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -14,7 +14,7 @@
 #include "core/ragged.hpp"
 #include "core/watch.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 // Expectations as whole numbers of 2^-32: their sum is the same in any order, so that threads may
 // add to one table as they come.
@@ -23,7 +23,6 @@ class ExactSums {
     explicit ExactSums(size_t size) : size_(size), sums_(new std::atomic<int64_t>[size]) {
         clear();
     }
-    size_t size() const { return size_; }
     void add(size_t at, double value) {
         const auto whole = static_cast<int64_t>(value * one + 0.5);
         if (whole) sums_[at].fetch_add(whole, std::memory_order_relaxed);
@@ -193,4 +192,4 @@ class TranslationTable {
     std::unique_ptr<ExactSums> counts_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -3,7 +3,7 @@
 #include "paraphrase/generate/paraphraser.hpp"
 #include "paraphrase/table/bind.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 namespace {
 
 // What is searched through is kept alive by the binding.
@@ -107,7 +107,7 @@ nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source
 
 }  // namespace
 
-void bind_paraphraser(nb::module_& m) {
+void bind_generate(nb::module_& m) {
     nb::class_<PyParaphraser>(m, "Paraphraser")
         .def(nb::init<const PyPhraseTable&, const PyModel&, double, int32_t, int32_t>(),
              "rewrites"_a, "model"_a, "weight"_a, "beam"_a, "changes"_a, nb::keep_alive<1, 2>(),
@@ -116,4 +116,4 @@ void bind_paraphraser(nb::module_& m) {
              "check"_a.none());
 }
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -21,7 +21,7 @@
 #include "lm/model.hpp"
 #include "paraphrase/table/phrase_table.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 struct SearchRules {
     double weight;    // of log10 Pr(e'|e)
@@ -370,4 +370,4 @@ class Paraphraser {
     Numbering taken_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -10,7 +10,7 @@
 #include "paraphrase/table/pivot_bags.hpp"
 #include "paraphrase/table/segmentation.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 namespace {
 
 // -------------------------------------------------------------------------------------- extraction
@@ -235,7 +235,7 @@ int32_t find_phrase(const PyPhraseTable& self, Ids words) {
 
 }  // namespace
 
-void bind_phrase_tables(nb::module_& m) {
+void bind_table(nb::module_& m) {
     m.def("extract_phrases", &extract_phrases, "s_ids"_a, "s_offsets"_a, "p_ids"_a, "p_offsets"_a,
           "l_source"_a, "l_pivot"_a, "l_offsets"_a, "start"_a, "stop"_a, "longest"_a);
     nb::class_<PyMerge>(m, "PhraseMerge")
@@ -261,4 +261,4 @@ void bind_phrase_tables(nb::module_& m) {
     m.def("phrase_slots", &phrase_slots, "ids"_a, "offsets"_a);
 }
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -4,7 +4,7 @@
 #include "core/bind.hpp"
 #include "paraphrase/table/phrase_table.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 inline Phrases phrases_of(const Ids& ids, const Offsets& offsets) {
     if (!offsets.shape(0)) throw std::invalid_argument("the phrases have no offsets");
@@ -64,4 +64,4 @@ class Pace {
     int64_t walked_ = 0;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -15,7 +15,7 @@
 
 #include "core/ragged.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 struct PhraseRows {
     std::vector<int32_t> ids;     // rows
@@ -183,4 +183,4 @@ class PhraseMerge {
     std::vector<size_t> next_, heap_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -11,7 +11,7 @@
 #include "core/mapped_files.hpp"
 #include "core/ragged.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 // Phrases as ragged ids of words; every one has at least one word.
 struct Phrases {
@@ -169,4 +169,4 @@ class PhraseTable {
     int64_t longest_ = 0;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -16,7 +16,7 @@
 #include "paraphrase/table/phrase_table.hpp"
 #include "paraphrase/table/segmentation.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 struct BagRules {
     int order;         // the longest n-grams
@@ -194,4 +194,4 @@ class Bags {
     std::vector<int32_t> place_;  // by n-gram: its place in `next_`, from 1
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

@@ -9,7 +9,7 @@
 #include "core/elementary_functions.hpp"
 #include "paraphrase/table/phrase_table.hpp"
 
-namespace karat {
+namespace karat::paraphrase {
 
 // A phrase of a sentence: so many words, and its number in the table (-1: a single unseen word).
 struct Piece {
@@ -81,4 +81,4 @@ class Segmenter {
     std::vector<Piece> pieces_;
 };
 
-}  // namespace karat
+}  // namespace karat::paraphrase

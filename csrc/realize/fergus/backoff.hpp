@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace karat {
+namespace karat::fergus {
 
 inline uint64_t mixed(uint64_t h) {
     h ^= h >> 30;
@@ -145,4 +145,4 @@ class Counting {
     std::vector<std::pair<uint64_t, int64_t>> noted_;
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

@@ -4,7 +4,7 @@
 #include "lm/bind.hpp"
 #include "realize/fergus/fergus.hpp"
 
-namespace karat {
+namespace karat::fergus {
 namespace {
 
 using Keys = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -344,4 +344,4 @@ void bind_fergus(nb::module_& m) {
           "frames"_a, "slots"_a, "weights"_a);
 }
 
-}  // namespace karat
+}  // namespace karat::fergus

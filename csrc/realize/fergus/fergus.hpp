@@ -5,7 +5,7 @@
 #include "realize/fergus/precedence.hpp"
 #include "realize/fergus/tree_chooser.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 struct Weights {
     double side, pair, lm;  // of the adjunction table's two parts, and of the language model
@@ -116,4 +116,4 @@ struct LeftRight {
     }
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

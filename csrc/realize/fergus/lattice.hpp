@@ -18,7 +18,7 @@
 
 #include "realize/fergus/backoff.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 constexpr double never = -std::numeric_limits<double>::infinity();
 
@@ -236,4 +236,4 @@ class Unraveler {
     bool head_may_come_ = false;
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

@@ -21,7 +21,7 @@
 #include "realize/fergus/backoff.hpp"
 #include "realize/fergus/lattice.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 struct Sentence {
     double score, lm;  // the whole, and its part of the language model (natural log)
@@ -262,4 +262,4 @@ class LpChooser {
     std::vector<std::vector<int32_t>> best_;
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

@@ -5,7 +5,7 @@
 
 #include "realize/fergus/tree_model.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 // A daughter as the table knows it.
 struct Member {
@@ -103,4 +103,4 @@ class PrecedenceCounting {
     Counting& n_;
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace karat {
+namespace karat::fergus {
 
 constexpr int32_t free_frame = -1;
 constexpr int most_slots = 6;
@@ -67,4 +67,4 @@ struct TreeNodes {
     }
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

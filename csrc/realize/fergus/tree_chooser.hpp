@@ -11,7 +11,7 @@
 #include "core/elementary_functions.hpp"
 #include "realize/fergus/tree_model.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 struct Supertagged {
     double score = 0;
@@ -371,4 +371,4 @@ class TreeChooser {
     std::vector<Partial> pool_;  // of the treelet and the slots at hand
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

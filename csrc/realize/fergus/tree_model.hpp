@@ -8,7 +8,7 @@
 #include "realize/fergus/backoff.hpp"
 #include "realize/fergus/supertags.hpp"
 
-namespace karat {
+namespace karat::fergus {
 
 enum Level {
     adjunct_1, adjunct_2, adjunct_3, adjunct_4,
@@ -92,7 +92,6 @@ class TreeModel {
     }
 
     const Grammar& grammar() const { return g_; }
-    const Counts& counts() const { return n_; }
 
   private:
     int32_t tag_of(int32_t label) const { return label < 0 ? label : g_.tag(label); }
@@ -177,4 +176,4 @@ class TreeCounting {
     Counting& n_;
 };
 
-}  // namespace karat
+}  // namespace karat::fergus

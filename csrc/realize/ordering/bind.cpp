@@ -7,7 +7,7 @@
 #include "realize/ordering/training.hpp"
 #include "text/bind.hpp"
 
-namespace karat {
+namespace karat::ordering {
 namespace {
 
 using Symbols = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -435,4 +435,4 @@ void bind_ordering(nb::module_& m) {
     m.def("explain_order", &explain_order, "weights"_a, "columns"_a, "tree"_a, "places"_a);
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

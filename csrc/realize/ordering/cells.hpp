@@ -9,7 +9,7 @@
 
 #include "realize/ordering/features.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // A treelet: its items in a fixed order, the head after all of them. A daughter whose subtree can
 // be ordered in several ways has an item for each, of which an order has one.
@@ -151,4 +151,4 @@ void features_of_order(const Treelet& t, const std::vector<int>& order, Emit& em
     order_features(t.frame, t.items, order.data(), n, emit);
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace karat {
+namespace karat::ordering {
 
 using Symbol = uint32_t;
 
@@ -541,4 +541,4 @@ void order_features(const Frame& f, const std::vector<Item>& items, const int* o
     on(left.relations, right.leaves);
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace karat {
+namespace karat::ordering {
 
 inline void from_half_bytes(const uint8_t* found, const float* scales, size_t rows, size_t width,
                             float* weights) {
@@ -16,4 +16,4 @@ inline void from_half_bytes(const uint8_t* found, const float* scales, size_t ro
     }
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

@@ -13,7 +13,7 @@
 #include "realize/ordering/training.hpp"
 #include "realize/ordering/weight_mean.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // How the words of a tree begin and end.
 struct Affixes {
@@ -372,4 +372,4 @@ class LabelTrainer {
     std::vector<int32_t> rows_;
 };
 
-}  // namespace karat
+}  // namespace karat::ordering

@@ -16,7 +16,7 @@
 #include "realize/ordering/search.hpp"
 #include "realize/ordering/trees.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // Up to this many items all orders are looked at; more are searched with the beam.
 constexpr int most_exact = 5;
@@ -182,4 +182,4 @@ inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& t
     return found;
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

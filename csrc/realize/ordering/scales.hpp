@@ -18,7 +18,7 @@
 #include "realize/ordering/model.hpp"
 #include "realize/ordering/training.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // A class is a template's number times `frequencies` and how often the feature is seen: never (by
 // an unknown template, 0), once, 2-3, 4-10, 11-50 times, more often.
@@ -227,4 +227,4 @@ class ScaleTrainer {
     std::vector<uint32_t> touched_;
 };
 
-}  // namespace karat
+}  // namespace karat::ordering

@@ -8,7 +8,7 @@
 
 #include "realize/ordering/cells.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 struct ScoredOrder {
     double score;
@@ -105,4 +105,4 @@ class OrderSearch {
     int placed_ = 0;
 };
 
-}  // namespace karat
+}  // namespace karat::ordering

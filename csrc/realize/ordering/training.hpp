@@ -17,7 +17,7 @@
 #include "realize/ordering/trees.hpp"
 #include "realize/ordering/weight_mean.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // A generator of random numbers that is the same everywhere (SplitMix64).
 struct Dice {
@@ -273,4 +273,4 @@ class OrderingTrainer {
     std::vector<double>* slope_sums_ = nullptr;  // where slopes go instead of the weights
 };
 
-}  // namespace karat
+}  // namespace karat::ordering

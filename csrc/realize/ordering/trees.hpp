@@ -8,7 +8,7 @@
 #include "realize/ordering/cells.hpp"
 #include "realize/ordering/features.hpp"
 
-namespace karat {
+namespace karat::ordering {
 
 // Of a head with more daughters than this, those beyond stand after all others as they come: so the
 // tables of a treelet are bounded.
@@ -191,4 +191,4 @@ void each_treelet(const TreeNodes& tree, const int32_t* places, See&& see) {
     each_treelet(tree, places, see, [](int) { return true; });
 }
 
-}  // namespace karat
+}  // namespace karat::ordering

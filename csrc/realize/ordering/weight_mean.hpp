@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace karat {
+namespace karat::ordering {
 
 class WeightMean {
   public:
@@ -28,4 +28,4 @@ class WeightMean {
     int remembered_ = 0;
 };
 
-}  // namespace karat
+}  // namespace karat::ordering
