@@ -32,11 +32,25 @@ Array<T> give(std::vector<T>&& data, std::initializer_list<size_t> shape) {
     return Array<T>(owned->data(), shape, owner);
 }
 
+template <class T>
+Array<T> give(std::vector<T>&& data) {
+    const size_t n = data.size();
+    return give(std::move(data), {n});
+}
+
 inline Ragged ragged(const Ids& ids, const Offsets& offsets) {
     const size_t n = offsets.shape(0);
     if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
         throw nb::value_error("the offsets do not fit the ids");
     return {ids.data(), offsets.data()};
+}
+
+// The same with no row that ends before it begins.
+inline Ragged ragged_in_order(const Ids& ids, const Offsets& offsets) {
+    const Ragged found = ragged(ids, offsets);
+    for (size_t i = 1; i < offsets.shape(0); ++i)
+        if (offsets(i - 1) > offsets(i)) throw nb::value_error("the offsets are not in order");
+    return found;
 }
 
 inline void check_starts(const Offsets& starts, size_t segments, size_t references) {

@@ -13,20 +13,6 @@ namespace {
 
 using Places = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-Array<T> give_all(std::vector<T>&& data) {
-    const size_t n = data.size();
-    return give(std::move(data), {n});
-}
-
-void check_ragged(const Ids& ids, const Offsets& offsets) {
-    const size_t n = offsets.shape(0);
-    if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
-        throw nb::value_error("the offsets do not fit the ids");
-    for (size_t i = 0; i + 1 < n; ++i)
-        if (offsets(i) > offsets(i + 1)) throw nb::value_error("the offsets are not in order");
-}
-
 // Walks over all words and ends of sentences, some words ahead of those that are scored.
 class Ahead {
   public:
@@ -54,7 +40,7 @@ class Ahead {
 
 // log10 Pr of every sentence with its end, added in the order of the words.
 Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
-    check_ragged(ids, offsets);
+    ragged_in_order(ids, offsets);
     std::vector<double> found(offsets.shape(0) - 1);
     {
         nb::gil_scoped_release release;
@@ -68,12 +54,12 @@ Array<double> score(const PyModel& self, Ids ids, Offsets offsets) {
             }
         }
     }
-    return give_all(std::move(found));
+    return give(std::move(found));
 }
 
 // log10 p and the length of the n-gram found, for every word and the end of every sentence.
 nb::tuple score_words(const PyModel& self, Ids ids, Offsets offsets) {
-    check_ragged(ids, offsets);
+    ragged_in_order(ids, offsets);
     std::vector<float> p;
     std::vector<int32_t> lengths;
     {
@@ -88,7 +74,7 @@ nb::tuple score_words(const PyModel& self, Ids ids, Offsets offsets) {
             }
         }
     }
-    return nb::make_tuple(give_all(std::move(p)), give_all(std::move(lengths)));
+    return nb::make_tuple(give(std::move(p)), give(std::move(lengths)));
 }
 
 // The table of n-grams of one length: its cells, and the place and the hash of each n-gram. Places
@@ -111,18 +97,17 @@ nb::tuple lm_table(Places suffixes, CellArray hashes, Ids firsts, Floats p, Floa
             places[i] = static_cast<uint32_t>(at);
         }
     }
-    return nb::make_tuple(give_all(std::move(cells)), give_all(std::move(places)),
-                          give_all(std::move(found)));
+    return nb::make_tuple(give(std::move(cells)), give(std::move(places)), give(std::move(found)));
 }
 
 Array<uint64_t> word_hashes(int32_t words) {
     std::vector<uint64_t> found;
     for (int32_t word = 0; word < words; ++word) found.push_back(lm::cell_hash(0, word));
-    return give_all(std::move(found));
+    return give(std::move(found));
 }
 
 void count(lm::Counter& self, Ids ids, Offsets offsets, nb::object check) {
-    check_ragged(ids, offsets);
+    ragged_in_order(ids, offsets);
     for (size_t i = 0; i < ids.shape(0); ++i)
         if (ids(i) < 0) throw nb::value_error("a word has no number");
     Poll poll{std::move(check)};
@@ -140,8 +125,8 @@ nb::tuple level_arrays(const lm::Level& level) {
         firsts[i] = level.first(i);
     }
     std::vector<uint32_t> contexts = level.contexts();
-    return nb::make_tuple(give_all(std::move(suffixes)), give_all(std::move(firsts)),
-                          give_all(std::move(contexts)));
+    return nb::make_tuple(give(std::move(suffixes)), give(std::move(firsts)),
+                          give(std::move(contexts)));
 }
 
 nb::tuple counted(const lm::Counter& self, int n) {
@@ -151,7 +136,7 @@ nb::tuple counted(const lm::Counter& self, int n) {
 
 Array<int64_t> counts(const lm::Counter& self, int n) {
     if (n < 1 || n > self.order()) throw nb::index_error("no n-grams of such a length");
-    return give_all(std::vector<int64_t>(self.counts(n)));
+    return give(std::vector<int64_t>(self.counts(n)));
 }
 
 int64_t feed_arpa(lm::ArpaReader& self, nb::object file, int64_t begin, int64_t enough) {
@@ -169,7 +154,7 @@ nb::tuple arpa_ngrams(const lm::ArpaReader& self, int n) {
 nb::tuple arpa_logs(const lm::ArpaReader& self, int n) {
     if (n < 1 || n > self.order()) throw nb::index_error("no n-grams of such a length");
     std::vector<float> p = self.logs(n).p, backoff = self.logs(n).backoff;
-    return nb::make_tuple(give_all(std::move(p)), give_all(std::move(backoff)));
+    return nb::make_tuple(give(std::move(p)), give(std::move(backoff)));
 }
 
 using Rows = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

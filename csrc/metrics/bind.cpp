@@ -142,8 +142,7 @@ Array<int64_t> tree_places(Ids result, Ids words, Ids heads, nb::object check) {
                        {words.data(), heads.data(), static_cast<int64_t>(words.shape(0))}, poll);
         places = treelets.places();
     }
-    const size_t n = places.size();
-    return give(std::move(places), {n});
+    return give(std::move(places));
 }
 
 // The same by distance alone, which is where the search for the fewest errors begins.
@@ -152,8 +151,7 @@ Array<int64_t> tie_nodes(Ids result, Ids words, Ids heads) {
     Tying tying;
     tying.tie({words.data(), heads.data(), static_cast<int64_t>(words.shape(0))}, result.data(),
               static_cast<int64_t>(result.shape(0)));
-    const size_t n = tying.place.size();
-    return give(std::move(tying.place), {n});
+    return give(std::move(tying.place));
 }
 
 // The operations of every pair, in the order of the text: rows of (operation, reference position,

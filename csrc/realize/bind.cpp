@@ -17,8 +17,7 @@ Array<int32_t> canonical_order(Ids keys, Ids heads, Offsets offsets) {
             canonical.sort(keys.data() + begin, heads.data() + begin, n, order.data() + begin);
         }
     }
-    const size_t n = order.size();
-    return give(std::move(order), {n});
+    return give(std::move(order));
 }
 
 }  // namespace

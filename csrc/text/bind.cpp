@@ -89,8 +89,7 @@ Array<int64_t> string_sizes(nb::object strings, size_t stride) {
     std::vector<int64_t> sizes((items.size + stride - 1) / stride, 0);
     for (size_t i = 0; i < items.size; ++i)
         sizes[i / stride] += PyUnicode_GET_LENGTH(items.begin[i]);
-    const size_t n = sizes.size();
-    return give(std::move(sizes), {n});
+    return give(std::move(sizes));
 }
 
 int64_t feed(LineIndex& index, nb::object file, int64_t begin, int64_t enough) {
@@ -123,9 +122,8 @@ nb::tuple py_interleave(const std::vector<PyViews*>& parts, bool skip_empty) {
     static_cast<Views&>(*views) = interleave(plain, skip_empty, starts);
     for (PyViews* part : parts)
         views->owners.insert(views->owners.end(), part->owners.begin(), part->owners.end());
-    const size_t n = starts.size();
     return nb::make_tuple(nb::cast(views.release(), nb::rv_policy::take_ownership),
-                          give(std::move(starts), {n}));
+                          give(std::move(starts)));
 }
 
 // str.lower() of every segment; Python itself lowers what is not ASCII.
@@ -156,9 +154,8 @@ nb::tuple py_split_sentences(const PyViews& in, const std::string& separator) {
     std::vector<int64_t> starts;
     static_cast<Views&>(*views) = split_sentences(in, separator, starts);
     views->owners = in.owners;
-    const size_t n = starts.size();
     return nb::make_tuple(nb::cast(views.release(), nb::rv_policy::take_ownership),
-                          give(std::move(starts), {n}));
+                          give(std::move(starts)));
 }
 
 // The items from `start` to `stop`.
@@ -182,8 +179,7 @@ Array<int32_t> intern(Vocab& vocab, const PyViews& views) {
         for (const std::string_view item : views.items)
             ids.push_back(vocab.intern(item.data(), item.size()));
     }
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(std::move(ids));
 }
 
 Array<int32_t> add_words(Vocab& vocab, nb::list words) {
@@ -194,8 +190,7 @@ Array<int32_t> add_words(Vocab& vocab, nb::list words) {
         const std::string_view bytes = view_of(word.ptr(), scratch);
         ids.push_back(vocab.intern(bytes.data(), bytes.size()));
     }
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(std::move(ids));
 }
 
 Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
@@ -206,16 +201,13 @@ Array<int32_t> find_words(const Vocab& vocab, nb::list words) {
         const std::string_view bytes = view_of(word.ptr(), scratch);
         ids.push_back(vocab.find(bytes.data(), bytes.size()));
     }
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(std::move(ids));
 }
 
 // The ids that all words of another vocabulary have here, in its order; new ones are added. The GIL
 // is kept: a vocabulary is public and may be shared by threads.
 Array<int32_t> merge(Vocab& vocab, const Vocab& other) {
-    std::vector<int32_t> ids = vocab.merge(other);
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(vocab.merge(other));
 }
 
 nb::list words(const Vocab& vocab, int32_t start, int32_t stop) {
@@ -235,8 +227,7 @@ nb::tuple vocab_bytes(const Vocab& vocab) {
         bytes.insert(bytes.end(), w.begin(), w.end());
         offsets.push_back(static_cast<int64_t>(bytes.size()));
     }
-    const size_t n = bytes.size(), m = offsets.size();
-    return nb::make_tuple(give(std::move(bytes), {n}), give(std::move(offsets), {m}));
+    return nb::make_tuple(give(std::move(bytes)), give(std::move(offsets)));
 }
 
 Array<int32_t> word_slots(Bytes bytes, Offsets offsets) {
@@ -245,8 +236,7 @@ Array<int32_t> word_slots(Bytes bytes, Offsets offsets) {
         throw nb::value_error("the offsets do not fit the bytes");
     auto slots = WordTable::build(reinterpret_cast<const char*>(bytes.data()), offsets.data(),
                                   static_cast<int32_t>(n - 1));
-    const size_t size = slots.size();
-    return give(std::move(slots), {size});
+    return give(std::move(slots));
 }
 
 // The ids here of a vocabulary's words from `start` on; -1 for those that are not here.
@@ -254,8 +244,7 @@ Array<int32_t> find_vocab(const PyWordTable& self, const Vocab& vocab, int32_t s
     std::vector<int32_t> ids;
     for (int32_t id = start; id < vocab.size(); ++id)
         ids.push_back(self.table.find(vocab.word(id)));
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(std::move(ids));
 }
 
 nb::list words_of(const PyWordTable& self, Ids ids) {
@@ -282,8 +271,7 @@ Tokenizer tokenizer_named(const std::string& name) {
 }
 
 nb::tuple give_ragged(std::vector<int32_t>&& ids, std::vector<int64_t>&& offsets) {
-    const size_t n = ids.size(), m = offsets.size();
-    return nb::make_tuple(give(std::move(ids), {n}), give(std::move(offsets), {m}));
+    return nb::make_tuple(give(std::move(ids)), give(std::move(offsets)));
 }
 
 // The vocabulary is one that no other thread uses: the GIL is released.
@@ -345,8 +333,7 @@ Array<int32_t> porter_nltk(const Vocab& vocab, int32_t start, Vocab& target) {
         const std::string stem = porter_stem(lowered.empty() ? word : std::string_view(lowered));
         ids.push_back(target.intern(stem.data(), stem.size()));
     }
-    const size_t n = ids.size();
-    return give(std::move(ids), {n});
+    return give(std::move(ids));
 }
 
 // --------------------------------------------------------------------------------------- treebanks
@@ -369,13 +356,11 @@ nb::tuple read_treebank(nb::object file, int64_t begin) {
     }
     if (!bank.error.empty())
         return nb::make_tuple(to_str(bank.error), bank.error_line, to_str(bank.error_id));
-    const size_t n = bank.heads.size(), m = bank.offsets.size(), k = bank.lines.size();
-    return nb::make_tuple(
-        shown(std::move(bank.words), file), shown(std::move(bank.lemmas), file),
-        shown(std::move(bank.upos), file), shown(std::move(bank.xpos), file),
-        shown(std::move(bank.relations), file), give(std::move(bank.heads), {n}),
-        give(std::move(bank.offsets), {m}), shown(std::move(bank.ids), file),
-        give(std::move(bank.documents), {k}), give(std::move(bank.lines), {k}));
+    return nb::make_tuple(shown(std::move(bank.words), file), shown(std::move(bank.lemmas), file),
+                          shown(std::move(bank.upos), file), shown(std::move(bank.xpos), file),
+                          shown(std::move(bank.relations), file), give(std::move(bank.heads)),
+                          give(std::move(bank.offsets)), shown(std::move(bank.ids), file),
+                          give(std::move(bank.documents)), give(std::move(bank.lines)));
 }
 
 // The first tree that is none, and what is wrong with it; (-1, "") if all are well.
@@ -412,9 +397,7 @@ void bind_text(nb::module_& m) {
         .def_ro("invalid_column", &LineIndex::invalid_column)
         .def_ro("nul_line", &LineIndex::nul_line)
         .def("starts", [](const LineIndex& index) {
-            std::vector<int64_t> copy = index.starts;
-            const size_t n = copy.size();
-            return give(std::move(copy), {n});
+            return give(std::vector<int64_t>(index.starts));
         });
 
     nb::class_<Vocab>(m, "Vocab", "Words to ids in order of first sight, and back.")

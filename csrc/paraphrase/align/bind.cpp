@@ -28,7 +28,7 @@ class PyAligner {
         : s_ids_(s_ids), p_ids_(p_ids), s_offsets_(s_offsets), p_offsets_(p_offsets) {
         if (s_offsets.shape(0) != p_offsets.shape(0))
             throw nb::value_error("the texts have different numbers of sentences");
-        const Bitext text{checked(s_ids, s_offsets), checked(p_ids, p_offsets),
+        const Bitext text{ragged_in_order(s_ids, s_offsets), ragged_in_order(p_ids, p_offsets),
                           static_cast<int64_t>(s_offsets.shape(0)) - 1, longest};
         const int32_t s_words = words_in(s_ids), p_words = words_in(p_ids);
         Poll poll{nb::none()};
@@ -57,9 +57,8 @@ class PyAligner {
             nb::gil_scoped_release release;
             found = aligner_->decode(start, stop, hmm, how, threshold);
         }
-        const size_t n = found.source.size(), m = found.ends.size();
-        return nb::make_tuple(give(std::move(found.source), {n}), give(std::move(found.pivot), {n}),
-                              give(std::move(found.ends), {m}));
+        return nb::make_tuple(give(std::move(found.source)), give(std::move(found.pivot)),
+                              give(std::move(found.ends)));
     }
 
     // What the two directions believe about one sentence pair, both as source x pivot.
@@ -139,9 +138,8 @@ nb::tuple symmetrize(Offsets s_lengths, Offsets p_lengths, Ids s1, Ids p1, Offse
             offsets.push_back(static_cast<int64_t>(source.size()));
         }
     }
-    const size_t n = source.size(), m = offsets.size();
-    return nb::make_tuple(give(std::move(source), {n}), give(std::move(pivot), {n}),
-                          give(std::move(offsets), {m}));
+    return nb::make_tuple(give(std::move(source)), give(std::move(pivot)),
+                          give(std::move(offsets)));
 }
 
 }  // namespace

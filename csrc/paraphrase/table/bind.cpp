@@ -25,7 +25,8 @@ nb::tuple given(PhraseRows&& found, int64_t longest) {
 nb::tuple extract_phrases(Ids s_ids, Offsets s_offsets, Ids p_ids, Offsets p_offsets, Ids l_source,
                           Ids l_pivot, Offsets l_offsets, int64_t start, int64_t stop,
                           int64_t longest) {
-    const Ragged source = checked(s_ids, s_offsets), pivot = checked(p_ids, p_offsets);
+    const Ragged source = ragged_in_order(s_ids, s_offsets);
+    const Ragged pivot = ragged_in_order(p_ids, p_offsets);
     const PyLinks links(l_source, l_pivot, l_offsets);
     const auto size = static_cast<int64_t>(links.size);
     if (s_offsets.shape(0) != links.size + 1 || p_offsets.shape(0) != links.size + 1)
@@ -91,45 +92,8 @@ Array<int32_t> phrase_slots(Ids ids, Offsets offsets) {
     const Phrases phrases = phrases_of(ids, offsets);
     phrases.check(ids.shape(0), INT32_MAX);
     auto slots = PhraseTable::build(phrases);
-    const size_t n = slots.size();
-    return give(std::move(slots), {n});
+    return give(std::move(slots));
 }
-
-// Sentences as ids of a vocabulary, and what its words are in the table: `source` among the words
-// of phrases (or -1), `own` among the pivot words.
-class Sentences {
-  public:
-    Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own)
-        : ids_(ids.data()), offsets_(offsets.data()), source_(source.data()), own_(own.data()) {
-        const size_t n = offsets.shape(0);
-        if (!n || offsets(0) != 0 || offsets(n - 1) != static_cast<int64_t>(ids.shape(0)))
-            throw nb::value_error("the offsets do not fit the ids");
-        if (source.shape(0) != own.shape(0)) throw nb::value_error("two maps of unequal length");
-        for (size_t i = 0; i < ids.shape(0); ++i)
-            if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= source.shape(0))
-                throw nb::value_error("a word that is not in the map");
-        size_ = n - 1;
-        for (size_t i = 0; i < size_; ++i)
-            if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets out of order");
-    }
-
-    size_t size() const { return size_; }
-    int64_t length(size_t i) const { return offsets_[i + 1] - offsets_[i]; }
-    const std::vector<int32_t>& source(size_t i) { return map(source_, i, source_words_); }
-    const std::vector<int32_t>& own(size_t i) { return map(own_, i, own_words_); }
-
-  private:
-    const std::vector<int32_t>& map(const int32_t* to, size_t i, std::vector<int32_t>& out) {
-        out.clear();
-        for (int64_t k = offsets_[i]; k < offsets_[i + 1]; ++k) out.push_back(to[ids_[k]]);
-        return out;
-    }
-    const int32_t* ids_;
-    const int64_t* offsets_;
-    const int32_t *source_, *own_;
-    size_t size_;
-    std::vector<int32_t> source_words_, own_words_;
-};
 
 // For each sentence its phrases: numbers (-1: an unseen word) and lengths, and where they begin.
 nb::tuple segment_phrases(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids source) {
@@ -148,9 +112,8 @@ nb::tuple segment_phrases(const PyPhraseTable& self, Ids ids, Offsets offsets, I
             starts.push_back(static_cast<int64_t>(phrases.size()));
         }
     }
-    const size_t n = phrases.size(), m = starts.size();
-    return nb::make_tuple(give(std::move(phrases), {n}), give(std::move(lengths), {n}),
-                          give(std::move(starts), {m}));
+    return nb::make_tuple(give(std::move(phrases)), give(std::move(lengths)),
+                          give(std::move(starts)));
 }
 
 // Segments sentences and fills bags with what their phrases become.
@@ -173,9 +136,7 @@ Array<double> pivot_overlaps(const PyPhraseTable& self, Ids c_ids, Offsets c_off
                              const BagRules& rules, nb::object check) {
     Sentences candidates(c_ids, c_offsets, source, own), references(r_ids, r_offsets, source, own);
     const size_t segments = candidates.size(), pairs = references.size();
-    if (starts.shape(0) != segments + 1 || starts(0) != 0 ||
-        starts(segments) != static_cast<int64_t>(pairs))
-        throw nb::value_error("the starts do not fit the segments and references");
+    check_starts(starts, segments, pairs);
     for (size_t i = 0; i < segments; ++i)
         if (starts(i) > starts(i + 1)) throw nb::value_error("starts out of order");
     Filler filler(self.table, rules);
@@ -219,9 +180,8 @@ nb::object pivot_bag(const PyPhraseTable& self, Ids ids, Offsets offsets, Ids so
         starts.push_back(static_cast<int64_t>(words.size()));
         weights.push_back(bag[gram]);
     }
-    const size_t n = words.size(), m = starts.size(), k = weights.size();
-    return nb::make_tuple(give(std::move(words), {n}), give(std::move(starts), {m}),
-                          give(std::move(weights), {k}));
+    return nb::make_tuple(give(std::move(words)), give(std::move(starts)),
+                          give(std::move(weights)));
 }
 
 void make_rules(BagRules* self, int order, double edge, double ngram, bool renormalise) {

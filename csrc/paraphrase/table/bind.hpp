@@ -1,5 +1,5 @@
-// A phrase table that keeps alive the arrays it looks into, and the pace of long work; other
-// bindings take them too.
+// A phrase table that keeps alive the arrays it looks into, sentences in its words, and the pace of
+// long work; other bindings take them too.
 #pragma once
 #include "core/bind.hpp"
 #include "paraphrase/table/phrase_table.hpp"
@@ -43,6 +43,38 @@ struct PyPhraseTable {
             throw std::invalid_argument("the arrays of the phrases differ in length");
         return found;
     }
+};
+
+// Sentences as ids of a vocabulary, and what its words are in the table: `source` among the words
+// of phrases (or -1), `own` among the pivot words.
+class Sentences {
+  public:
+    Sentences(const Ids& ids, const Offsets& offsets, const Ids& source, const Ids& own)
+        : ids_(ids.data()), offsets_(offsets.data()), source_(source.data()), own_(own.data()) {
+        ragged_in_order(ids, offsets);
+        if (source.shape(0) != own.shape(0)) throw nb::value_error("two maps of unequal length");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= source.shape(0))
+                throw nb::value_error("a word that is not in the map");
+        size_ = offsets.shape(0) - 1;
+    }
+
+    size_t size() const { return size_; }
+    int64_t length(size_t i) const { return offsets_[i + 1] - offsets_[i]; }
+    const std::vector<int32_t>& source(size_t i) { return map(source_, i, source_words_); }
+    const std::vector<int32_t>& own(size_t i) { return map(own_, i, own_words_); }
+
+  private:
+    const std::vector<int32_t>& map(const int32_t* to, size_t i, std::vector<int32_t>& out) {
+        out.clear();
+        for (int64_t k = offsets_[i]; k < offsets_[i + 1]; ++k) out.push_back(to[ids_[k]]);
+        return out;
+    }
+    const int32_t* ids_;
+    const int64_t* offsets_;
+    const int32_t *source_, *own_;
+    size_t size_;
+    std::vector<int32_t> source_words_, own_words_;
 };
 
 // Lets Ctrl-C and a stop request in, once in so many words.

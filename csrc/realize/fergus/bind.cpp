@@ -87,8 +87,7 @@ nb::tuple counted(Counting& counting) {
         nb::gil_scoped_release release;
         counting.finish(keys, values);
     }
-    const size_t n = keys.size();
-    return nb::make_tuple(give(std::move(keys), {n}), give(std::move(values), {n}));
+    return nb::make_tuple(give(std::move(keys)), give(std::move(values)));
 }
 
 nb::tuple count_trees(const PyGrammar& g, Ids words, Ids labels, Ids heads, Ids suffixes,
@@ -154,10 +153,9 @@ nb::tuple choose_trees(const PyTreeModel& f, Ids words, Ids labels, Ids heads, I
             starts.push_back(static_cast<int64_t>(scores.size()));
         }
     }
-    const size_t n = out_labels.size(), m = scores.size(), t = starts.size();
-    return nb::make_tuple(give(std::move(out_labels), {n}), give(std::move(out_frames), {n}),
-                          give(std::move(out_slots), {n}), give(std::move(scores), {m}),
-                          give(std::move(starts), {t}));
+    return nb::make_tuple(give(std::move(out_labels)), give(std::move(out_frames)),
+                          give(std::move(out_slots)), give(std::move(scores)),
+                          give(std::move(starts)));
 }
 
 // Treelets of supertagged trees, whose labels, frames and slots are columns too.
@@ -248,9 +246,8 @@ nb::tuple linearize(const Columns& columns, const Treelets& treelets, const PyMo
             starts.push_back(static_cast<int64_t>(scores.size()));
         }
     }
-    const size_t n = nodes.size(), m = scores.size(), t = starts.size();
-    return nb::make_tuple(give(std::move(nodes), {n}), give(std::move(scores), {m}),
-                          give(std::move(parts), {m}), give(std::move(starts), {t}));
+    return nb::make_tuple(give(std::move(nodes)), give(std::move(scores)), give(std::move(parts)),
+                          give(std::move(starts)));
 }
 
 Weights weights(const std::vector<double>& w) {
@@ -290,8 +287,7 @@ Array<int32_t> order_left_right(Keys keys, Ids values, Ids words, Ids heads, Off
             nodes.insert(nodes.end(), found.begin(), found.end());
         }
     }
-    const size_t n = nodes.size();
-    return give(std::move(nodes), {n});
+    return give(std::move(nodes));
 }
 
 // The arcs of a tree's lattice: the treelet's head, from, to, the node placed, score; and for each

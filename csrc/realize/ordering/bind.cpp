@@ -65,8 +65,7 @@ Array<float> py_half_bytes(HalfBytes found, Weights scales, size_t width) {
 Array<uint32_t> symbols_of(const PyViews& views) {
     std::vector<uint32_t> out;
     for (const std::string_view s : views.items) out.push_back(symbol_of(s));
-    const size_t n = out.size();
-    return give(std::move(out), {n});
+    return give(std::move(out));
 }
 
 void check_chosen(const Offsets& chosen, const PyColumns& columns) {
@@ -132,9 +131,7 @@ nb::tuple order_trees(Weights weights, const PyColumns& columns, int64_t begin, 
             }
         }
     }
-    const size_t c = counts.size(), s = scores.size(), n = nodes.size();
-    return nb::make_tuple(give(std::move(counts), {c}), give(std::move(scores), {s}),
-                          give(std::move(nodes), {n}));
+    return nb::make_tuple(give(std::move(counts)), give(std::move(scores)), give(std::move(nodes)));
 }
 
 using Classes = nb::ndarray<const uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -152,8 +149,7 @@ Array<uint16_t> feature_classes(const PyColumns& columns, Ids places, Offsets ch
             classes.see(TreeNodes(view, chosen(i)), places.data() + view.offsets[chosen(i)]);
         found = classes.classes();
     }
-    const size_t n = found.size();
-    return give(std::move(found), {n});
+    return give(std::move(found));
 }
 
 // A trainer of scales that keeps its arrays alive.
@@ -263,8 +259,7 @@ Array<int32_t> rows_of_node(const RowsOfNodes& self, size_t node) {
     if (node >= self.begins.size()) throw nb::index_error("no such node");
     std::vector<int32_t> found(self.rows.begin() + self.begins[node],
                                self.rows.begin() + self.ends[node]);
-    const size_t n = found.size();
-    return give(std::move(found), {n});
+    return give(std::move(found));
 }
 
 void check_labels(const LabelTrainer& trainer, const RowsOfNodes& rows, const Labels2d& gold) {
@@ -303,8 +298,7 @@ Array<uint8_t> count_labelling(const PyColumns& columns, Affixes2d affixes, Offs
             count_features(t, second, bits, counts.data());
         });
     }
-    const size_t n = counts.size();
-    return give(std::move(counts), {n});
+    return give(std::move(counts));
 }
 
 // The table of each kind of label: how many rows all have.
@@ -424,8 +418,7 @@ void bind_ordering(nb::module_& m) {
         .def("remember", &OrderingTrainer::remember)
         .def("mean", [](const OrderingTrainer& self) {
             auto mean = self.mean();
-            const size_t n = mean.size();
-            return give(std::move(mean), {n});
+            return give(std::move(mean));
         });
     bind_scales(m);
     bind_labels(m);
