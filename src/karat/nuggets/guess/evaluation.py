@@ -1,4 +1,4 @@
-"""How well nugget scores without assessors agree with assessors: Nuggeteer, Pourpre and ROUGE.
+"""Agreement of nugget scores without assessors with assessors: Nuggeteer, Pourpre and ROUGE.
 
 The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
 Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
@@ -8,12 +8,11 @@ the paper: a response carries a nugget if an identical one, of any system, was j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import Agreement, agreement
@@ -118,7 +117,7 @@ class Evaluation:
 
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
-    """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
+    """Return the responses of judged runs, and what assessors said of each pair; NaN: nothing.
 
     If `strict`, support in part is none. A run whose file does not say its institution has the one
     that its tag tells.
@@ -192,7 +191,7 @@ def evaluate(
 def official_labels(
     pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
 ) -> Floats:
-    """What classifiers are compared with: the labels that they learn from, or corrected ones."""
+    """Return the labels to compare with: those that are learned from, or corrected ones."""
     found = corrected_values(pool, judgements) if corrected else labels
     return strictly(found) if strict else found
 
@@ -212,7 +211,7 @@ def _guesses_alone(
 
 
 def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, ScoreInterval | None]:
-    """The bars of the paper's Figure 5."""
+    """Return the bars of the paper's Figure 5."""
     official = pool.question_scores(np.where(labels > 0, 1.0, 0.0))
     ends = intervals_of_runs(pool.question_scores(found.probabilities), official)
     return dict(zip(pool.runs, ends, strict=True))
@@ -235,31 +234,23 @@ def _baselines(
     source: IdfSource,
     how: Official,
     corrected: bool,
-) -> Sequence[Baseline]:
-    classic = _classic(nuggets, pool, how, corrected)
-    found = []
+) -> Iterator[Baseline]:
+    """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
+    runs, key = [nuggets.runs[tag] for tag in pool.runs], nuggets.key
+    classic = []
+    for run in runs:
+        own = None if corrected else run.tag
+        classic.append(how.score(run, key, decide_run(run, key, nuggets.judgements, own=own)))
     idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
         pourpre = Pourpre(beta=how.beta, weigh=weigh)
-        rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
+        rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            mine = np.array([getattr(row, kind).f for row in rows])
-            theirs = classic[kind]
+            theirs, mine = (
+                np.array([getattr(row, kind).f for row in some]) for some in (classic, rows)
+            )
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
-            found.append(Baseline(f"Pourpre {name}, {kind}", *numbers))
+            yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
-        mine = np.array([score_rouge(nuggets.runs[t], nuggets.key, rouge).value for t in pool.runs])
-        found.append(Baseline(name, tau_b(official, mine), r_squared(official, mine), None))
-    return found
-
-
-def _classic(
-    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
-) -> dict[str, NDArray[np.float64]]:
-    """F(beta) of every run from its judgements."""
-    rows = []
-    for tag in pool.runs:
-        run, own = nuggets.runs[tag], None if corrected else tag
-        decided = decide_run(run, nuggets.key, nuggets.judgements, own=own)
-        rows.append(how.score(run, nuggets.key, decided))
-    return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}
+        mine = np.array([score_rouge(run, key, rouge).value for run in runs])
+        yield Baseline(name, tau_b(official, mine), r_squared(official, mine), None)
