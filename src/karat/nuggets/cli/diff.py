@@ -15,10 +15,10 @@ from karat.nuggets.cli import options as nuggets_options
 from karat.nuggets.cli.score import need_judgements, open_runs
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
     from karat.nuggets.sets.nugget_set import NuggetSet
     from karat.nuggets.sets.runs import Run
     from karat.progress import Progress
+    from karat.settings import Named
 
 
 @click.command(name="diff")
@@ -46,7 +46,7 @@ def command(
     corrected: bool,
     guess: bool,
     general: bool,
-    rule: GuessRule,
+    rule: Named,
     everything: bool,
     skip_unknown: bool,
     format: str,
@@ -68,7 +68,7 @@ def command(
     from karat.nuggets.scores.scoring import score_nuggets
     from karat.nuggets.sets.nugget_set import remarks
 
-    check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
+    check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule)))
     how = Official(beta, weights, strict)
     with Bar() as progress:
         both = [_open(x, key, judgements, skip_unknown, judges, progress) for x in (old, new)]

@@ -12,8 +12,7 @@ from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
+    from karat.nuggets.guess.paper.classifier import Paper
 
 
 @click.command(name="evaluate")
@@ -40,7 +39,6 @@ def command(
     strict: bool,
     corrected: bool,
     paper: Paper,
-    idf: IdfSource,
     format: str,
     output: str | None,
 ) -> None:
@@ -58,13 +56,13 @@ def command(
     from karat.nuggets.guess.folds import with_institutions
     from karat.nuggets.report.evaluation import evaluation_document
 
-    check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
+    check_output(output, (*runs, *judgements, *nuggets_options.files_of(paper)))
     with Bar() as progress:
         found = load_nuggets(
             name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
         )
         housed = with_institutions(found, institution)
         result = evaluate(
-            housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict
+            housed, by, beta, progress, paper=paper, corrected=corrected, strict=strict
         )
     show(evaluation_document(found.name, result, options.command_line()), format, output)

@@ -12,9 +12,7 @@ from karat.cli.options import F
 from karat.nuggets.sets.voting import HALF, TIES
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
+    from karat.settings import Named
 
 
 def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -199,11 +197,12 @@ def left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     )(called)
 
 
-def files_of(idf: IdfSource) -> tuple[str, ...]:
+def files_of(classifier: Named) -> tuple[str, ...]:
     """The file that idf is counted in, if it is one: no output may overwrite it."""
     from karat.nuggets.scores.idf_sources import NAMED
 
-    return () if idf.name in NAMED else (idf.name,)
+    idf = getattr(classifier, "idf", "pooled")
+    return () if idf in NAMED else (idf,)
 
 
 # ------------------------------------------------------------------------ the paper's classifier
@@ -275,22 +274,29 @@ _CHOICE = (
     ),
 )
 _FORM_NAMES = ("stem", "stop", "normalised", "once", "on_responses")
-_PLAIN = {"threshold_model": "auto", "ngrams": 2, "weight": "idf"}
+_PLAIN = {
+    "threshold_model": "auto",
+    "ngrams": 2,
+    "weight": "idf",
+    "idf": "pooled",
+    "idf_language": "en",
+}
 """What options are if they are not given; the others are then None or False."""
 
 
 _LONG_NAMES = {"on_responses": "train_on_responses"}
 """Options with another name than their argument's."""
+_SETTINGS = {"on_responses": "responses", "ngrams": "n"}
+"""Settings with another name than their option's."""
 
 
 def paper_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What `tune` and `evaluate` do not vary of the paper's classifier, and idf: `paper`, `idf`."""
+    """What `tune` and `evaluate` do not vary of the paper's classifier: `paper`."""
 
     @wraps(function)
-    def called(*args: Any, idf: str, idf_language: str, **given: Any) -> Any:
-        form = {name: given.pop(name) for name in _FORM_NAMES}
-        source = _source(idf, idf_language)
-        return function(*args, paper=_paper(**form), idf=source, **given)
+    def called(*args: Any, **given: Any) -> Any:
+        form = {name: given.pop(name) for name in (*_FORM_NAMES, "idf", "idf_language")}
+        return function(*args, paper=_rule("paper", form), **given)
 
     return _with(called, (*_FORM, *_IDF))
 
@@ -299,15 +305,16 @@ def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
     """Which classifier guesses, and how: `rule`."""
 
     @wraps(function)
-    def called(*args: Any, classifier: str, idf: str, idf_language: str, **given: Any) -> Any:
-        form = {name: given.pop(name) for name in (*_FORM_NAMES, "threshold", *_PLAIN)}
+    def called(*args: Any, classifier: str, **given: Any) -> Any:
+        names = (*_FORM_NAMES, "threshold", *_PLAIN)
+        form = {name: given.pop(name) for name in names}
         if not given["guess"] and classifier != "calibrated":
             raise click.UsageError("--no-guess and --classifier exclude each other: give one")
-        if not given["guess"] and idf != "pooled":
+        if not given["guess"] and form["idf"] != "pooled":
             raise click.UsageError("--no-guess and --idf exclude each other: give one")
         if not given["guess"] and given["general"]:
             raise click.UsageError("--no-guess and --general exclude each other: give one")
-        return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
+        return function(*args, rule=_rule(classifier, form), **given)
 
     return _with(called, (*_CHOICE, *_FORM, *_IDF))
 
@@ -318,49 +325,26 @@ def _with(function: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..
     return function
 
 
-def _rule(name: str, form: dict[str, Any], idf: str, language: str) -> GuessRule:
-    from karat.nuggets.guess.guesses import GuessRule
+def _rule(name: str, form: dict[str, Any]) -> Any:
+    """Return the classifier that old options describe."""
+    from karat.nuggets.guess.classifiers import classifiers
 
-    changed = [
-        key
+    changed = {
+        key: value
         for key, value in form.items()
         if value is not None and value is not False and value != _PLAIN.get(key)
-    ]
-    if name == "calibrated" and changed:
-        option = "--" + _LONG_NAMES.get(changed[0], changed[0]).replace("_", "-")
+    }
+    own = [key for key in changed if not key.startswith("idf")]
+    if name == "calibrated" and own:
+        option = "--" + _LONG_NAMES.get(own[0], own[0]).replace("_", "-")
         raise click.UsageError(
             f"{option} is for the paper's classifier: add --classifier paper, or auto"
         )
-    return GuessRule(name, _paper(**form), _source(idf, language))
-
-
-def _paper(
-    stem: str | None,
-    stop: str | None,
-    normalised: bool,
-    once: bool,
-    on_responses: bool,
-    threshold: float | None = None,
-    threshold_model: str = "auto",
-    ngrams: int = 2,
-    weight: str = "idf",
-) -> Paper:
-    from karat.nuggets.guess.paper.classifier import Classifier
-    from karat.nuggets.guess.paper.paper import Paper
-
-    if threshold is not None and threshold_model != "auto":
+    if "threshold" in changed and "threshold_model" in changed:
         raise click.UsageError("--threshold and --threshold-model exclude each other: give one")
-    rule = Classifier(
-        ngrams, weight, stem or "none", stop or "none", normalised=normalised, once=once
-    )
-    return Paper(rule, threshold_model, threshold, on_responses)
-
-
-def _source(name: str, language: str) -> IdfSource:
-    from karat.nuggets.scores.idf_sources import WORDFREQ, IdfSource
-
-    if language != "en" and name != WORDFREQ:
+    if "idf_language" in changed and changed.get("idf") != "wordfreq":
         raise click.UsageError("--idf-language is for wordfreq: add --idf wordfreq")
-    found = IdfSource(name, language)
-    found.check()
+    settings = {_SETTINGS.get(key, key): value for key, value in changed.items()}
+    found: Any = classifiers[name](**settings)
+    found.source.check()
     return found

@@ -15,7 +15,7 @@ from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
+    from karat.nuggets.guess.paper.classifier import WithIdf
     from karat.nuggets.sets.nugget_set import NuggetSet
     from karat.progress import Progress
 
@@ -49,7 +49,7 @@ def command(
     corrected: bool,
     guess: bool,
     general: bool,
-    rule: GuessRule,
+    rule: WithIdf,
     details: bool,
     pourpre: bool,
     report: str | None,
@@ -72,7 +72,7 @@ def command(
     from karat.nuggets.scores.pourpre import score_pourpre
     from karat.nuggets.scores.scoring import score_nuggets
 
-    read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
+    read = (*runs, key, *judgements, *nuggets_options.files_of(rule))
     _check_outputs(output, report, read)
     how = Official(beta, weights, strict)
     with Bar() as progress:
@@ -88,7 +88,7 @@ def command(
             general=general,
             progress=progress,
         )
-        by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
+        by_words = score_pourpre(found, how, rule.source, progress) if pourpre else []
     document = score_document(found, done, details, options.command_line())
     document = with_pourpre(with_classifiers(document, done, rule), by_words)
     if report is not None:

@@ -12,8 +12,7 @@ from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
+    from karat.nuggets.guess.paper.classifier import Paper
 
 
 @click.command(name="tune")
@@ -36,7 +35,6 @@ def command(
     strict: bool,
     corrected: bool,
     paper: Paper,
-    idf: IdfSource,
     format: str,
     output: str | None,
 ) -> None:
@@ -55,14 +53,14 @@ def command(
     from karat.nuggets.guess.paper.tuning import tune_all
     from karat.nuggets.report.evaluation import tune_document
 
-    check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
+    check_output(output, (*runs, *judgements, *nuggets_options.files_of(paper)))
     with Bar() as progress:
         found = load_nuggets(
             name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
         )
         pool, labels = judged_pool(with_institutions(found, institution), strict=strict)
         official = official_labels(pool, labels, found.judgements, corrected, strict)
-        tuned = tune_all(pool, labels, by, paper, idf, progress, official)
+        tuned = tune_all(pool, labels, by, paper, progress, official)
     line = options.command_line()
     document = tune_document(found.name, tuned, line, corrected=corrected, strict=strict)
     show(document, format, output)

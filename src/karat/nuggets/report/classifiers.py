@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.nuggets.report.evaluation import AGREEMENT, about_idf, models_table
 from karat.nuggets.report.scores import run_row
 from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
+    from karat.nuggets.guess.guesses import Nuggeteer
     from karat.nuggets.guess.model_labels import ModelJudge
     from karat.nuggets.intervals.intervals import Errors
     from karat.nuggets.scores.scoring import Scored, Scoring
@@ -45,7 +45,7 @@ _BOTH = (
 )
 
 
-def with_classifiers(document: Document, scoring: Scoring, rule: GuessRule) -> Document:
+def with_classifiers(document: Document, scoring: Scoring, rule: Any) -> Document:
     """The report of scores, with what is to be said about guesses, if there are any."""
     if (found := scoring.guesses) is None:
         return document
@@ -66,7 +66,7 @@ def _agreement(found: Nuggeteer) -> list[Table]:
     """How both agree with assessors, if that could be measured."""
     rows: list[Row] = [
         {
-            "classifier": _TITLES[one.classifier],
+            "classifier": _TITLES.get(one.classifier, one.classifier),
             "guesses": "yes" if one is found else "no",
             **one.agreement._asdict(),
             "covered": one.covered,
@@ -81,24 +81,26 @@ def _agreement(found: Nuggeteer) -> list[Table]:
 def _side_by_side(both: Sequence[tuple[Nuggeteer, Sequence[Scored]]]) -> Table:
     """Every run as each classifier has it scored."""
     rows: list[Row] = [
-        {**run_row(one), "classifier": _TITLES[found.classifier]}
+        {**run_row(one), "classifier": _TITLES.get(found.classifier, found.classifier)}
         for pair in zip(*(some for _, some in both), strict=True)
         for (found, _), one in zip(both, pair, strict=True)
     ]
     return Table("side_by_side", "Both classifiers side by side", _BOTH, rows, group="run")
 
 
-def about_guesses(scoring: Scoring, rule: GuessRule) -> list[str]:
+def about_guesses(scoring: Scoring, rule: Any) -> list[str]:
     """What the guesses rest on: the classifier and its intervals, who won, where idf is from."""
     if (found := scoring.guesses) is None:
         return []
+    if found.classifier not in _TITLES:
+        return [f"Guesses: the classifier {rule}. {_intervals(found, scoring)}"]
     guesses = _paper(found, rule) if found.classifier == "paper" else _calibrated(found)
     told = [f"{guesses} {_intervals(found, scoring)}"]
-    if rule.classifier == "auto":
+    if rule.name == "auto":
         told.append(_contest(found))
     told += [_model(one) for one in found.heard.models] if found.heard else []
-    if rule.classifier != "calibrated" or rule.idf.name != "pooled":
-        told.append(about_idf(rule.idf))
+    if rule.name != "calibrated" or rule.idf != "pooled":
+        told.append(about_idf(rule.source))
     return told
 
 
@@ -121,7 +123,7 @@ def _model(judge: ModelJudge) -> str:
 
 def _intervals(found: Nuggeteer, scoring: Scoring) -> str:
     """What the ends of intervals are, if there are any."""
-    from karat.nuggets.guess.guesses import few_runs
+    from karat.nuggets.intervals.intervals import few_runs
 
     if found.classifier == "paper" and not any(one.intervals for one in scoring.scored):
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
@@ -165,18 +167,18 @@ def _calibrated(found: Nuggeteer) -> str:
     )
 
 
-def _paper(found: Nuggeteer, rule: GuessRule) -> str:
-    return f"Guesses: the paper's classifier, {rule.paper}; {_thresholds(found, rule)}."
+def _paper(found: Nuggeteer, rule: Any) -> str:
+    return f"Guesses: the paper's classifier, {rule.shown_whole}; {_thresholds(found, rule)}."
 
 
-def _thresholds(found: Nuggeteer, rule: GuessRule) -> str:
+def _thresholds(found: Nuggeteer, rule: Any) -> str:
     from karat.nuggets.guess.paper.thresholds import BEST_F, MODELS
 
-    if rule.paper.threshold is not None:
-        return f"threshold {rule.paper.threshold:g}, as given"
+    if rule.threshold is not None:
+        return f"threshold {rule.threshold:g}, as given"
     model = found.paper.thresholds.model if found.paper else BEST_F
     name = MODELS.get(model, "the threshold with the best F")
-    why = ", the likeliest model" if rule.paper.thresholds == "auto" else ""
+    why = ", the likeliest model" if rule.threshold_model == "auto" else ""
     return f"{name}{why}, learned from {found.learned:,} judged pairs"
 
 

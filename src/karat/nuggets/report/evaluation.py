@@ -105,8 +105,8 @@ def tune_document(
         f"Cross-validated: {_BY[found.by]}.",
         *_houses(found.left_out),
         "Settings: one threshold, with the best F on the other folds, and runs' scores from "
-        f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
-        f"{_NO_OWN if found.by == 'question' else ''}.",
+        f"decisions. Threshold models: of {found.how.shown_whole}, and runs' scores from "
+        f"probabilities{_NO_OWN if found.by == 'question' else ''}.",
         *_judgements(corrected, strict),
         about_idf(found.idf),
     )
@@ -150,7 +150,7 @@ def evaluation_document(name: str, found: Evaluation, command: str) -> Document:
     rows: list[Row] = [
         {"what": "calibrated classifier", **_numbers(found.calibrated.agreement)},
         {
-            "what": f"paper's classifier, {found.best.classifier}",
+            "what": f"paper's classifier, {found.best.classifier.shown}",
             **_numbers(found.best.agreement),
         },
         *_likeliest(found),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import RunIntervals
+    from karat.nuggets.intervals.intervals import RunIntervals
     from karat.nuggets.scores.nugget_shares import Shares
     from karat.nuggets.scores.official import RunScore
     from karat.nuggets.scores.pourpre import Pourpre

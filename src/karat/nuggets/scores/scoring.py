@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from karat.nuggets.guess.guesses import GuessRule, Nuggeteer, RunIntervals
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
@@ -16,6 +17,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Run
 from karat.nuggets.sets.voting import HALF
 from karat.progress import Progress, silent
+from karat.settings import Named
 
 
 class Scored(NamedTuple):
@@ -71,7 +73,7 @@ def score_nuggets(
     how: Official | None = None,
     *,
     guess: bool = True,
-    rule: GuessRule | None = None,
+    rule: Named | None = None,
     corrected: bool = True,
     general: bool = False,
     judged_as: Mapping[str, str] | None = None,
