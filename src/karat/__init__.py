@@ -89,7 +89,7 @@ _EXPORTS = {
     "save_evalset": "karat.evalset.saving",
     "save_nuggets": "karat.nuggets.formats.saving",
     "score": "karat.scoring",
-    "score_nuggets": "karat.nuggets.scores.scoring",
+    "score_nuggets": "karat.nuggets.results.scoring",
     "tokenize": "karat.text.tokens",
     "train_pivot": "karat.paraphrase.table.training",
     "train_realizer": "karat.realize.model",
@@ -135,9 +135,9 @@ if TYPE_CHECKING:
     )
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.formats.saving import save_nuggets
+    from karat.nuggets.results.scoring import score_nuggets
     from karat.nuggets.scores.official import Official
     from karat.nuggets.scores.pourpre import Pourpre
-    from karat.nuggets.scores.scoring import score_nuggets
     from karat.nuggets.sets.nugget_set import NuggetSet
     from karat.paraphrase.pem.explanation import explain_pair
     from karat.paraphrase.pem.metric import PivotF1

@@ -18,7 +18,7 @@ from karat.nuggets.guess.paper.paper import Paper
 from karat.nuggets.intervals.intervals import Errors
 from karat.nuggets.intervals.measured_errors import AllErrors
 from karat.nuggets.report.classifiers import about_guesses
-from karat.nuggets.scores.scoring import Scoring
+from karat.nuggets.results.scoring import Scoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 

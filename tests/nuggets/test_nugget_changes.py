@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nugget_loops
 
-from karat.nuggets.scores.changes import KINDS, Changes, changes
+from karat.nuggets.results.changes import KINDS, Changes, changes
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Key, Nugget, Question, make_key

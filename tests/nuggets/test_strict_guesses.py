@@ -18,9 +18,9 @@ from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.paper.paper import Paper
 from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.results.scoring import Scoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.scores.scoring import Scoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -27,7 +27,7 @@ from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.report import changes as nugget_changes
 from karat.nuggets.report import classifiers as nugget_classifiers
 from karat.nuggets.report import evaluation as nugget_evaluation
-from karat.nuggets.scores.changes import Significance
+from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import Evaluation as RealizerEvaluation
 from karat.realize.report import sentences as realize
 from karat.report.documents.comparisons import comparison_document

@@ -12,7 +12,7 @@ from report.test_report_browser import CONTRAST, DARK
 
 from karat.nuggets.report.matrix import score_page
 from karat.nuggets.report.scores import score_document
-from karat.nuggets.scores.scoring import score_nuggets
+from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet

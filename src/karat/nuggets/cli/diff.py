@@ -63,9 +63,9 @@ def command(
     """
     from karat.nuggets.report.changes import changes_document
     from karat.nuggets.report.classifiers import about_guesses
-    from karat.nuggets.scores.changes import changes
+    from karat.nuggets.results.changes import changes
+    from karat.nuggets.results.scoring import score_nuggets
     from karat.nuggets.scores.official import Official
-    from karat.nuggets.scores.scoring import score_nuggets
     from karat.nuggets.sets.nugget_set import remarks
 
     check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))

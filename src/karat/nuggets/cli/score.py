@@ -68,9 +68,9 @@ def command(
     """
     from karat.nuggets.report.classifiers import with_classifiers
     from karat.nuggets.report.scores import score_document, with_pourpre
+    from karat.nuggets.results.scoring import score_nuggets
     from karat.nuggets.scores.official import Official
     from karat.nuggets.scores.pourpre import score_pourpre
-    from karat.nuggets.scores.scoring import score_nuggets
 
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     _check_outputs(output, report, read)

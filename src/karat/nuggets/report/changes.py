@@ -9,8 +9,8 @@ from karat.nuggets.report.scores import run_row, without_ends
 from karat.report.model.table import Cell, Column, Document, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.scores.changes import Change, Changes, Significance
-    from karat.nuggets.scores.scoring import Scored, Scoring
+    from karat.nuggets.results.changes import Change, Changes, Significance
+    from karat.nuggets.results.scoring import Scored, Scoring
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -77,7 +77,7 @@ def changes_document(
 
     `scoring` is that of both versions, for their scores and intervals.
     """
-    from karat.nuggets.scores.changes import GAINED, KINDS, LOST
+    from karat.nuggets.results.changes import GAINED, KINDS, LOST
     from karat.nuggets.scores.official import NAME
 
     scored = scoring.scored
@@ -183,7 +183,7 @@ _UNSURE = {
 
 def _unsure(found: Changes) -> list[str]:
     """A nugget is not lost for sure where nobody has judged the new responses."""
-    from karat.nuggets.scores.changes import GAINED, LOST
+    from karat.nuggets.results.changes import GAINED, LOST
 
     changed = [row for row in found.rows if row.kind in (GAINED, LOST)]
     counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
     from karat.nuggets.guess.model_labels import ModelJudge
     from karat.nuggets.intervals.intervals import Errors
-    from karat.nuggets.scores.scoring import Scored, Scoring
+    from karat.nuggets.results.scoring import Scored, Scoring
 
 _TITLES = {"calibrated": "calibrated", "paper": "the paper's"}
 _NAMES = _TITLES | {"calibrated": "the calibrated"}

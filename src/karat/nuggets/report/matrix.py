@@ -17,7 +17,7 @@ from karat.report.model.table import Document, Figure, Link, Row, Table
 from karat.report.page.markup import element, quote
 
 if TYPE_CHECKING:
-    from karat.nuggets.scores.scoring import Scored
+    from karat.nuggets.results.scoring import Scored
     from karat.nuggets.sets.keys import Question
     from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -11,10 +11,10 @@ from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.guess.guesses import RunIntervals
+    from karat.nuggets.results.scoring import Scored, Scoring
     from karat.nuggets.scores.nugget_shares import Shares
     from karat.nuggets.scores.official import RunScore
     from karat.nuggets.scores.pourpre import Pourpre
-    from karat.nuggets.scores.scoring import Scored, Scoring
     from karat.nuggets.sets.census import Bin, Spread
     from karat.nuggets.sets.judgements import Contradiction, Dispute
     from karat.nuggets.sets.keys import Nugget

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from karat.nuggets.guess.guesses import GuessRule, Nuggeteer, RunIntervals
 from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
-from karat.nuggets.scores.signature import signature
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Run
 from karat.nuggets.sets.voting import HALF
