@@ -17,7 +17,6 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.paper.paper import Paper
 from karat.nuggets.intervals.intervals import Errors
 from karat.nuggets.intervals.measured_errors import AllErrors
-from karat.nuggets.report.classifiers import about_guesses
 from karat.nuggets.results.scoring import Scoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -125,7 +124,7 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     (judge,) = done.guesses.heard.models
     assert (judge.used, judge.agreement.units) == (False, beside)
     np.testing.assert_array_equal(before.probabilities, done.guesses.probabilities)
-    assert about_guesses(done, GuessRule())[1] == (
+    assert done.about_guesses[1] == (
         f"Guesses do not use the labels of gpt: people judged {beside} of its {len(labels)} pairs, "
         "too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
     )

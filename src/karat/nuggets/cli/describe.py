@@ -35,21 +35,15 @@ def command(
     karat nuggets describe demo-nuggets
     karat nuggets describe key.txt --run my.run --judgements judged.txt
     """
-    from karat.evalset.reading import Reading
-    from karat.nuggets.formats.loading import LISTER, read_nuggets
-    from karat.nuggets.report.scores import describe_document
+    from karat.nuggets.report.contents import contents_document
+    from karat.nuggets.results.contents import describe_nuggets
 
     check_output(output, (name, *runs, *judgements))
-    found = None
     with Bar() as progress:
-        reading = Reading(progress, LISTER)
-        try:
-            found = read_nuggets(name, runs, judgements, reading, None, skip_unknown, **judges)
-        except InputError as error:
-            if not reading.is_told(str(error)):
-                reading.problems.append(str(error))
-    show(describe_document(name, found, reading.all(), options.command_line()), format, output)
-    if found is None:
-        count = len(reading.problems) + reading.more
+        found = describe_nuggets(
+            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
+        )
+    show(contents_document(found, options.command_line()), format, output)
+    if count := found.problem_count:
         problems = f"{count:,} problem{'s' * (count > 1)}"
         raise InputError(f"{name} cannot be used: {problems}, listed in the report")

@@ -54,17 +54,23 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.guess.evaluation import evaluate
-    from karat.nuggets.guess.folds import with_institutions
     from karat.nuggets.report.evaluation import evaluation_document
+    from karat.nuggets.results.evaluation import evaluate_nuggets
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
         found = load_nuggets(
             name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
         )
-        housed = with_institutions(found, institution)
-        result = evaluate(
-            housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict
+        done = evaluate_nuggets(
+            found,
+            by,
+            beta,
+            paper=paper,
+            idf=idf,
+            institution=institution,
+            corrected=corrected,
+            strict=strict,
+            progress=progress,
         )
-    show(evaluation_document(found.name, result, options.command_line()), format, output)
+    show(evaluation_document(done, options.command_line()), format, output)

@@ -66,11 +66,9 @@ def command(
     karat nuggets score my.run --key key.txt --judgements judged.txt
     karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
     """
-    from karat.nuggets.report.classifiers import with_classifiers
-    from karat.nuggets.report.scores import score_document, with_pourpre
+    from karat.nuggets.report.scores import score_document
     from karat.nuggets.results.scoring import score_nuggets
     from karat.nuggets.scores.official import Official
-    from karat.nuggets.scores.pourpre import score_pourpre
 
     read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
     _check_outputs(output, report, read)
@@ -86,15 +84,15 @@ def command(
             rule=rule,
             corrected=corrected,
             general=general,
+            pourpre=pourpre,
+            details=details,
             progress=progress,
         )
-        by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
-    document = score_document(found, done, details, options.command_line())
-    document = with_pourpre(with_classifiers(document, done, rule), by_words)
+    document = score_document(done, options.command_line())
     if report is not None:
         from karat.nuggets.report.matrix import score_page
 
-        show(score_page(document, found, done.scored, how.strict), "html", report)
+        show(score_page(document, done), "html", report)
     show(document, format, output)
 
 

@@ -50,19 +50,22 @@ def command(
     karat nuggets tune rag24 --leave-out question --normalised --once
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.guess.evaluation import judged_pool, official_labels
-    from karat.nuggets.guess.folds import with_institutions
-    from karat.nuggets.guess.paper.tuning import tune_all
-    from karat.nuggets.report.evaluation import tune_document
+    from karat.nuggets.report.evaluation import tuning_document
+    from karat.nuggets.results.evaluation import tune_nuggets
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
     with Bar() as progress:
         found = load_nuggets(
             name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
         )
-        pool, labels = judged_pool(with_institutions(found, institution), strict=strict)
-        official = official_labels(pool, labels, found.judgements, corrected, strict)
-        tuned = tune_all(pool, labels, by, paper, idf, progress, official)
-    line = options.command_line()
-    document = tune_document(found.name, tuned, line, corrected=corrected, strict=strict)
-    show(document, format, output)
+        done = tune_nuggets(
+            found,
+            by,
+            paper=paper,
+            idf=idf,
+            institution=institution,
+            corrected=corrected,
+            strict=strict,
+            progress=progress,
+        )
+    show(tuning_document(done, options.command_line()), format, output)
