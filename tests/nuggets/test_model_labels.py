@@ -17,7 +17,7 @@ from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.paper.paper import Paper
 from karat.nuggets.intervals.intervals import Errors
 from karat.nuggets.intervals.measured_errors import AllErrors
-from karat.nuggets.results.scoring import Scoring
+from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -42,16 +42,16 @@ def told(*rows: Judged) -> NuggetSet:
 
 
 @cache
-def plain() -> Scoring:
+def plain() -> NuggetScoring:
     """The judgements of people alone."""
     return kt.score_nuggets(told(*PEOPLE))
 
 
-def widths(done: Scoring) -> list[float]:
+def widths(done: NuggetScoring) -> list[float]:
     return [one.intervals.share.width for one in done.scored if one.intervals]
 
 
-def wrong(done: Scoring) -> float:
+def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
     found = done.guesses
     assert found is not None

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nugget_loops
 
-from karat.nuggets.results.changes import KINDS, Changes
-from karat.nuggets.results.scoring import Scored, Scoring
+from karat.nuggets.results.changes import KINDS, NuggetChanges
+from karat.nuggets.results.scoring import NuggetScoring, Scored
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
@@ -34,7 +34,9 @@ def run(tag: str, sizes: dict[str, int]) -> Run:
     return make_run(tag, pairs)
 
 
-def compare(key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official) -> Changes:
+def compare(
+    key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
+) -> NuggetChanges:
     scored = []
     for tag, found in (("old", old), ("new", new)):
         version = run(tag, {q: len(found[q]) for q in key.questions})
@@ -42,7 +44,7 @@ def compare(key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Offic
         shares = score_shares(version, key, tables)
         scored.append(Scored(version, tables, how.score(version, key, tables), shares))
     nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
-    return Changes(Scoring(nuggets, how, True, False, tuple(scored)), everything=True)
+    return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
 
 
 VALUES = st.sampled_from([None, 0.0, 0.5, 1.0])

@@ -18,7 +18,7 @@ from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.paper.paper import Paper
 from karat.nuggets.judging.agenda import Agenda
-from karat.nuggets.results.scoring import Scoring
+from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -40,7 +40,7 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 
 
 @cache
-def scored(strict: bool, classifier: str = "calibrated") -> Scoring:
+def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     rule = GuessRule(classifier, Paper(thresholds="nugget"))
     return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rule)
 

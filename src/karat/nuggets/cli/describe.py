@@ -35,7 +35,6 @@ def command(
     karat nuggets describe demo-nuggets
     karat nuggets describe key.txt --run my.run --judgements judged.txt
     """
-    from karat.nuggets.report.contents import contents_document
     from karat.nuggets.results.contents import describe_nuggets
 
     check_output(output, (name, *runs, *judgements))
@@ -43,7 +42,7 @@ def command(
         found = describe_nuggets(
             name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
         )
-    show(contents_document(found, options.command_line()), format, output)
+    show(found.document(options.command_line()), format, output)
     if count := found.problem_count:
         problems = f"{count:,} problem{'s' * (count > 1)}"
         raise InputError(f"{name} cannot be used: {problems}, listed in the report")

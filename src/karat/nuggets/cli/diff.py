@@ -56,7 +56,6 @@ def command(
     karat nuggets diff old.run new.run --key key.txt --judgements judged.txt
     karat nuggets diff heron kestrel --key demo-nuggets
     """
-    from karat.nuggets.report.changes import changes_document
     from karat.nuggets.results.changes import diff_nuggets
     from karat.nuggets.scores.official import Official
 
@@ -79,4 +78,4 @@ def command(
             everything=everything,
             progress=progress,
         )
-    show(changes_document(done, options.command_line()), format, output)
+    show(done.document(options.command_line()), format, output)

@@ -54,7 +54,6 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.report.evaluation import evaluation_document
     from karat.nuggets.results.evaluation import evaluate_nuggets
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
@@ -73,4 +72,4 @@ def command(
             strict=strict,
             progress=progress,
         )
-    show(evaluation_document(done, options.command_line()), format, output)
+    show(done.document(options.command_line()), format, output)

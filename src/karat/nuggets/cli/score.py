@@ -66,7 +66,6 @@ def command(
     karat nuggets score my.run --key key.txt --judgements judged.txt
     karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
     """
-    from karat.nuggets.report.scores import score_document
     from karat.nuggets.results.scoring import score_nuggets
     from karat.nuggets.scores.official import Official
 
@@ -88,7 +87,7 @@ def command(
             details=details,
             progress=progress,
         )
-    document = score_document(done, options.command_line())
+    document = done.document(options.command_line())
     if report is not None:
         from karat.nuggets.report.matrix import score_page
 

@@ -50,7 +50,6 @@ def command(
     karat nuggets tune rag24 --leave-out question --normalised --once
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.report.evaluation import tuning_document
     from karat.nuggets.results.evaluation import tune_nuggets
 
     check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
@@ -68,4 +67,4 @@ def command(
             strict=strict,
             progress=progress,
         )
-    show(tuning_document(done, options.command_line()), format, output)
+    show(done.document(options.command_line()), format, output)

@@ -8,7 +8,7 @@ from karat.nuggets.report.scores import number, records, without_ends
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.changes import Changes
+    from karat.nuggets.results.changes import NuggetChanges
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -55,7 +55,7 @@ _TEST = (
 )
 
 
-def changes_document(found: Changes, command: str = "") -> Document:
+def changes_document(found: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
     from karat.nuggets.scores.official import NAME
 

@@ -9,7 +9,7 @@ from karat.nuggets.report.scores import number, records
 from karat.report.model.table import Column, Document, Figure, Row, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.contents import Contents
+    from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.sets.census import Bin
 
 _INTERVAL = "± is 1.96 standard errors."
@@ -55,7 +55,7 @@ _MOST = 20  # contradictions that people are shown
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 
 
-def contents_document(found: Contents, command: str = "") -> Document:
+def contents_document(found: NuggetContents, command: str = "") -> Document:
     """Return the report of a set that could be read, or of every problem."""
     blocks: list[Table | Figure] = []
     if found.nuggets is None:

@@ -17,7 +17,7 @@ from karat.report.model.table import Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.scoring import NuggetRow, Scored, Scoring
+    from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, Scored
     from karat.nuggets.sets.keys import Question
 
 Block: TypeAlias = Table | Figure
@@ -32,7 +32,7 @@ MOST_WORDS = 2_000
 """Words of a response that the page shows; longer ones are cut."""
 
 
-def score_page(document: Document, found: Scoring) -> Document:
+def score_page(document: Document, found: NuggetScoring) -> Document:
     """Return a report of scores with matrices, to which the table of questions leads.
 
     What a page is for comes before long tables.
@@ -65,7 +65,7 @@ def _figure(
     question: Question,
     title: str,
     number: int,
-    found: Scoring,
+    found: NuggetScoring,
     columns: Sequence[Sequence[NuggetRow]],
 ) -> Figure:
     """One figure of a question: nuggets down, runs across, and the responses."""

@@ -11,7 +11,7 @@ from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.agreements import ModelRow
-    from karat.nuggets.results.scoring import RunRow, Scoring
+    from karat.nuggets.results.scoring import NuggetScoring, RunRow
 
 number = partial(Column, align="right")
 """A column of numbers."""
@@ -114,7 +114,7 @@ def records(rows: Sequence[Any]) -> list[Row]:
     return [row._asdict() for row in rows]
 
 
-def score_document(found: Scoring, command: str = "") -> Document:
+def score_document(found: NuggetScoring, command: str = "") -> Document:
     """Return the report of runs, their answers and, if asked for, every nugget."""
     from karat.nuggets.scores.official import NAME
 
@@ -152,7 +152,7 @@ def score_document(found: Scoring, command: str = "") -> Document:
     )
 
 
-def _nuggets(found: Scoring) -> list[Row]:
+def _nuggets(found: NuggetScoring) -> list[Row]:
     texts = {id: question.text for id, question in found.nuggets.key.questions.items()}
     return [
         {

@@ -12,12 +12,13 @@ import numpy as np
 from karat.errors import InputError
 from karat.nuggets.guess.guesses import GuessRule
 from karat.nuggets.judging.likelihood import excerpt
-from karat.nuggets.results.scoring import Scored, Scoring, about_skipped, score_nuggets
+from karat.nuggets.results.scoring import NuggetScoring, Scored, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.significance.permutation import paired_permutation
 
 GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
@@ -119,19 +120,15 @@ _UNSURE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Changes:
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetChanges(Result):
     """Nuggets gained and lost between two versions, and the scores of both."""
 
-    scoring: Scoring
+    scoring: NuggetScoring
     """The old version, and the new one."""
     everything: bool = False
     """Whether `rows` has nuggets that were kept and missed, too."""
     remarks: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{row.vital + row.okay} {row.change}" for row in self.counts)
-        return f"<Changes from {self.old.run.tag} to {self.new.run.tag}: {counts}>"
 
     @property
     def old(self) -> Scored:
@@ -265,7 +262,7 @@ def diff_nuggets(
     general: bool = False,
     everything: bool = False,
     progress: Progress = silent,
-) -> Changes:
+) -> NuggetChanges:
     """Compare two versions of a system, nugget by nugget: sets of the same key with one run each.
 
     The judgements are those of `old`. Versions with the same tag are called by `names`. With
@@ -295,4 +292,4 @@ def diff_nuggets(
         progress=progress,
     )
     told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
-    return Changes(done, everything, told)
+    return NuggetChanges(done, everything, told)

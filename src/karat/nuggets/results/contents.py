@@ -15,6 +15,7 @@ from karat.nuggets.sets.judgements import UNNAMED
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.voting import HALF
 from karat.progress import Progress, silent
+from karat.results import Result
 
 
 class ContentsRow(NamedTuple):
@@ -57,8 +58,8 @@ class DisputeRow(NamedTuple):
     places: str
 
 
-@dataclass(frozen=True, eq=False)
-class Contents:
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetContents(Result):
     """Contents of a set or, if it cannot be used, its problems."""
 
     name: str
@@ -67,9 +68,6 @@ class Contents:
     problem_count: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     signature: str = ""
-
-    def __repr__(self) -> str:
-        return f"<Contents of {self.nuggets or self.name}: {self.problem_count:,} problems>"
 
     @property
     def rows(self) -> tuple[ContentsRow, ...]:
@@ -128,13 +126,13 @@ def describe_nuggets(
     model_judges: Sequence[str] = (),
     ties: str = HALF,
     progress: Progress = silent,
-) -> Contents:
+) -> NuggetContents:
     """Describe a set, or the files it stands in: those may have problems, which are collected.
 
     The other arguments are those of `load_nuggets`.
     """
     if isinstance(nuggets, NuggetSet):
-        return Contents(nuggets.name, nuggets)
+        return NuggetContents(nuggets.name, nuggets)
     found, reading, log = None, Reading(progress, LISTER), None
     try:
         found = read_nuggets(
@@ -144,4 +142,4 @@ def describe_nuggets(
         if not reading.is_told(str(error)):
             reading.problems.append(str(error))
     count = len(reading.problems) + reading.more
-    return Contents(os.fspath(nuggets), found, tuple(reading.all()), count)
+    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count)

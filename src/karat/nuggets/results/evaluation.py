@@ -16,6 +16,7 @@ from karat.nuggets.results.guess_notes import about_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.results import Result
 
 _BY = {
     "system": "each run in turn was left out; others' judgements on the same nuggets are known, "
@@ -48,8 +49,8 @@ class RunPoint(NamedTuple):
     high: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class _CrossValidated:
+@dataclass(frozen=True, eq=False, repr=False)
+class _CrossValidated(Result):
     """What evaluation and tuning share: the set, and what was learned and compared with."""
 
     name: str
@@ -81,14 +82,11 @@ def _models(tried: Sequence[ModelTrial]) -> tuple[ModelRow, ...]:
     return model_rows([one.model for one in tried], [one.agreement for one in tried])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NuggetTuning(_CrossValidated):
     """The 24 settings of the paper's classifier and, for the best, all threshold models."""
 
     found: Tuning
-
-    def __repr__(self) -> str:
-        return f"<NuggetTuning on {self.name}: {self.found.how} F {self.rows[0].f:.4f}>"
 
     @cached_property
     def rows(self) -> tuple[SettingRow, ...]:
@@ -129,14 +127,11 @@ def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
     return [f"{len(left_out)} institutions{together}."] if left_out else []
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NuggetEvaluation(_CrossValidated):
     """Classifiers and baselines side by side."""
 
     found: Evaluation
-
-    def __repr__(self) -> str:
-        return f"<NuggetEvaluation on {self.name}: by F, {chosen(self.found)}>"
 
     @cached_property
     def rows(self) -> tuple[EvaluationRow, ...]:

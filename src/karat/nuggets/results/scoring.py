@@ -20,6 +20,7 @@ from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
+from karat.results import Result
 
 
 class RunRow(NamedTuple):
@@ -151,8 +152,8 @@ def _only(row: Any, kind: Any) -> dict[str, Any]:
     return {key: value for key, value in row._asdict().items() if key in shared}
 
 
-@dataclass(frozen=True, eq=False)
-class Scoring:
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetScoring(Result):
     """Runs as they were scored, and as they would be with the guesses of the other classifier."""
 
     nuggets: NuggetSet
@@ -170,7 +171,7 @@ class Scoring:
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
-        return f"<Scoring: {runs}>"
+        return f"<NuggetScoring: {runs}>"
 
     @cached_property
     def rows(self) -> tuple[RunRow, ...]:
@@ -303,7 +304,7 @@ def score_nuggets(
     pourpre: bool = False,
     details: bool = False,
     progress: Progress = silent,
-) -> Scoring:
+) -> NuggetScoring:
     """Score all runs of a set from its judgements and, where there are none, from guesses.
 
     `rule` says which classifier guesses (the calibrated one); without `guess` what nobody judged
@@ -326,7 +327,7 @@ def score_nuggets(
     beside = scored(found.beside) if found and found.beside else None
     runs = scored(found)
     by_words = tuple(score_pourpre(nuggets, how, rule.idf, progress)) if pourpre else ()
-    return Scoring(nuggets, how, corrected, general, runs, found, beside, by_words, details)
+    return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, by_words, details)
 
 
 def _scored(
