@@ -30,6 +30,7 @@ from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
+from karat.metrics.catalogue import list_metrics as list_metrics
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.explain.edits import Alignment as Alignment
 from karat.metrics.explain.edits import alignment as alignment
@@ -84,6 +85,7 @@ from karat.scoring import Scoring as Scoring
 from karat.scoring import score as score
 from karat.settings import setting as setting
 from karat.text.recipe import Recipe as Recipe
+from karat.text.recipe import tokenizers as tokenizers
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Tokens as Tokens
