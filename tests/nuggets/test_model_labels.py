@@ -10,13 +10,11 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.guesses import GuessRule
-from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.model_labels import Heard, ModelJudge
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.paper import Paper
-from karat.nuggets.intervals.intervals import Errors
-from karat.nuggets.intervals.measured_errors import AllErrors
+from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.intervals.intervals import AllErrors, Errors
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -60,7 +58,7 @@ def wrong(done: NuggetScoring) -> float:
     return float(((found.probabilities - truth)[mine] ** 2).mean())
 
 
-def heard(*rows: Judged, rule: GuessRule | None = None) -> tuple[ModelJudge, ...]:
+def heard(*rows: Judged, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
     found = nuggeteer(told(*rows), rule=rule).heard
     assert found is not None
     return found.models
@@ -143,7 +141,7 @@ def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
 
 
 def test_the_papers_classifier_is_helped_too() -> None:
-    (judge,) = heard(*PEOPLE, *model(0.97), rule=GuessRule("paper", Paper()))
+    (judge,) = heard(*PEOPLE, *model(0.97), rule=Paper())
     assert judge.used
 
 

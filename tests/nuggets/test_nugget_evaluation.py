@@ -62,7 +62,7 @@ def test_two_runs_are_too_few_for_intervals() -> None:
 
 def test_the_curves_go_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
     best = found.best.classifier
-    assert [name for name, _ in found.curves] == [str(replace(best, n=n)) for n in (1, 2, 3)]
+    assert [name for name, _ in found.curves] == [replace(best, n=n).shown for n in (1, 2, 3)]
     for _, points in found.curves:
         thresholds = [threshold for threshold, _ in points]
         assert thresholds == sorted(set(thresholds))

@@ -12,11 +12,12 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated.model import PRIOR, PRIOR_STRICT
+from karat.nuggets.guess.calibrated.classifier import PRIOR, PRIOR_STRICT
+from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.judging.agenda import Agenda
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
@@ -41,8 +42,8 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 
 @cache
 def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
-    rule = GuessRule(classifier, Paper(thresholds="nugget"))
-    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rule)
+    rules = {"calibrated": Calibrated(), "paper": Paper(threshold_model="nugget")}
+    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rules[classifier])
 
 
 def bias(found: Nuggeteer) -> float:

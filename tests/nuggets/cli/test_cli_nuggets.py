@@ -19,9 +19,8 @@ from nuggets.nugget_world import world
 import karat as kt
 from karat.nuggets.cli import score as nuggets_score
 from karat.nuggets.cli.group import COMMANDS
-from karat.nuggets.guess.guesses import CLASSIFIERS
-from karat.nuggets.guess.paper.classifier import WEIGHTS
-from karat.nuggets.guess.paper.paper import THRESHOLD_MODELS
+from karat.nuggets.guess.classifiers import classifiers
+from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, WEIGHTS
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.nugget_shares import mean_shares
@@ -373,7 +372,7 @@ def test_options_offer_what_the_library_knows() -> None:
         for option in nuggets_score.command.params
         if isinstance(option.type, click.Choice)
     }
-    assert choices["classifier"] == list(CLASSIFIERS)
+    assert choices["classifier"] == list(classifiers)
     assert choices["threshold_model"] == list(THRESHOLD_MODELS)
     assert choices["weight"] == list(WEIGHTS)
 
@@ -387,19 +386,19 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         (("heron", "-k", "demo-nuggets", "--once"), "--once is for the paper's classifier: add"),
         (("heron", "-k", "demo-nuggets", "--train-on-responses"), "--train-on-responses is for"),
         (("heron", "-k", "demo-nuggets", "--threshold", "0"), "--threshold is for the paper's"),
-        ((*PAPER, "--ngrams", "0"), "n=0: expected n-grams of at least 1 word"),
+        ((*PAPER, "--ngrams", "0"), "paper: n=0 is out of range: expected at least 1"),
         (
             (*PAPER, "--ngrams", "9000000000"),
-            "n=9000000000: expected n-grams of at least 1 word, at",
+            "paper: n=9000000000 is out of range: expected at least 1",
         ),
-        ((*PAPER, "--stem", "klingon"), "stem=klingon: expected one of none, porter-nltk, "),
+        ((*PAPER, "--stem", "klingon"), "paper: stem=klingon is not one of none, porter-nltk, "),
         ((*PAPER, "--stop", "gone.txt"), "stop list gone.txt: No such file"),
         ((*PAPER, "--idf", "gone.txt"), "gone.txt: No such file"),
         ((*PAPER, "--idf", "empty.run"), "empty.run is empty: expected one segment a line"),
         ((*PAPER, "--idf", "wordfreq", "--idf-language", "xx"), "wordfreq has no language 'xx'"),
         ((*PAPER, "--idf-language", "de"), "--idf-language is for wordfreq: add --idf wordfreq"),
-        ((*PAPER, "--threshold", "nan"), "threshold=nan: expected a finite number"),
-        ((*PAPER, "--threshold", "-inf"), "threshold=-inf: expected a finite number"),
+        ((*PAPER, "--threshold", "nan"), "paper: threshold=nan is out of range"),
+        ((*PAPER, "--threshold", "-inf"), "paper: threshold=-inf is out of range"),
         ((*PAPER, "--stem", ""), "--stem is empty: give a NAME, or leave it out"),
         ((*PAPER, "--stop", ""), "--stop is empty: give a LIST, or leave it out"),
         ((*PAPER, "--idf", ""), "--idf is empty: give a SOURCE, or leave it out"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -10,40 +10,22 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
-from karat.nuggets.cli.score import need_judgements, open_runs
-
-if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
+from karat.nuggets.cli.score import open_runs
 
 
-@click.command(name="diff")
+@click.command(name="diff", cls=nuggets_options.WithClassifiers)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@nuggets_options.key
-@nuggets_options.judgements
-@nuggets_options.judges
+@nuggets_options.keyed
 @nuggets_options.scoring
-@nuggets_options.corrected(True)
-@nuggets_options.guessing
-@nuggets_options.classifier
 @click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
-@nuggets_options.skip_unknown
 @options.output
 def command(
     old: str,
     new: str,
-    key: str,
-    judgements: tuple[str, ...],
-    judges: nuggets_options.JudgeOptions,
-    beta: float,
-    weights: str,
-    strict: bool,
-    corrected: bool,
-    guess: bool,
-    general: bool,
-    rule: GuessRule,
+    given: dict[str, Any],
+    how: dict[str, Any],
     everything: bool,
-    skip_unknown: bool,
     format: str,
     output: str | None,
 ) -> None:
@@ -57,25 +39,13 @@ def command(
     karat nuggets diff heron kestrel --key demo-nuggets
     """
     from karat.nuggets.results.changes import diff_nuggets
-    from karat.nuggets.scores.official import Official
 
-    check_output(output, (old, new, key, *judgements, *nuggets_options.files_of(rule.idf)))
-    how = Official(beta, weights, strict)
+    idf = nuggets_options.files_of(how["rule"])
+    check_output(output, (old, new, given["key"], *given["judgements"], *idf))
     with Bar() as progress:
-        given = key, judgements, skip_unknown, judges, progress
-        before, after = (open_runs((one,), *given) for one in (old, new))
-        if not guess:
-            need_judgements(before, key)
+        before = open_runs((old,), **given, progress=progress)
+        after = open_runs((new,), **given, guess=how["guess"], progress=progress)
         done = diff_nuggets(
-            before,
-            after,
-            how,
-            names=(old, new),
-            guess=guess,
-            rule=rule,
-            corrected=corrected,
-            general=general,
-            everything=everything,
-            progress=progress,
+            before, after, **how, names=(old, new), everything=everything, progress=progress
         )
     show(done.document(options.command_line()), format, output)

@@ -9,7 +9,7 @@ from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.thresholds import MODELS, Model, likeliest_model
 from karat.nuggets.guess.paper.tuning import Trial
-from karat.nuggets.results.guess_notes import TITLES
+from karat.nuggets.results.guess_notes import title
 
 
 class ClassifierRow(NamedTuple):
@@ -63,7 +63,7 @@ def classifier_rows(found: Nuggeteer, beside: Nuggeteer) -> tuple[ClassifierRow,
     """Return the agreement of both classifiers, as far as it could be measured."""
     return tuple(
         ClassifierRow(
-            TITLES[one.classifier],
+            title(one.classifier),
             "yes" if one is found else "no",
             *one.agreement,
             one.covered,

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat.errors import InputError
-from karat.nuggets.guess.guesses import GuessRule
 from karat.nuggets.judging.likelihood import excerpt
 from karat.nuggets.results.scoring import NuggetScoring, Scored, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
@@ -19,6 +18,7 @@ from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import Named
 from karat.stats.significance.permutation import paired_permutation
 
 GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
@@ -257,7 +257,7 @@ def diff_nuggets(
     *,
     names: Sequence[str] = ("old", "new"),
     guess: bool = True,
-    rule: GuessRule | None = None,
+    rule: Named | str | None = None,
     corrected: bool = True,
     general: bool = False,
     everything: bool = False,

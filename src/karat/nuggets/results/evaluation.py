@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
 from karat.nuggets.guess.folds import with_institutions
-from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
 from karat.nuggets.results.agreements import ModelRow, SettingRow, model_rows, setting_rows
 from karat.nuggets.results.guess_notes import about_idf
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -60,11 +59,10 @@ class _CrossValidated(Result):
 
     signature = ""
 
-    def _settings(self, by: str, paper: Paper, idf: IdfSource) -> Mapping[str, Any]:
+    def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
         return {
             "leave_out": by,
             "classifier": str(paper),
-            "idf": str(idf),
             "corrected": self.corrected,
             "strict": self.strict,
         }
@@ -101,20 +99,20 @@ class NuggetTuning(_CrossValidated):
     @property
     def settings(self) -> Mapping[str, Any]:
         """What was left out, and what all settings share."""
-        return self._settings(self.found.by, self.found.how, self.found.idf)
+        return self._settings(self.found.by, self.found.how)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How numbers were made."""
         found, no_own = self.found, ""
+        how = found.how.shown_whole
         if found.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
         return (
             f"Cross-validated: {_BY[found.by]}.",
             *_houses(found.left_out),
             "Settings: one threshold, with the best F on the other folds, and runs' scores from "
-            f"decisions. Threshold models: of {found.how}, and runs' scores from probabilities"
-            f"{no_own}.",
+            f"decisions. Threshold models: of {how}, and runs' scores from probabilities{no_own}.",
             *self._judgements,
             about_idf(found.idf),
         )
@@ -141,7 +139,7 @@ class NuggetEvaluation(_CrossValidated):
         same = f"the same, threshold model {model.name} (likeliest)"
         return (
             EvaluationRow(names[0], *found.calibrated.agreement),
-            EvaluationRow(f"{names[1]}, {found.best.classifier}", *found.best.agreement),
+            EvaluationRow(f"{names[1]}, {found.best.classifier.shown}", *found.best.agreement),
             *([EvaluationRow(same, *likely)] if likely else []),
             *(
                 EvaluationRow(f"{name}, {_ALONE}", *agreed[:3])
@@ -180,7 +178,7 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def settings(self) -> Mapping[str, Any]:
         """What was left out, and the best setting of the paper's classifier."""
-        return self._settings(self.found.by, Paper(self.found.best.classifier), self.found.idf)
+        return self._settings(self.found.by, self.found.best.classifier)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -220,7 +218,6 @@ def evaluate_nuggets(
     beta: float = 3.0,
     *,
     paper: Paper | None = None,
-    idf: IdfSource | None = None,
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
@@ -229,14 +226,12 @@ def evaluate_nuggets(
     """Cross-validate classifiers on a judged set, and set Pourpre and ROUGE beside them.
 
     `by` is what is left out: system, institution (`institution`: a regular expression for it in
-    runs' tags) or question. `paper` says what the 24 settings have in common; `idf` is for all. If
+    runs' tags) or question. `paper` has what the 24 settings share; its idf is for all. If
     `corrected`, official judgements speak for identical responses of all runs; if `strict`, partial
     support is none.
     """
     housed = with_institutions(nuggets, institution)
-    found = evaluate(
-        housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict
-    )
+    found = evaluate(housed, by, beta, progress, paper=paper, corrected=corrected, strict=strict)
     return NuggetEvaluation(nuggets.name, corrected, strict, found)
 
 
@@ -245,7 +240,6 @@ def tune_nuggets(
     by: str = "system",
     *,
     paper: Paper | None = None,
-    idf: IdfSource | None = None,
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
@@ -257,5 +251,5 @@ def tune_nuggets(
     """
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
-    found = tune_all(pool, labels, by, paper, idf, progress, official)
+    found = tune_all(pool, labels, by, paper, progress, official)
     return NuggetTuning(nuggets.name, corrected, strict, found)

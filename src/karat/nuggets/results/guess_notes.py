@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from karat.nuggets.guess.guesses import AUTO, CALIBRATED, PAPER, GuessRule, Nuggeteer, few_runs
+from typing import Any
+
+from karat.nuggets.guess.classifiers import Auto, Calibrated
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
+from karat.nuggets.guess.paper.classifier import AUTO, Paper
 from karat.nuggets.guess.paper.thresholds import BEST_F, MODELS
-from karat.nuggets.intervals.intervals import Errors
+from karat.nuggets.intervals.intervals import Errors, few_runs
 from karat.nuggets.scores.idf_sources import NAMED, WORDFREQ, IdfSource
 from karat.nuggets.scores.official import Official
 
-TITLES = {CALIBRATED: "calibrated", PAPER: "the paper's"}
-"""The classifiers in tables."""
-_NAMES = TITLES | {CALIBRATED: "the calibrated"}
+_NAMES = {Calibrated.name: "the calibrated", Paper.name: "the paper's"}
+
+
+def title(name: str) -> str:
+    """Return what a classifier is called in tables."""
+    return "the paper's" if name == Paper.name else name
 
 
 def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: bool) -> list[str]:
     """Return what guesses rest on; `intervals` says whether any score has one."""
-    rule = found.rule
-    guesses = _paper(found, rule) if found.classifier == PAPER else _calibrated(found)
+    rule: Any = found.rule
+    guesses = _guesses(found, rule)
     told = [f"{guesses} {_intervals(found, how, general, intervals)}"]
-    if rule.classifier == AUTO:
+    if found.classifier not in _NAMES:
+        return told
+    if isinstance(rule, Auto):
         told.append(contest(found))
     told += [_model(one) for one in found.heard.models] if found.heard else []
-    if rule.classifier != CALIBRATED or rule.idf.name != "pooled":
-        told.append(about_idf(rule.idf))
+    if not isinstance(rule, Calibrated) or rule.idf != "pooled":
+        told.append(about_idf(rule.source))
     return told
 
 
@@ -51,12 +60,12 @@ def _model(judge: ModelJudge) -> str:
 
 def _intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
     """Explain the ends of intervals, if there are any."""
-    if found.classifier == PAPER and not some:
+    if found.classifier != Calibrated.name and not some:
         return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
     which = "questions like these" if general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {which}"
     errors = found.errors(how).share
-    if found.classifier == CALIBRATED and few_runs(errors):
+    if found.classifier == Calibrated.name and few_runs(errors):
         return f"{ends}. {_base_rate(found, errors)}"
     return f"{ends}, from its errors on judged runs it had not seen."
 
@@ -82,7 +91,19 @@ def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
     )
 
 
-def _calibrated(found: Nuggeteer) -> str:
+def _guesses(found: Nuggeteer, rule: Any) -> str:
+    """Say which classifier guesses, and what it learned from."""
+    if found.classifier == Paper.name:
+        if rule.threshold is not None:
+            how = f"threshold {rule.threshold:g}, as given"
+        else:
+            model = found.paper.thresholds.model if found.paper else BEST_F
+            why = ", the likeliest model" if rule.threshold_model == AUTO else ""
+            name = MODELS.get(model, "the threshold with the best F")
+            how = f"{name}{why}, learned from {found.learned:,} judged pairs"
+        return f"Guesses: the paper's classifier, {rule.shown_whole}; {how}."
+    if found.classifier != Calibrated.name:
+        return f"Guesses: the classifier {rule}."
     if found.learned:
         return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
     judged, yes = int((found.labels >= 0).sum()), int((found.labels > 0).sum())
@@ -91,17 +112,6 @@ def _calibrated(found: Nuggeteer) -> str:
         f"judged pairs, 20 of them carried and 20 not; there are {judged}, {yes} and "
         f"{judged - yes})."
     )
-
-
-def _paper(found: Nuggeteer, rule: GuessRule) -> str:
-    if rule.paper.threshold is not None:
-        how = f"threshold {rule.paper.threshold:g}, as given"
-    else:
-        model = found.paper.thresholds.model if found.paper else BEST_F
-        why = ", the likeliest model" if rule.paper.thresholds == "auto" else ""
-        name = MODELS.get(model, "the threshold with the best F")
-        how = f"{name}{why}, learned from {found.learned:,} judged pairs"
-    return f"Guesses: the paper's classifier, {rule.paper}; {how}."
 
 
 def contest(found: Nuggeteer) -> str:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from karat.nuggets.guess.guesses import GuessRule, Nuggeteer, RunIntervals
+from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import TITLES, about_guesses
+from karat.nuggets.results.guess_notes import about_guesses, title
 from karat.nuggets.results.signature import signature
 from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
@@ -21,6 +24,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.settings import Named
 
 
 class RunRow(NamedTuple):
@@ -208,7 +212,7 @@ class NuggetScoring(Result):
         """Each run as both classifiers have it scored, the one that guesses first."""
         if not (self.guesses and self.guesses.beside and self.beside):
             return []
-        names = [TITLES[one.classifier] for one in (self.guesses, self.guesses.beside)]
+        names = [title(one.classifier) for one in (self.guesses, self.guesses.beside)]
         pairs = zip(self.scored, self.beside, strict=True)
         return [(name, one.row) for both in pairs for name, one in zip(names, both, strict=True)]
 
@@ -297,7 +301,7 @@ def score_nuggets(
     how: Official | None = None,
     *,
     guess: bool = True,
-    rule: GuessRule | None = None,
+    rule: Named | str | None = None,
     corrected: bool = True,
     general: bool = False,
     judged_as: Mapping[str, str] | None = None,
@@ -307,14 +311,15 @@ def score_nuggets(
 ) -> NuggetScoring:
     """Score all runs of a set from its judgements and, where there are none, from guesses.
 
-    `rule` says which classifier guesses (the calibrated one); without `guess` what nobody judged
-    gets no credit. Not `corrected`: what was judged in a run stands as it is, whatever was said of
-    the same words elsewhere; else the most favourable counts. Intervals are about these questions;
-    if `general`, about questions like these, too. `judged_as` has the tags of runs that were judged
-    under another one. `pourpre` also scores by words of descriptions; reports with `details` list
-    every nugget.
+    `rule` is the classifier that guesses (the calibrated one), or its name with settings, such as
+    `paper:n=1,stem=porter`; without `guess` what nobody judged gets no credit. Not `corrected`:
+    what was judged in a run stands as it is, whatever was said of the same words elsewhere; else
+    the most favourable counts. Intervals are about these questions; if `general`, about questions
+    like these, too. `judged_as` has the tags of runs that were judged under another one. `pourpre`
+    also scores by words of descriptions; reports with `details` list every nugget.
     """
-    how, rule, names = how or Official(), rule or GuessRule(), judged_as or {}
+    how, names = how or Official(), judged_as or {}
+    by: Any = parse_classifier(rule) if isinstance(rule, str) else rule or Calibrated()
     own = {tag: None if corrected else names.get(tag, tag) for tag in nuggets.runs}
 
     def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
@@ -323,10 +328,14 @@ def score_nuggets(
             for tag, run in nuggets.runs.items()
         )
 
-    found = nuggeteer(nuggets, progress, rule=rule, strict=how.strict) if guess else None
+    found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
     beside = scored(found.beside) if found and found.beside else None
     runs = scored(found)
-    by_words = tuple(score_pourpre(nuggets, how, rule.idf, progress)) if pourpre else ()
+    by_words = (
+        tuple(score_pourpre(nuggets, how, getattr(by, "source", IdfSource()), progress))
+        if pourpre
+        else ()
+    )
     return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, by_words, details)
 
 

@@ -12,17 +12,18 @@ people does not count as half, `models` where labels of models are no judgements
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from urllib.parse import quote
 
 from karat import __version__
-from karat.nuggets.guess.guesses import PAPER, Nuggeteer
-from karat.nuggets.guess.paper.paper import AUTO, Paper
+from karat.nuggets.guess.classifiers import Calibrated
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.paper.classifier import AUTO, Paper
+from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judge_kinds import NAMELESS
 from karat.nuggets.sets.voting import HALF
+from karat.registry import origin
 from karat.settings import to_text
-from karat.text.stopwords import stop_digest
 
 CORRECTED, AS_JUDGED = "corrected", "as-judged"
 """Judgements speak for identical responses of all runs; or a run's own stand as they are."""
@@ -53,33 +54,39 @@ def signature(
 def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:
     if found is None:
         return ["guess=none"]
-    by_paper = found.classifier == PAPER
     settings = {
-        **(_paper(found, found.rule.paper) if by_paper else {}),
+        **_settings(found),
         "learned": str(found.learned) if found.learned else "nothing",
         "responses": str(len(found.pool.texts)),
     }
     shown = ",".join(f"{name}={value}" for name, value in settings.items())
-    unused = by_paper and found.rule.paper.classifier.weight != "idf"
-    idf = "none" if unused else found.rule.idf.signature
-    questions = "general" if general else "these"
-    return [f"guess={found.classifier}:{shown}", f"idf={idf}", f"interval={questions}"]
+    source = None if settings.get("weight") == "count" else getattr(found.rule, "source", None)
+    idf, questions = source.signature if source else "none", "general" if general else "these"
+    package = f"@{origin(type(found.rule))}" * bool(origin(type(found.rule)))
+    return [f"guess={found.classifier}{package}:{shown}", f"idf={idf}", f"interval={questions}"]
 
 
-def _paper(found: Nuggeteer, paper: Paper) -> dict[str, str]:
-    rule = paper.classifier
-    settings = {f.name: to_text(getattr(rule, f.name)) for f in fields(rule)}
-    if rule.stop != "none":
-        settings["stop"] += f"@{stop_digest(rule.stop)}"
-    return {**settings, "on_responses": to_text(paper.on_responses), **_threshold(found, paper)}
+def _settings(found: Nuggeteer) -> dict[str, str]:
+    """Return the settings of the classifier that guessed; idf stands for itself."""
+    if found.classifier == Calibrated.name:
+        return {}
+    text = found.rule.full_name().partition(":")[2]
+    told = dict(item.split("=", 1) for item in text.split(",") if item)
+    if not isinstance(found.rule, Paper):
+        return told
+    words = {name: told[name] for name in ("n", "weight", "stem", "stop")}
+    flags = {"normalised": told["normalised"], "once": told["once"]}
+    flags["on_responses"] = told["responses"]
+    return {**words, "tok": TOKENIZER, **flags, **_threshold(found, found.rule)}
 
 
 def _threshold(found: Nuggeteer, paper: Paper) -> dict[str, str]:
-    """The threshold that was given, or the model of learned ones.
+    """Return the threshold that was given, or the model of learned ones.
 
     `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
     """
     if paper.threshold is not None:
         return {"threshold": to_text(paper.threshold)}
-    chosen = [found.paper.thresholds.model] if found.paper and paper.thresholds == AUTO else []
-    return {"thresholds": "/".join([paper.thresholds, *chosen])}
+    model = paper.threshold_model
+    chosen = [found.paper.thresholds.model] if found.paper and model == AUTO else []
+    return {"thresholds": "/".join([model, *chosen])}

@@ -17,7 +17,7 @@ of other folds alone (the last one from no judgement on the question):
                 the other responses, in standard deviations: a good answer or a poor one
 
 Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among the
-responses to the question (`csrc/nugget_likeness.hpp`). Memory grows with the responses times those
+responses to the question (`csrc/nuggets/likeness.hpp`). Memory grows with the responses times those
 they are compared with.
 """
 
@@ -30,11 +30,11 @@ import numpy as np
 
 from karat import _kernel
 from karat.arithmetic import inverse_symmetric, product, solve_symmetric
-from karat.nuggets.guess.calibrated.evidence import EvidenceSettings
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.calibrated.nearness import Nearness, nearness
 from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.words import ENGLISH
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
@@ -63,16 +63,12 @@ class Likeness:
     With `first`, only so many of the responses to each question, the first ones, may be judged.
     """
 
-    def __init__(
-        self, pool: Pool, settings: EvidenceSettings | None = None, first: int | None = None
-    ) -> None:
-        rule = (settings or EvidenceSettings()).classifier
+    def __init__(self, pool: Pool, first: int | None = None) -> None:
         self.pool = pool
         parts, bounds = cut_sentences(pool.texts)
         vocab = Vocab()  # once for all: they share most words
-        stems = rule.tokens(parts, vocab)
-        texts = [text for nugget in pool.nuggets for text in nugget.descriptions]
-        near = nearness(pool, parts, bounds, stems, rule.tokens(texts, vocab))
+        stems = ENGLISH.tokens(parts, vocab)
+        near = nearness(pool, parts, bounds, stems, ENGLISH.tokens(pool.descriptions, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
         self._questions = [
             _compare(words, start, end, first, mine)
