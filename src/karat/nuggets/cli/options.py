@@ -171,11 +171,12 @@ class WithClassifiers(click.Command):
 
         (option,) = (one for one in self.params if one.name == "classifier")
         for name in classifiers if option.default == "calibrated" else ["paper"]:
-            told = [
-                (f"{f.name}={to_text(f.default)}", f.metadata["help"])
-                for f in classifiers[name].settings()
-                if name != "auto" and (option.default == "calibrated" or f.name not in _VARIED)
-            ]
+            told = []
+            for f in classifiers[name].settings() if name != "auto" else []:
+                choices = f.metadata["choices"]
+                among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
+                if option.default == "calibrated" or f.name not in _VARIED:
+                    told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
             with formatter.section(f"Settings of --classifier {name}"):
                 formatter.write_dl(told or [("", "those of paper")])
 

@@ -46,7 +46,7 @@ def command(
 
     \b
     karat nuggets score my.run --key key.txt --judgements judged.txt
-    karat nuggets score heron --key demo-nuggets --nuggets --classifier paper:n=1,stem=porter
+    karat nuggets score heron --key demo-nuggets --classifier paper:stem=porter
     """
     from karat.nuggets.results.scoring import score_nuggets
 

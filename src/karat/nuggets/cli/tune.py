@@ -27,7 +27,7 @@ def command(
 
     \b
     karat nuggets tune demo-nuggets
-    karat nuggets tune rag24 --leave-out question --classifier paper:normalised=yes,once=yes
+    karat nuggets tune rag24 --classifier paper:normalised=yes,once=yes
     """
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.evaluation import tune_nuggets
