@@ -17,3 +17,13 @@ declare(
     },
 )
 declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
+declare(
+    "documents",
+    {
+        "NuggetScoring": "karat.nuggets.report.scores:score_document",
+        "NuggetChanges": "karat.nuggets.report.changes:changes_document",
+        "NuggetEvaluation": "karat.nuggets.report.evaluation:evaluation_document",
+        "NuggetTuning": "karat.nuggets.report.evaluation:tuning_document",
+        "NuggetContents": "karat.nuggets.report.contents:contents_document",
+    },
+)

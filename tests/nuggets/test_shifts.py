@@ -30,7 +30,6 @@ from karat.nuggets.intervals.intervals import (
     ScoreInterval,
 )
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
-from karat.nuggets.report.classifiers import about_guesses
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official, length, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -293,7 +292,7 @@ def test_the_narrower_of_two() -> None:
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
     assert done.guesses is not None
-    (told,) = about_guesses(done, done.guesses.rule)
+    (told,) = done.about_guesses
     assert said in told
 
 

@@ -19,9 +19,9 @@ from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.scores.scoring import Scoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -41,7 +41,7 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 
 
 @cache
-def scored(strict: bool, classifier: str = "calibrated") -> Scoring:
+def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     rules = {"calibrated": Calibrated(), "paper": Paper(threshold_model="nugget")}
     return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rules[classifier])
 

@@ -24,10 +24,9 @@ from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
 from karat.nuggets.guess.agreement import Agreement
-from karat.nuggets.report import changes as nugget_changes
-from karat.nuggets.report import classifiers as nugget_classifiers
-from karat.nuggets.report import evaluation as nugget_evaluation
-from karat.nuggets.scores.changes import Significance
+from karat.nuggets.results import evaluation as nugget_evaluation
+from karat.nuggets.results import guess_notes
+from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import Evaluation as RealizerEvaluation
 from karat.realize.report import sentences as realize
 from karat.report.documents.comparisons import comparison_document
@@ -364,7 +363,7 @@ def agreed(f: float) -> Agreement:
 def contest(mine: float, theirs: float | None) -> str:
     beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
     won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
-    return nugget_classifiers._contest(
+    return guess_notes.contest(
         won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
     )
 
@@ -376,13 +375,13 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
     )
-    return nugget_evaluation._chosen(found)  # type: ignore[arg-type]
+    return nugget_evaluation.chosen(found)  # type: ignore[arg-type]
 
 
 @case
 def significance(*numbers: float) -> str:
     questions, old, new, p, trials = numbers
-    return nugget_changes._sentence("F", Significance(int(questions), old, new, p, int(trials)))
+    return str(Significance("F", int(questions), old, new, new - old, p, int(trials)))
 
 
 NUGGETS = [

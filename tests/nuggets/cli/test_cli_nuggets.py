@@ -12,15 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import click
 import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.cli import score as nuggets_score
 from karat.nuggets.cli.group import COMMANDS
 from karat.nuggets.guess.classifiers import classifiers
-from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, WEIGHTS
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.nugget_shares import mean_shares
@@ -294,7 +291,7 @@ def test_the_page_has_a_matrix_with_ways_to_the_responses(output: Output, files:
 def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: Path) -> None:
     (tmp_path / "idf.txt").write_text("the a of\nthe keeper\nthe a\n")
     plain = json.loads(output("nuggets", "tune", "demo-nuggets", "-f", "json"))
-    other = ("--idf", str(tmp_path / "idf.txt"))
+    other = ("--classifier", f"paper:idf={tmp_path / 'idf.txt'}")
     corpus = json.loads(output("nuggets", "tune", "demo-nuggets", *other, "-f", "json"))
 
     def thresholds(found: dict[str, Any], weight: str) -> list[float]:
@@ -303,7 +300,8 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
 
     assert thresholds(plain, "count") == thresholds(corpus, "count")
     assert thresholds(plain, "idf") != thresholds(corpus, "idf")
-    form = output("nuggets", "tune", "demo-nuggets", "--normalised", "--once", "-f", "json")
+    whole = ("--classifier", "paper:normalised=yes,once=yes")
+    form = output("nuggets", "tune", "demo-nuggets", *whole, "-f", "json")
     assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
 
 
@@ -322,35 +320,85 @@ def test_the_paper_s_classifier_guesses_beside_the_calibrated(output: Output) ->
 
 def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: Path) -> None:
     (folder / "idf.txt").write_text("the lens\nthe oil of the lamp\n")
-    base = ("wren", "-k", "demo-nuggets", "--classifier", "paper")
-    forms: list[tuple[str, ...]] = [
-        (),
-        ("--ngrams", "1"),
-        ("--weight", "count"),
-        ("--stop", "en"),
-        ("--stem", "english", "--ngrams", "1"),
-        ("--normalised",),
-        ("--normalised", "--once"),
-        ("--train-on-responses",),
-        ("--idf", "wordfreq"),
-        ("--idf", "idf.txt"),
+    base = ("wren", "-k", "demo-nuggets", "--classifier")
+    forms = [
+        "paper",
+        "paper:n=1",
+        "paper:weight=count",
+        "paper:stop=en",
+        "paper:stem=english,n=1",
+        "paper:normalised=yes",
+        "paper:normalised=yes,once=yes",
+        "paper:responses=yes",
+        "paper:idf=wordfreq",
+        "paper:idf=idf.txt",
     ]
-    tables = [scored(output, *base, *form)["models"] for form in forms]
+    tables = [scored(output, *base, form)["models"] for form in forms]
     assert all(table[0]["log10"] == tables[0][0]["log10"] for table in tables)  # the coin
     marks = {tuple(row["log10"] for row in table) for table in tables}
     assert len(marks) == len(forms)
     for model in ("global", "question", "nugget", "nugget-errors", "best-f"):
-        notes = scored(output, *base, "--threshold-model", model)["notes"]
+        notes = scored(output, *base, f"paper:threshold_model={model}")["notes"]
         assert not any("likeliest" in note for note in notes)
-    (note,) = [n for n in scored(output, *base, "--threshold", "2")["notes"] if "paper" in n]
+    (note,) = [n for n in scored(output, *base, "paper:threshold=2")["notes"] if "paper" in n]
     assert "threshold 2, as given" in note
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("score", ("--classifier", "paper", "--ngrams", "1"), "paper:n=1"),
+        ("score", ("--classifier", "paper", "--ngrams", "2"), "paper:n=2"),
+        ("score", ("--classifier", "paper:n=1", "--stem", "porter"), "paper:n=1,stem=porter"),
+        (
+            "diff",
+            ("--classifier", "auto", "--once", "--normalised"),
+            "auto:normalised=yes,once=yes",
+        ),
+        ("score", ("--classifier", "paper", "--threshold", "1.5"), "paper:threshold=1.5"),
+        (
+            "diff",
+            ("--classifier", "paper", "--threshold-model", "nugget", "--weight", "count"),
+            "paper:weight=count,threshold_model=nugget",
+        ),
+        ("score", ("--idf", "wordfreq"), "calibrated:idf=wordfreq"),
+        ("diff", ("--idf", "wordfreq", "--idf-language", "de"), None),
+        ("tune", ("--train-on-responses", "--stop", "en"), "paper:stop=en,responses=yes"),
+        ("evaluate", ("--stem", "porter"), "paper:stem=porter"),
+    ],
+)
+def test_options_of_earlier_versions_give_the_same_and_say_the_new_form(
+    called: Called, output: Output, command: str, old: tuple[str, ...], new: str | None
+) -> None:
+    new = new or "calibrated:idf=wordfreq,idf_language=de"
+    runs = {"score": ("heron",), "diff": ("heron", "kestrel")}.get(command)
+    base = (*runs, "-k", "demo-nuggets") if runs else ("demo-nuggets",)
+    before = called("nuggets", command, *base, *old, "-f", "json")
+    assert before.stderr.count("\n") == 1
+    assert f" is now --classifier {new}; the old form will go in a later version" in before.stderr
+    after = output("nuggets", command, *base, "--classifier", new, "-f", "json")
+    command_line = re.compile(r'"command": .*')
+    assert command_line.sub("", before.stdout) == command_line.sub("", after)
+
+
+def test_the_help_lists_the_settings_of_classifiers(output: Output) -> None:
+    for command in ("score", "diff"):
+        shown = output("nuggets", command, "--help")
+        assert "--ngrams" not in shown
+        for name in classifiers:
+            for setting in classifiers[name].settings():
+                assert f"\n  {setting.name}=" in shown
+    for command in ("tune", "evaluate"):
+        shown = output("nuggets", command, "--help")
+        assert "\n  stem=none" in shown
+        assert "threshold_model" not in shown
 
 
 def test_auto_says_who_won_and_by_what(output: Output, folder: Path) -> None:
     key, runs, judged = world(questions=8, runs=6)
     some = NuggetSet("s", key, MappingProxyType({run.tag: run for run in runs}), judged)
     kt.save_nuggets(some, folder / "s.jsonl")
-    found = scored(output, "run1", "-k", "s.jsonl", "--classifier", "auto", "--normalised")
+    found = scored(output, "run1", "-k", "s.jsonl", "--classifier", "auto:normalised=yes")
     f = {row["classifier"]: row["f"] for row in found["classifiers"]}
     paper = f["the paper's"]
     first = found["classifiers"][0]
@@ -366,17 +414,6 @@ def test_auto_says_who_won_and_by_what(output: Output, folder: Path) -> None:
     assert "From run1 to run2" in output(*diff)
 
 
-def test_options_offer_what_the_library_knows() -> None:
-    choices = {
-        option.name: list(option.type.choices)
-        for option in nuggets_score.command.params
-        if isinstance(option.type, click.Choice)
-    }
-    assert choices["classifier"] == list(classifiers)
-    assert choices["threshold_model"] == list(THRESHOLD_MODELS)
-    assert choices["weight"] == list(WEIGHTS)
-
-
 PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
 
 
@@ -384,6 +421,13 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
     ("args", "sentence"),
     [
         (("heron", "-k", "demo-nuggets", "--once"), "--once is for the paper's classifier: add"),
+        (("heron", "-k", "demo-nuggets", "--ngrams", "2"), "--ngrams is for the paper's classi"),
+        (
+            (*PAPER[:-1], "paper:n=1", "--ngrams", "1"),
+            "--ngrams and --classifier paper:n=1 both",
+        ),
+        ((*PAPER[:-1], "calibrated:n=1"), "calibrated has no setting 'n'"),
+        ((*PAPER[:-1], "klingon"), "classifier 'klingon': expected one of calibrated, paper"),
         (("heron", "-k", "demo-nuggets", "--train-on-responses"), "--train-on-responses is for"),
         (("heron", "-k", "demo-nuggets", "--threshold", "0"), "--threshold is for the paper's"),
         ((*PAPER, "--ngrams", "0"), "paper: n=0 is out of range: expected at least 1"),
@@ -396,7 +440,7 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--idf", "gone.txt"), "gone.txt: No such file"),
         ((*PAPER, "--idf", "empty.run"), "empty.run is empty: expected one segment a line"),
         ((*PAPER, "--idf", "wordfreq", "--idf-language", "xx"), "wordfreq has no language 'xx'"),
-        ((*PAPER, "--idf-language", "de"), "--idf-language is for wordfreq: add --idf wordfreq"),
+        ((*PAPER, "--idf-language", "de"), "idf_language is for wordfreq: add idf=wordfreq"),
         ((*PAPER, "--threshold", "nan"), "paper: threshold=nan is out of range"),
         ((*PAPER, "--threshold", "-inf"), "paper: threshold=-inf is out of range"),
         ((*PAPER, "--stem", ""), "--stem is empty: give a NAME, or leave it out"),
@@ -405,14 +449,14 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         (("heron", "-k", ""), "--key is empty: give a KEY\n"),
         (("heron", "-k", "demo-nuggets", "-j", ""), "--judgements is empty: give a FILE, or"),
         ((*PAPER, "--idf", "wordfreq", "--idf-language", ""), "--idf-language is empty: give"),
-        ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "--threshold and --thresh"),
+        ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "threshold and threshold_mo"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
         ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
         (("new.run", "-k", "key.txt", "--classifier", "paper"), "the paper's classifier learns"),
         (("empty.run", "-k", "key.txt"), "empty.run: no response in it, expected a run of"),
         (("new.run", "empty.run", "-k", "key.txt"), "empty.run: no response in it, expected"),
         (("bare.jsonl", "-k", "key.txt"), "bare.jsonl: no response in it, expected a run of"),
-        ((*PAPER, "--idf", "idf.txt", "-o", "idf.txt"), "idf.txt is one of the inputs"),
+        ((*PAPER[:-1], "paper:idf=idf.txt", "-o", "idf.txt"), "idf.txt is one of the inputs"),
     ],
 )
 def test_bad_choices(called: Called, files: Path, args: tuple[str, ...], sentence: str) -> None:
@@ -456,10 +500,9 @@ def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: C
 def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path) -> None:
     (folder / "idf.txt").write_text("the lens\nthe oil of the lamp\nthe League\n")
     for command in ("tune", "evaluate"):
-        found = [
-            json.loads(output("nuggets", command, "demo-nuggets", "--idf", idf, "-f", "json"))
-            for idf in ("pooled", "wordfreq", "idf.txt")
-        ]
+        args = ("nuggets", command, "demo-nuggets", "-f", "json", "--classifier")
+        sources = ("pooled", "wordfreq", "idf.txt")
+        found = [json.loads(output(*args, f"paper:idf={idf}")) for idf in sources]
         assert len({json.dumps(one["models"]) for one in found}) == 3
         told = ["the responses themselves", "language en", "the texts of idf.txt"]
         assert all(t in " ".join(one["notes"]) for t, one in zip(told, found, strict=True))
@@ -467,11 +510,20 @@ def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path
 
 def test_training_on_responses_changes_tuning(output: Output, called: Called) -> None:
     args = ("nuggets", "tune", "demo-nuggets", "-f", "json")
-    plain, taught = (json.loads(output(*args, *m)) for m in ((), ("--train-on-responses",)))
+    taught_by = ("--classifier", "paper:responses=yes")
+    plain, taught = (json.loads(output(*args, *more)) for more in ((), taught_by))
     assert plain["rows"] != taught["rows"]
-    done = called(*args, "--train-on-responses", "--leave-out", "question")
+    done = called(*args, *taught_by, "--leave-out", "question")
     assert (done.returncode, done.stdout) == (2, "")
     assert "leave out systems or institutions" in done.stderr
+
+
+@pytest.mark.parametrize("classifier", ["paper:n=1", "paper:threshold=2", "calibrated"])
+def test_what_is_tried_cannot_be_chosen(called: Called, classifier: str) -> None:
+    for command in ("tune", "evaluate"):
+        done = called("nuggets", command, "demo-nuggets", "--classifier", classifier)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert f"--classifier {classifier}: expected paper, with settings other" in done.stderr
 
 
 def test_evaluate_says_which_classifier_wins(output: Output) -> None:

@@ -70,7 +70,7 @@ def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
 
 
 def test_a_signature_is_that_of_the_scores(output: Output, files: Path) -> None:
-    for more in ((), ("--classifier", "paper", "--stem", "porter"), ("--no-guess", "--as-judged")):
+    for more in ((), ("--classifier", "paper:stem=porter"), ("--no-guess", "--as-judged")):
         both = ("heron", "kestrel", "-k", "demo-nuggets", "-f", "json", *more)
         diff, score = (json.loads(output("nuggets", name, *both)) for name in ("diff", "score"))
         assert diff["signature"] == score["signature"]

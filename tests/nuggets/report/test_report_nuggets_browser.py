@@ -12,7 +12,7 @@ from report.test_report_browser import CONTRAST, DARK
 
 from karat.nuggets.report.matrix import score_page
 from karat.nuggets.report.scores import score_document
-from karat.nuggets.scores.scoring import score_nuggets
+from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -53,9 +53,8 @@ CLICK = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nuggets = NuggetSet("s", KEY, MappingProxyType(RUNS), JUDGED)
-    done = score_nuggets(nuggets)
-    document = score_document(nuggets, done, True, "karat")
-    whole = score_page(document, nuggets, done.scored, strict=False)
+    done = score_nuggets(nuggets, details=True)
+    whole = score_page(score_document(done, "karat"), done)
     path = tmp_path_factory.mktemp("page") / "nuggets.html"
     path.write_text(render(whole, "html"), "utf-8")
     return path
@@ -119,9 +118,8 @@ def test_nuggets_stay_in_view_beside_many_runs(tmp_path: Path, width: int, stays
     runs = {f"run{k}": make_run(f"run{k}", [("q1", Response(f"No {k}."))]) for k in range(60)}
     nuggets = NuggetSet("s", KEY, MappingProxyType(runs), JUDGED)
     done = score_nuggets(nuggets, guess=False)
-    document = score_document(nuggets, done, False, "karat")
     wide = tmp_path / "wide.html"
-    whole = score_page(document, nuggets, done.scored, strict=False)
+    whole = score_page(score_document(done, "karat"), done)
     wide.write_text(render(whole, "html"), "utf-8")
     program = """
       const frame = document.querySelector("table.matrix").closest(".scroll");
