@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.evalset.loading import BUNDLED, FORMATS, KNOWN, VARIABLE, load_evalset
+from karat.evalset.catalogue import VARIABLE
+from karat.evalset.loading import FORMATS, KNOWN, load_evalset
 
 
 def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +19,7 @@ def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(group) for group in demo.references} == {3}
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name not in BUNDLED])
+@pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if not known.bundled])
 def test_known_sets_that_are_not_there(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

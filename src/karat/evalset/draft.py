@@ -14,7 +14,7 @@ from karat.evalset.sets import EvalSet
 Where = Place | Path | str
 
 
-class Draft:
+class EvalSetDraft:
     """Takes what a reader found, notes what is wrong with it, and becomes an `EvalSet`."""
 
     def __init__(
@@ -252,7 +252,7 @@ def make_evalset(
     """
     outputs = {system: _outputs(system, texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
-    draft = Draft(
+    draft = EvalSetDraft(
         name,
         [str(i) for i in range(1, count + 1)] if segments is None else segments,
         outputs,

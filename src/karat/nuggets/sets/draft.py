@@ -31,7 +31,7 @@ class _Question(NamedTuple):
     nuggets: dict[str, Drafted]
 
 
-class Draft:
+class NuggetDraft:
     """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
 
     A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the

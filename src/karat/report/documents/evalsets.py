@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from karat.evalset.catalogue import VARIABLE
 from karat.evalset.census import (
     DimensionCount,
     count_dimensions,
@@ -12,7 +13,7 @@ from karat.evalset.census import (
     count_systems,
     remarks,
 )
-from karat.evalset.loading import BUNDLED, KNOWN, VARIABLE
+from karat.evalset.loading import KNOWN
 from karat.evalset.sets import EvalSet
 from karat.report.model.table import Cell, Column, Document, Table
 
@@ -130,11 +131,11 @@ def known_document(command: str) -> Document:
     rows: list[dict[str, Cell]] = [
         {
             "name": name,
-            "here": name in BUNDLED
+            "here": known.bundled
             or os.path.exists(os.path.join(folder or os.devnull, known.place)),
             "format": known.format,
             "about": known.about,
-            "place": None if name in BUNDLED else known.place,
+            "place": None if known.bundled else known.place,
         }
         for name, known in KNOWN.items()
     ]
