@@ -8,10 +8,16 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.evalset.catalogue import SetFormat as SetFormat
+from karat.evalset.contents import EvalSetCheck as EvalSetCheck
+from karat.evalset.contents import check_evalset as check_evalset
 from karat.evalset.draft import make_evalset as make_evalset
+from karat.evalset.flooding import Flood as Flood
+from karat.evalset.flooding import flood as flood
 from karat.evalset.formats.conllu import read_conllu as read_conllu
 from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
+from karat.evalset.loading import known_evalsets as known_evalsets
 from karat.evalset.loading import load_evalset as load_evalset
 from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import save_evalset as save_evalset
@@ -70,6 +76,8 @@ from karat.realize.model import train_realizer as train_realizer
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
 from karat.scoring import score as score
+from karat.stats.judges.judge_agreement import JudgeAgreement as JudgeAgreement
+from karat.stats.judges.judge_agreement import judge_agreement as judge_agreement
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Tokens as Tokens

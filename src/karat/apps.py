@@ -5,6 +5,7 @@ The core knows no app. A name that an app declares is found as the core's own ar
 
 from __future__ import annotations
 
+from karat.evalset.kinds import SetKind
 from karat.registry import declare
 
 declare(
@@ -17,3 +18,17 @@ declare(
     },
 )
 declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
+declare(
+    "set_kinds",
+    {
+        "NuggetSet": SetKind(
+            agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
+            options="karat.nuggets.cli.data_judges:judge_options",
+            read="karat.nuggets.cli.data_judges:read_judged",
+        )
+    },
+)
+declare(
+    "documents",
+    {"NuggetJudgeAgreement": "karat.nuggets.report.judges:nugget_judges_document"},
+)

@@ -51,13 +51,13 @@ def test_what_is_not_recognised(tmp_path: Path) -> None:
         load_evalset(tmp_path, "xml")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*FORMATS])
 def test_every_reader_refuses_an_empty_folder(tmp_path: Path, format: str) -> None:
     with pytest.raises(kt.InputError):
         load_evalset(tmp_path, format)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*FORMATS])
 def test_every_reader_refuses_a_file_of_noise(tmp_path: Path, format: str) -> None:
     path = tmp_path / "noise"
     path.write_bytes(bytes(range(256)))

@@ -21,7 +21,7 @@ from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.runs import Response, Run, make_run
 
-WRITTEN = [name for name, format in FORMATS.items() if format.writer]
+WRITTEN = [name for name in FORMATS if FORMATS[name].writer]
 KEY = "q1 1 vital a fact\nq1 2 okay\tanother  fact \n\nq2 a VITAL 425 young women\n"
 RUN = "q1 A d1 first\tresponse\nq1 A d2  second\nq2 B NIL third\n"
 JUDGED = """\

@@ -6,12 +6,13 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.sets import check_known
+from karat.registry import Registry, load
 from karat.unpacking import unpacked
 
 VARIABLE = "KARAT_DATA"
@@ -73,7 +74,7 @@ class KnownSet(NamedTuple):
 class Catalogue(NamedTuple):
     """The formats and the known sets of one kind of sets."""
 
-    formats: Mapping[str, SetFormat]
+    formats: Registry[SetFormat]
     known: Mapping[str, KnownSet]
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
@@ -93,18 +94,18 @@ class Catalogue(NamedTuple):
                 f"{os.fspath(given)}: no such folder or file, nor a known set ({names})"
             )
 
-    def check_format(self, format: str | None) -> None:
-        """Refuse a name that is no format's."""
-        if format is not None and format not in self.formats:
-            raise InputError(f"format {quoted(format)}: expected one of {', '.join(self.formats)}")
-
     def recognise(self, path: Path) -> str | None:
-        """Return the format of a folder by what is in it, or of a file by its first line."""
-        if path.is_dir():
-            return next((name for name, one in self.formats.items() if one.is_in(path)), None)
-        line = first_line(path)
-        fitting = (name for name, one in self.formats.items() if one.fits(line))
-        return next(fitting, "jsonl" if line.startswith("{") else None)
+        """Return the format of a folder by what is in it, or of a file by its first line.
+
+        Formats of installed packages are looked at if no other fits.
+        """
+        line = "" if path.is_dir() else first_line(path)
+        for names in (self.formats.known(), self.formats):
+            for name in names:
+                one = self.formats[name]
+                if one.is_in(path) if path.is_dir() else one.fits(line):
+                    return name
+        return "jsonl" if line.startswith("{") else None
 
     def read(
         self,
@@ -117,19 +118,12 @@ class Catalogue(NamedTuple):
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:
             format, path = detect(path) if format is None else (format, path)
-            reader = loaded(self.formats[format].reader)
+            reader = load(self.formats[format].reader)
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
             return reader(path, filled, **options)
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
-
-
-def loaded(name: str) -> Callable[..., Any]:
-    """Return the function that "module:function" names."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
 
 
 def first_line(path: Path) -> str:

@@ -2,73 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
+from karat.evalset.catalogue import VARIABLE, Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
+from karat.registry import Registry
+from karat.results import Result
 
 _HERE = "karat.evalset.formats"
-FORMATS = {
-    "dir": SetFormat(
-        f"{_HERE}.directory:read_directory",
-        "Karat's folder: karat.toml, systems/NAME.txt, references/, human.tsv",
-        holds=("karat.toml",),
-        writer=f"{_HERE}.directory:directory_files",
-    ),
-    "mt-metrics-eval": SetFormat(
-        f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval",
-        "mt-metrics-eval's folder: sources/, references/, system-outputs/, human-scores/",
-        holds=("sources", "system-outputs"),
-    ),
-    "believability": SetFormat(
-        f"{_HERE}.believability:read_believability",
-        "MT believability: a CSV with a column per annotator",
-        holds=("annotations", "text/mt_output"),
-    ),
-    "e2e": SetFormat(
-        f"{_HERE}.e2e:read_e2e",
-        "the E2E challenge: primary/, ratings as CSV",
-        holds=("primary", "testset_w_refs.csv"),
-    ),
-    "realsumm": SetFormat(
-        f"{_HERE}.realsumm:read_realsumm",
-        "summaries with labels of content units",
-        holds=("SCUs.txt", "labels", "summaries"),
-    ),
-    "mqm": SetFormat(
-        f"{_HERE}.mqm:read_mqm",
-        "WMT's MQM error rows",
-        columns=("system", "doc", "rater", "category", "severity"),
-    ),
-    "paraphrases": SetFormat(
-        f"{_HERE}.paraphrases:read_paraphrases",
-        "a table of source, reference, candidate and score",
-        columns=("source", "reference", "candidate", "score"),
-    ),
-    "judged-paraphrases": SetFormat(
-        f"{_HERE}.judged_paraphrases:read_judged_paraphrases",
-        "a table of source, system, paraphrase, judge and scores from 1 to 5",
-        columns=("source", "system", "paraphrase", "judge"),
-    ),
-    "summeval": SetFormat(
-        f"{_HERE}.summeval:read_summeval",
-        "SummEval as JSON lines",
-        members=("id", "references", "systems"),
-    ),
-    "rag24": SetFormat(
-        f"{_HERE}.rag24:read_rag24",
-        "TREC RAG 2024 nugget assignments",
-        members=("qid", "run_id", "nuggets"),
-    ),
-    "jsonl": SetFormat(
-        f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
-    ),
-}
+FORMATS = Registry(
+    "formats",
+    "format",
+    {
+        "dir": SetFormat(
+            f"{_HERE}.directory:read_directory",
+            "Karat's folder: karat.toml, systems/NAME.txt, references/, human.tsv",
+            holds=("karat.toml",),
+            writer=f"{_HERE}.directory:directory_files",
+        ),
+        "mt-metrics-eval": SetFormat(
+            f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval",
+            "mt-metrics-eval's folder: sources/, references/, system-outputs/, human-scores/",
+            holds=("sources", "system-outputs"),
+        ),
+        "believability": SetFormat(
+            f"{_HERE}.believability:read_believability",
+            "MT believability: a CSV with a column per annotator",
+            holds=("annotations", "text/mt_output"),
+        ),
+        "e2e": SetFormat(
+            f"{_HERE}.e2e:read_e2e",
+            "the E2E challenge: primary/, ratings as CSV",
+            holds=("primary", "testset_w_refs.csv"),
+        ),
+        "realsumm": SetFormat(
+            f"{_HERE}.realsumm:read_realsumm",
+            "summaries with labels of content units",
+            holds=("SCUs.txt", "labels", "summaries"),
+        ),
+        "mqm": SetFormat(
+            f"{_HERE}.mqm:read_mqm",
+            "WMT's MQM error rows",
+            columns=("system", "doc", "rater", "category", "severity"),
+        ),
+        "paraphrases": SetFormat(
+            f"{_HERE}.paraphrases:read_paraphrases",
+            "a table of source, reference, candidate and score",
+            columns=("source", "reference", "candidate", "score"),
+        ),
+        "judged-paraphrases": SetFormat(
+            f"{_HERE}.judged_paraphrases:read_judged_paraphrases",
+            "a table of source, system, paraphrase, judge and scores from 1 to 5",
+            columns=("source", "system", "paraphrase", "judge"),
+        ),
+        "summeval": SetFormat(
+            f"{_HERE}.summeval:read_summeval",
+            "SummEval as JSON lines",
+            members=("id", "references", "systems"),
+        ),
+        "rag24": SetFormat(
+            f"{_HERE}.rag24:read_rag24",
+            "TREC RAG 2024 nugget assignments",
+            members=("qid", "run_id", "nuggets"),
+        ),
+        "jsonl": SetFormat(
+            f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
+        ),
+    },
+)
 KNOWN = {
     "demo": KnownSet(
         "dir", "judged", "bundled: 4 systems, 12 segments, invented judges", bundled=True
@@ -103,6 +111,43 @@ KNOWN = {
     ),
 }
 EVALSETS = Catalogue(FORMATS, KNOWN)
+
+
+class KnownRow(NamedTuple):
+    """A set that has a name, and whether it is here to be read."""
+
+    name: str
+    here: bool
+    format: str
+    about: str
+    place: str | None
+
+
+@dataclass(frozen=True, repr=False)
+class KnownEvalSets(Result):
+    """The sets that have names."""
+
+    rows: tuple[KnownRow, ...]
+    notes: tuple[str, ...]
+    settings: Mapping[str, object]
+    signature: str = ""
+
+
+def known_evalsets() -> KnownEvalSets:
+    """Return the sets that have names, and whether each is in the folder of the data."""
+    folder = os.environ.get(VARIABLE, "")
+    rows = [
+        KnownRow(
+            name,
+            known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place)),
+            known.format,
+            known.about,
+            None if known.bundled else known.place,
+        )
+        for name, known in KNOWN.items()
+    ]
+    where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
+    return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder})
 
 
 def as_options(given: Iterable[str]) -> dict[str, Any]:
@@ -149,7 +194,8 @@ def read_evalset(
     else:
         EVALSETS.check_place(name_or_path)
     path = EVALSETS.path(name_or_path)
-    EVALSETS.check_format(format)
+    if format is not None:
+        _ = FORMATS[format]  # refuses a name that is no format's
     found: EvalSet = EVALSETS.read(path, format, detect, reading, **options)
     return found
 

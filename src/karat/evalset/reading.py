@@ -10,9 +10,9 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
@@ -24,6 +24,7 @@ from karat.unpacking import read_bytes
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
+T = TypeVar("T")
 _EMPTIEST = 100
 _FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
@@ -68,9 +69,14 @@ class Reading:
             f" (and {others:,} more: {self.lister} lists them)" if others else ""
         )
 
-    def is_told(self, sentence: str) -> bool:
-        """Whether an error that was raised only says what is among the problems."""
-        return bool(self.problems) and sentence == bounded(self._first())
+    def attempt(self, read: Callable[[], T]) -> T | None:
+        """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
+        try:
+            return read()
+        except InputError as error:
+            if not self.problems or str(error) != bounded(self._first()):
+                self.problems.append(str(error))
+            return None
 
     def all(self) -> list[str]:
         """All problems, and how many were not kept."""

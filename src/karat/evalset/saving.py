@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from karat.errors import InputError, OutputError, quoted
-from karat.evalset.catalogue import Catalogue, GivenPath, loaded
+from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.loading import EVALSETS
 from karat.evalset.sets import EvalSet
+from karat.registry import load
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
 """A file of a folder: its path in it, and its text in pieces."""
@@ -25,11 +26,12 @@ def save_evalset(evalset: EvalSet, path: GivenPath, format: str = "dir") -> None
 
 def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> None:
     """Write a set in a format of its catalogue."""
-    formats = {name: one for name, one in catalogue.formats.items() if one.writer}
-    if format not in formats:
-        raise InputError(f"format {quoted(format)}: expected one of {', '.join(formats)}")
-    write = write_folder if formats[format].holds else write_file
-    write(Path(path), loaded(formats[format].writer)(given))
+    found = catalogue.formats.find(format)
+    if found is None or not found.writer:
+        names = [name for name in catalogue.formats if catalogue.formats[name].writer]
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
+    write = write_folder if found.holds else write_file
+    write(Path(path), load(found.writer)(given))
 
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:

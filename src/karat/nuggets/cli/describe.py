@@ -40,14 +40,10 @@ def command(
     from karat.nuggets.report.scores import describe_document
 
     check_output(output, (name, *runs, *judgements))
-    found = None
     with Bar() as progress:
         reading = Reading(progress, LISTER)
-        try:
-            found = read_nuggets(name, runs, judgements, reading, None, skip_unknown, **judges)
-        except InputError as error:
-            if not reading.is_told(str(error)):
-                reading.problems.append(str(error))
+        given = name, runs, judgements, reading, None, skip_unknown
+        found = reading.attempt(lambda: read_nuggets(*given, **judges))
     show(describe_document(name, found, reading.all(), options.command_line()), format, output)
     if found is None:
         count = len(reading.problems) + reading.more

@@ -21,37 +21,44 @@ from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.voting import HALF
 from karat.progress import Progress, silent
+from karat.registry import Registry
 
 LISTER = "karat nuggets describe"
 _HERE = "karat.nuggets.formats"
-FORMATS = {
-    "jsonl": SetFormat(
-        f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
-    ),
-    "rag": SetFormat(
-        f"{_HERE}.rag:read_rag",
-        "nugget assignments of RAG answers, as JSON lines",
-        members=("qid",),
-        writer=f"{_HERE}.rag:rag_lines",
-    ),
-    "trec": SetFormat(
-        f"{_HERE}.trec:read_folder",
-        "TREC's files: key.txt, runs/, judged.txt",
-        holds=(KEY,),
-        writer=f"{_HERE}.trec:trec_files",
-    ),
-    "units": SetFormat(
-        f"{_HERE}.units:read_units",
-        "content units: ids.txt, SCUs.txt, summaries/, labels/",
-        holds=("SCUs.txt",),
-        writer=f"{_HERE}.units:units_files",
-    ),
-    "units-run": SetFormat(f"{_HERE}.units:read_summary", "the summaries of one system (.summary)"),
-    "units-labels": SetFormat(f"{_HERE}.units:read_label", "the labels of one system (.label)"),
-    "trec-key": SetFormat(f"{_HERE}.trec:read_key", "a key of TREC"),
-    "trec-run": SetFormat(f"{_HERE}.trec:read_runs", "runs of TREC"),
-    "trec-judged": SetFormat(f"{_HERE}.trec:read_judged", "judged responses of TREC"),
-}
+FORMATS = Registry(
+    "nugget_formats",
+    "format",
+    {
+        "jsonl": SetFormat(
+            f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
+        ),
+        "rag": SetFormat(
+            f"{_HERE}.rag:read_rag",
+            "nugget assignments of RAG answers, as JSON lines",
+            members=("qid",),
+            writer=f"{_HERE}.rag:rag_lines",
+        ),
+        "trec": SetFormat(
+            f"{_HERE}.trec:read_folder",
+            "TREC's files: key.txt, runs/, judged.txt",
+            holds=(KEY,),
+            writer=f"{_HERE}.trec:trec_files",
+        ),
+        "units": SetFormat(
+            f"{_HERE}.units:read_units",
+            "content units: ids.txt, SCUs.txt, summaries/, labels/",
+            holds=("SCUs.txt",),
+            writer=f"{_HERE}.units:units_files",
+        ),
+        "units-run": SetFormat(
+            f"{_HERE}.units:read_summary", "the summaries of one system (.summary)"
+        ),
+        "units-labels": SetFormat(f"{_HERE}.units:read_label", "the labels of one system (.label)"),
+        "trec-key": SetFormat(f"{_HERE}.trec:read_key", "a key of TREC"),
+        "trec-run": SetFormat(f"{_HERE}.trec:read_runs", "runs of TREC"),
+        "trec-judged": SetFormat(f"{_HERE}.trec:read_judged", "judged responses of TREC"),
+    },
+)
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
 """Formats of files that are told by their endings, and the part that they are."""
 _TEXT = {"key": "trec-key", "runs": "trec-run", "judgements": "trec-judged"}
@@ -106,7 +113,8 @@ def read_nuggets(
     ties: str = HALF,
 ) -> NuggetSet:
     """Return a set as `load_nuggets` does, leaving what was found wrong in `reading`."""
-    NUGGET_SETS.check_format(format)
+    if format is not None:
+        _ = FORMATS[format]  # refuses a name that is no format's
     draft = NuggetDraft(set_name(key), reading, skip_unknown)
     draft.models, draft.ties = tuple(model_judges), ties
     others = (("runs", runs), ("judgements", judgements))

@@ -60,7 +60,7 @@ def _numbered(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 class JudgePair(NamedTuple):
-    """Pearson's r of two judges over the n units, or systems, that both judged; NaN if undefined."""
+    """Pearson's r of two judges over the n units, or systems, that both judged, or NaN."""
 
     first: Any
     second: Any
