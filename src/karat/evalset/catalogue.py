@@ -22,9 +22,13 @@ _LONGEST = 1 << 24  # bytes of a first line that are looked at
 
 
 class SetFormat(NamedTuple):
-    """A format: its reader and writer as "module:function", and what it is recognised by."""
+    """A format: its reader and writer, and what it is recognised by.
 
-    reader: str
+    A reader of evaluation sets takes a path, a `Reading` and its options, and returns an `EvalSet`.
+    Functions of Karat are named as "module:function", so that they are loaded when they are used.
+    """
+
+    reader: str | Callable[..., Any]
     about: str
     holds: tuple[str, ...] = ()
     """Files and folders that are in a folder of this format."""
@@ -118,7 +122,8 @@ class Catalogue(NamedTuple):
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:
             format, path = detect(path) if format is None else (format, path)
-            reader = load(self.formats[format].reader)
+            named = self.formats[format].reader
+            reader = load(named) if isinstance(named, str) else named
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
             return reader(path, filled, **options)

@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 
 from karat.errors import InputError, OutputError, quoted
 from karat.evalset.catalogue import Catalogue, GivenPath
-from karat.evalset.loading import EVALSETS
+from karat.evalset.contents import EvalSetCheck, check_evalset
+from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet
+from karat.progress import Progress, silent
 from karat.registry import load
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
@@ -22,6 +24,27 @@ NamedFile: TypeAlias = tuple[str, Iterable[str]]
 def save_evalset(evalset: EvalSet, path: GivenPath, format: str = "dir") -> None:
     """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
     save_as(EVALSETS, evalset, path, format)
+
+
+def convert_evalset(
+    given: GivenPath,
+    path: GivenPath,
+    format: str = "dir",
+    read_as: str | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> EvalSetCheck:
+    """Write a set in another format, and return what is in it.
+
+    Args:
+        given: as for `load_evalset`, with the name of its format in `read_as` and its `options`.
+        path: where nothing is yet; `format` is `dir` or `jsonl`.
+    """
+    check_free(Path(path))
+    evalset = load_evalset(given, read_as, progress=progress, **options)
+    save_evalset(evalset, path, format)
+    return check_evalset(evalset)
 
 
 def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> None:

@@ -97,13 +97,13 @@ def convert(
     karat data convert demo my-demo
     karat data convert demo demo.jsonl --format jsonl
     """
-    from karat.evalset.saving import check_free, save_evalset
+    from karat.evalset.loading import as_options
+    from karat.evalset.saving import convert_evalset
 
-    check_free(Path(target))
+    more = as_options(reader_options)
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
-        save_evalset(evalset, target, format)
-    click.echo(f"{target}: {evalset!r}")
+        found = convert_evalset(name, target, format, read_as, progress=progress, **more)
+    click.echo(f"{target}: {found.evalset!r}")
 
 
 @command.command(name="list")
