@@ -24,7 +24,7 @@ def read_pairs(path, reading, *, system="A"):
     rows = [line.split("=") for line in lines]
     return kt.make_evalset("pairs", {system: [a for a, _ in rows]}, references=[b for _, b in rows])
 
-PAIRS = kt.SetFormat(read_pairs, "pairs of output and reference", holds=("pairs.txt",))
+PAIRS = kt.SetFormat(read_pairs, holds=("pairs.txt",))
 """
 
 

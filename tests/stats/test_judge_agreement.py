@@ -20,9 +20,8 @@ def test_the_agreement_of_ratings_is_data() -> None:
         "3 judges, flagged in 0 of 4 rows; no judge was left out. Left out as controls: drift.",
         "One judge in 1 of 2 dimensions: there is nobody to compare with.",
     )
-    frame = found.to_pandas()
-    assert list(frame.columns) == list(found.rows[0]._fields)
-    assert frame["judges"].tolist() == [1, 3]
+    assert [list(row) for row in found.records()] == [list(row._fields) for row in found.rows]
+    assert [row["judges"] for row in found.records()] == [1, 3]
     assert len(repr(found)) < 200
 
 

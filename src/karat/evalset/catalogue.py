@@ -29,7 +29,6 @@ class SetFormat(NamedTuple):
     """
 
     reader: str | Callable[..., Any]
-    about: str
     holds: tuple[str, ...] = ()
     """Files and folders that are in a folder of this format."""
     columns: tuple[str, ...] = ()

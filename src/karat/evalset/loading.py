@@ -23,58 +23,35 @@ FORMATS = Registry(
     {
         "dir": SetFormat(
             f"{_HERE}.directory:read_directory",
-            "Karat's folder: karat.toml, systems/NAME.txt, references/, human.tsv",
             holds=("karat.toml",),
             writer=f"{_HERE}.directory:directory_files",
         ),
         "mt-metrics-eval": SetFormat(
-            f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval",
-            "mt-metrics-eval's folder: sources/, references/, system-outputs/, human-scores/",
-            holds=("sources", "system-outputs"),
+            f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval", holds=("sources", "system-outputs")
         ),
         "believability": SetFormat(
-            f"{_HERE}.believability:read_believability",
-            "MT believability: a CSV with a column per annotator",
-            holds=("annotations", "text/mt_output"),
+            f"{_HERE}.believability:read_believability", holds=("annotations", "text/mt_output")
         ),
-        "e2e": SetFormat(
-            f"{_HERE}.e2e:read_e2e",
-            "the E2E challenge: primary/, ratings as CSV",
-            holds=("primary", "testset_w_refs.csv"),
-        ),
+        "e2e": SetFormat(f"{_HERE}.e2e:read_e2e", holds=("primary", "testset_w_refs.csv")),
         "realsumm": SetFormat(
-            f"{_HERE}.realsumm:read_realsumm",
-            "summaries with labels of content units",
-            holds=("SCUs.txt", "labels", "summaries"),
+            f"{_HERE}.realsumm:read_realsumm", holds=("SCUs.txt", "labels", "summaries")
         ),
         "mqm": SetFormat(
-            f"{_HERE}.mqm:read_mqm",
-            "WMT's MQM error rows",
-            columns=("system", "doc", "rater", "category", "severity"),
+            f"{_HERE}.mqm:read_mqm", columns=("system", "doc", "rater", "category", "severity")
         ),
         "paraphrases": SetFormat(
             f"{_HERE}.paraphrases:read_paraphrases",
-            "a table of source, reference, candidate and score",
             columns=("source", "reference", "candidate", "score"),
         ),
         "judged-paraphrases": SetFormat(
             f"{_HERE}.judged_paraphrases:read_judged_paraphrases",
-            "a table of source, system, paraphrase, judge and scores from 1 to 5",
             columns=("source", "system", "paraphrase", "judge"),
         ),
         "summeval": SetFormat(
-            f"{_HERE}.summeval:read_summeval",
-            "SummEval as JSON lines",
-            members=("id", "references", "systems"),
+            f"{_HERE}.summeval:read_summeval", members=("id", "references", "systems")
         ),
-        "rag24": SetFormat(
-            f"{_HERE}.rag24:read_rag24",
-            "TREC RAG 2024 nugget assignments",
-            members=("qid", "run_id", "nuggets"),
-        ),
-        "jsonl": SetFormat(
-            f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
-        ),
+        "rag24": SetFormat(f"{_HERE}.rag24:read_rag24", members=("qid", "run_id", "nuggets")),
+        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
 )
 KNOWN = {

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
@@ -40,6 +40,9 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}"
 
 
+Where: TypeAlias = Place | Path | str
+
+
 class Reading:
     """One reading of a set: what was found wrong so far, and who is told how far it has come.
 
@@ -51,12 +54,20 @@ class Reading:
         self.problems: list[str] = []
         self.more = 0
 
-    def problem(self, where: Place | Path | str, sentence: str) -> None:
+    def problem(self, where: Where, sentence: str) -> None:
         """Note something that makes the set unusable."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(bounded(f"{where}: {sentence}"))
         else:
             self.more += 1
+
+    def check_name(self, kind: str, name: object, where: Where, blank: bool = True) -> bool:
+        """Return whether this can be a name, which may be blank or not; else note a problem."""
+        good = is_name(name) and (blank or not str(name).isspace())
+        if not good:
+            told = "expected a name of at least one character, without tabs and line ends"
+            self.problem(where, f"{kind} {quoted(name)}: {told}")
+        return good
 
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
@@ -222,6 +233,11 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
             f"{path}: {outputs:,} outputs of {systems:,} systems for {segments:,} segments, "
             f"expected at least one in {_EMPTIEST}; are the names of systems and segments right?"
         )
+
+
+def is_name(given: object) -> bool:
+    """Return whether this is text of at least one character, without tabs and line ends."""
+    return isinstance(given, str) and bool(given) and not any(c in given for c in "\t\n\r")
 
 
 def number(given: object) -> float | None:

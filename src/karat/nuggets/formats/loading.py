@@ -29,34 +29,21 @@ FORMATS = Registry(
     "nugget_formats",
     "format",
     {
-        "jsonl": SetFormat(
-            f"{_HERE}.jsonl:read_jsonl", "Karat's JSON lines", writer=f"{_HERE}.jsonl:jsonl_lines"
-        ),
+        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
         "rag": SetFormat(
-            f"{_HERE}.rag:read_rag",
-            "nugget assignments of RAG answers, as JSON lines",
-            members=("qid",),
-            writer=f"{_HERE}.rag:rag_lines",
+            f"{_HERE}.rag:read_rag", members=("qid",), writer=f"{_HERE}.rag:rag_lines"
         ),
         "trec": SetFormat(
-            f"{_HERE}.trec:read_folder",
-            "TREC's files: key.txt, runs/, judged.txt",
-            holds=(KEY,),
-            writer=f"{_HERE}.trec:trec_files",
+            f"{_HERE}.trec:read_folder", holds=(KEY,), writer=f"{_HERE}.trec:trec_files"
         ),
         "units": SetFormat(
-            f"{_HERE}.units:read_units",
-            "content units: ids.txt, SCUs.txt, summaries/, labels/",
-            holds=("SCUs.txt",),
-            writer=f"{_HERE}.units:units_files",
+            f"{_HERE}.units:read_units", holds=("SCUs.txt",), writer=f"{_HERE}.units:units_files"
         ),
-        "units-run": SetFormat(
-            f"{_HERE}.units:read_summary", "the summaries of one system (.summary)"
-        ),
-        "units-labels": SetFormat(f"{_HERE}.units:read_label", "the labels of one system (.label)"),
-        "trec-key": SetFormat(f"{_HERE}.trec:read_key", "a key of TREC"),
-        "trec-run": SetFormat(f"{_HERE}.trec:read_runs", "runs of TREC"),
-        "trec-judged": SetFormat(f"{_HERE}.trec:read_judged", "judged responses of TREC"),
+        "units-run": SetFormat(f"{_HERE}.units:read_summary"),
+        "units-labels": SetFormat(f"{_HERE}.units:read_label"),
+        "trec-key": SetFormat(f"{_HERE}.trec:read_key"),
+        "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
+        "trec-judged": SetFormat(f"{_HERE}.trec:read_judged"),
     },
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}

@@ -245,12 +245,4 @@ class NuggetDraft:
         )
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
-        """Names stand in tables and one a line."""
-        if isinstance(name, str) and name.strip() and not any(c in name for c in "\t\n\r"):
-            return True
-        self.reading.problem(
-            place,
-            f"{kind} {quoted(name)}: expected a name of at least one character, without tabs and "
-            "line ends",
-        )
-        return False
+        return self.reading.check_name(kind, name, place, blank=False)
