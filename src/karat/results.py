@@ -24,6 +24,8 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.judges:judges_document",
+        "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
+        "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
     },
 )
 """Class of a result -> the function `(result, command) -> Document`."""
