@@ -17,7 +17,6 @@ import pytest
 from oracles.small_sets import small_set
 
 import karat as kt
-from karat.evalset.census import remarks
 from karat.meta.experiment import meta_evaluate
 from karat.meta.plane.fit import BLEU_CELL, CELLS, Cell, PlaneFit, fit_plane
 from karat.meta.plane.predictions import predicted
@@ -31,7 +30,6 @@ from karat.realize.evaluation import Evaluation as RealizerEvaluation
 from karat.realize.report import sentences as realize
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
-from karat.report.documents.judges import judges_document
 from karat.report.documents.meta_page import Extras, meta_report
 from karat.report.documents.metas import meta_document
 from karat.report.documents.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
@@ -203,9 +201,8 @@ def judges(*rows: tuple[float, ...]) -> str:
     ]
     outputs = {"s": ["x"] * count}
     evalset = kt.make_evalset("set", outputs, judgements=given, dimensions=["d"])
-    document = judges_document(evalset, (), (), "karat")
-    (table,) = (table for table in document.tables if table.key == "judges")
-    return " ".join([*(str(row["note"]) for row in table.rows), *document.notes])
+    found = kt.judge_agreement(evalset)
+    return " ".join([*(row.note for row in found.judges), *found.notes])
 
 
 def ratings(seed: int, count: int, truth: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -232,8 +229,18 @@ JUDGES = [
         (judges(*AGREE), judges((1.0,) * 9, (1.0,) * 9, (1.0,) * 8 + (2.0,)), judges(*ALONE)),
     ),
     Conclusion(
+        "one judge: cannot be compared",
+        (judges(AGREE[0]),),
+        (judges(*ALONE), judges(*AGREE), COPIED),
+    ),
+    Conclusion(
+        "One judge in 1 of 1 dimensions: there is nobody to compare with.",
+        (judges(AGREE[0]),),
+        (judges(*ALONE), judges(*AGREE), COPIED),
+    ),
+    Conclusion(
         "no overlap with other judges: cannot be compared",
-        (judges(*ALONE), judges(AGREE[0])),
+        (judges(*ALONE),),
         (judges(*AGREE), COPIED),
     ),
     Conclusion(
@@ -449,7 +456,7 @@ def remarked(**changed: Any) -> Case:
         "judgements": [(s, k, "j", "d", float(k)) for s in "ab" for k in "12"],
         "dimensions": ["d"],
     }
-    return lambda: " ".join(remarks(kt.make_evalset("set", **(given | changed))))
+    return lambda: " ".join(kt.check_evalset(kt.make_evalset("set", **(given | changed))).notes)
 
 
 SETS = [
