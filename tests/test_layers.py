@@ -15,7 +15,7 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 LAYERS = (
     ("_kernel",),
     ("visible",),
-    ("errors", "mapping", "progress"),
+    ("errors", "lazy_rows", "mapping", "progress"),
     ("settings", "registry", "exports", "results"),
     ("arithmetic",),
     ("output", "temporary", "unpacking"),

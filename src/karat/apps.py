@@ -17,3 +17,10 @@ declare(
     },
 )
 declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
+declare(
+    "documents",
+    {
+        "LanguageScores": "karat.lm.report:scores_document",
+        "TrainedModel": "karat.lm.report:trained_document",
+    },
+)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report.model.lazy_rows import MadeRows
+from karat.lazy_rows import MadeRows
 from karat.report.model.table import Row
 
 
-def rows(*sizes: int) -> MadeRows:
+def rows(*sizes: int) -> MadeRows[Row]:
     def maker(part: int) -> Callable[[int], Row]:
         return lambda i: {"part": part, "row": i}
 

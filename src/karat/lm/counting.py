@@ -13,7 +13,7 @@ import numpy as np
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.lm.token_batches import token_runs
+from karat.lm.token_batches import token_batches
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
@@ -69,7 +69,7 @@ def count_text(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Counted:
-    """Count all n-grams up to a length, run by run: only the n-grams are held in memory."""
+    """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory."""
     known = None
     if cutoff != Cutoff():
         known = _known(sources, recipe, cutoff, threads, progress)
@@ -80,7 +80,7 @@ def count_text(
     def check() -> None:
         _check_memory(counter.bytes(), limit)
 
-    for tokens, words in token_runs(
+    for tokens, words in token_batches(
         sources, recipe, threads=threads, progress=progress, what="counting"
     ):
         ids = _ids(vocab, words, grow=known is None)
@@ -102,7 +102,7 @@ def _new_vocab() -> _kernel.Vocab:
 
 
 def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
-    """The ids of a run's words; a word of the text that looks like `<s>` or `</s>` is none."""
+    """The ids of a batch's words; a word of the text that looks like `<s>` or `</s>` is none."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
@@ -116,7 +116,7 @@ def _known(
 ) -> _kernel.Vocab:
     """The words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_runs(
+    for tokens, words in token_batches(
         sources, recipe, threads=threads, progress=progress, what="words"
     ):
         ids = _ids(vocab, words, grow=True)

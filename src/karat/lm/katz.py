@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.lm.counting import BOS, UNK, Counted, Level
-from karat.lm.estimates import Estimates
+from karat.lm.tables import Estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,14 +12,14 @@ from karat import __version__, _kernel
 from karat.arithmetic import power
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.binary import ABOUT, columns, read_binary, write_binary
+from karat.lm.binary import ABOUT, KIND, VERSION, columns
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
-from karat.lm.token_batches import as_sources, check_recipe, token_runs
+from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
 from karat.schema import check_arrays, check_fields
-from karat.store import damaged, is_store
+from karat.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
@@ -190,10 +190,11 @@ class LanguageModel:
         if recipe is not None:
             check_recipe(recipe)
         if is_store(path):
-            about, arrays = read_binary(path)
-            model = cls(about, arrays, os.fspath(path))
+            store = read_store(path, KIND, VERSION)
+            model = cls(store.about, store.arrays, os.fspath(path))
             if recipe not in (None, model.recipe):
-                raise InputError(f"{path} was trained with {_told(model.recipe)}: leave it to that")
+                own = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
+                raise InputError(f"{path} was trained with {own}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
         chosen = recipe or Recipe("none")
@@ -206,7 +207,7 @@ class LanguageModel:
 
     def save(self, path: Path) -> None:
         """Write the binary form, which `open` maps."""
-        write_binary(path, self.about, self.arrays)
+        write_store(path, KIND, VERSION, self.about, self.arrays)
 
     def write_arpa(self, path: Path, *, progress: Progress = silent) -> None:
         """Write ARPA text, which other tools read; compressed if the name ends in `.gz`."""
@@ -265,7 +266,7 @@ class LanguageModel:
     ) -> NDArray[np.float64]:
         """log10 Pr of every sentence, its end included."""
         found = [np.empty(0)]
-        for tokens in self._runs(sentences, threads, progress):
+        for tokens in self._batches(sentences, threads, progress):
             found.append(self.kernel.score(tokens.ids, tokens.offsets))
         return np.concatenate(found)
 
@@ -274,7 +275,7 @@ class LanguageModel:
     ) -> SentenceScores:
         """log10 Pr of every sentence, with what is needed to take it by the word."""
         parts = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))]
-        for tokens in self._runs(texts, threads, progress):
+        for tokens in self._batches(texts, threads, progress):
             before = np.concatenate(([0], np.cumsum(tokens.ids == UNK, dtype=np.int64)))
             p = self.kernel.score(tokens.ids, tokens.offsets)
             parts.append((p, tokens.lengths, np.diff(before[tokens.offsets])))
@@ -294,7 +295,7 @@ class LanguageModel:
         vocab = _kernel.Vocab()
         end = int(vocab.add([SPECIAL[EOS]])[0])
         parts = [_NO_WORDS]
-        for tokens, words in token_runs(
+        for tokens, words in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
         ):
             ids = self.find(words)[tokens.ids]
@@ -311,13 +312,13 @@ class LanguageModel:
     ) -> Perplexity:
         """How well the model predicts a text: the lower the better."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
-        for tokens in self._runs(texts, threads, progress):
+        for tokens in self._batches(texts, threads, progress):
             sums = map(sum, zip(total, self._counts(tokens), strict=True))
             total = Perplexity(*sums)  # type: ignore[arg-type]
         return total
 
     def _counts(self, tokens: Ragged) -> Perplexity:
-        """The perplexity of one run; the ends of sentences are known."""
+        """Return the perplexity of one batch; the ends of sentences are known."""
         p, _ = self.kernel.words(tokens.ids, tokens.offsets)
         known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)
         sentences, words = len(tokens.offsets) - 1, len(tokens.ids)
@@ -325,19 +326,15 @@ class LanguageModel:
         oov = int((~known).sum())
         return Perplexity(sentences, words, oov, float(p.sum()), float(p[known].sum()))
 
-    def _runs(self, texts: Texts, threads: int | None, progress: Progress) -> Iterator[Ragged]:
+    def _batches(self, texts: Texts, threads: int | None, progress: Progress) -> Iterator[Ragged]:
         """The texts as ids of this model."""
-        for tokens, vocab in token_runs(
+        for tokens, vocab in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
         ):
             yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets)
 
 
 _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
-
-
-def _told(recipe: Recipe) -> str:
-    return f"tok={recipe.tok}, case={recipe.case} and stem={recipe.stem}"
 
 
 def _check_sizes(order: int, vocabulary: int | None, min_count: int) -> None:

@@ -28,6 +28,17 @@ class Logs(NamedTuple):
     backoff: NDArray[np.float32]
 
 
+class Estimates(NamedTuple):
+    """Probabilities and back-off weights from smoothing, not logarithms.
+
+    `p[n - 1]` and `backoff[n - 1]` are of the n-grams of n words.
+    """
+
+    p: list[NDArray[np.float64]]
+    backoff: list[NDArray[np.float64]]
+    notes: tuple[str, ...] = ()
+
+
 class Rows(NamedTuple):
     """The n-grams of one length as rows of word ids, sorted."""
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import overload
+from typing import TypeVar, overload
 
-from karat.report.model.table import Row
+T = TypeVar("T")
 
 
-class MadeRows(Sequence[Row]):
+class MadeRows(Sequence[T]):
     """The rows of several parts, one part after the other.
 
     A part is how many rows it has and what makes the one with a number, from 0.
     """
 
-    def __init__(self, parts: Sequence[tuple[int, Callable[[int], Row]]]) -> None:
+    def __init__(self, parts: Sequence[tuple[int, Callable[[int], T]]]) -> None:
         self._makers = [make for _, make in parts]
         self._starts = list(accumulate((size for size, _ in parts), initial=0))
 
@@ -24,10 +24,10 @@ class MadeRows(Sequence[Row]):
         return self._starts[-1]
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
