@@ -54,11 +54,11 @@ from karat.nuggets.scores.official import Official as Official
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.scores.scoring import score_nuggets as score_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
+from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
+from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
-from karat.paraphrase.pem.pivot import PivotSettings as PivotSettings
-from karat.paraphrase.pem.pivot import pivot_statistics as pivot_statistics
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
 from karat.realize.fergus.fergus import Fergus as Fergus

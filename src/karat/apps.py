@@ -22,5 +22,11 @@ declare(
     {
         "LanguageScores": "karat.lm.report:scores_document",
         "TrainedModel": "karat.lm.report:trained_document",
+        "ParaphraseScores": "karat.paraphrase.report.scores:scores_document",
+        "ParaphraseExplanations": "karat.paraphrase.report.explanations:explanations_document",
+        "GeneratedParaphrases": "karat.paraphrase.report.generated:generated_document",
+        "ParaphraseEvaluation": "karat.paraphrase.report.evaluation:evaluation_document",
+        "WordAlignment": "karat.paraphrase.report.files:file_document",
+        "WrittenFile": "karat.paraphrase.report.files:file_document",
     },
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +15,8 @@ from karat.paraphrase.cli import options as paraphrase_options
 from karat.progress import silent
 
 if TYPE_CHECKING:
-    from karat.paraphrase.generate.paraphraser import Generated
-    from karat.text.segments import Segments
+    from karat.paraphrase.pem.model import PEM
+    from karat.text.segments import Lines
 
 
 @click.command(name="generate")
@@ -66,47 +65,39 @@ def command(
     karat paraphrase generate sentences.txt
     karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
     """
-    from karat.paraphrase.generate.paraphraser import generator_of, paraphrases
-    from karat.paraphrase.pem.model import BUNDLED, PEM
-    from karat.paraphrase.report.generated import generated_document, generated_notes
+    from karat.paraphrase.generate.paraphraser import generate_paraphrases, generator_of
+    from karat.paraphrase.pem.model import PEM
     from karat.text.segments import Lines
 
     check_output(output, (originals, model))
     pem = PEM.open(model)
     generator_of(pem)
     with Bar() as progress:
-        given = Lines(originals, progress, as_text=as_text)
-        wanted = 1 if plain else n_best
-        lines_show = plain and output is None and sys.stdout.isatty()  # they are progress enough
-        told = silent if lines_show else progress
-        found = paraphrases(
-            pem, given, wanted, confidence=confidence, threads=threads, progress=told
-        )
+        lines = Lines(originals, progress, as_text=as_text)
         if plain:
-            without: list[str] = []
-            say(_plain(found, without), output)
-        else:
-            document = generated_document(
-                _strings(given), found, pem, confidence, options.command_line(), model == BUNDLED
-            )
-    if not plain:
-        show(document, format, output)
-        return
-    for note in generated_notes(len(without), confidence, pem, model == BUNDLED):
+            shown = output is None and sys.stdout.isatty()  # lines are progress enough
+            work = {"threads": threads, "progress": silent if shown else progress}
+            _plain(pem, lines, confidence, output, work)
+            return
+        result = generate_paraphrases(
+            lines, pem, n_best, confidence=confidence, threads=threads, progress=progress
+        )
+    show(result.document(options.command_line()), format, output)
+
+
+def _plain(
+    pem: PEM, lines: Lines, confidence: float, output: str | None, work: dict[str, Any]
+) -> None:
+    """Print the best paraphrase of each line as it comes, an empty line if there is none."""
+    from karat.paraphrase.generate.paraphraser import generated_notes, paraphrases
+
+    without: list[str] = []
+
+    def best() -> Iterator[str]:
+        for one in paraphrases(pem, lines, 1, confidence=confidence, **work):
+            without.extend([one.reason] if one.reason is not None else [])
+            yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
+
+    say(best(), output)
+    for note in generated_notes(len(without), confidence, pem):
         click.echo(note, err=True)
-
-
-def _plain(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
-    """The best of each, an empty line if there is none; `without` gets the reasons."""
-    for one in found:
-        if one.reason is not None:
-            without.append(one.reason)
-        yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
-
-
-def _strings(lines: Segments) -> Iterator[str]:
-    from karat.text.segments import STRIDE
-
-    starts = range(0, len(lines), STRIDE)
-    runs = (lines.views(at, min(at + STRIDE, len(lines))).strings() for at in starts)
-    return chain.from_iterable(runs)

@@ -43,19 +43,24 @@ def command(
     karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
     """
     from karat.paraphrase.pem.model import PEM
-    from karat.paraphrase.report.scores import ScoredSystem, scores_document
+    from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines
 
     check_output(output, (*paraphrases, originals, model))
     pem = PEM.open(model)
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
-        found = []
-        for path in paraphrases:
-            texts = Lines(path, progress, as_text=as_text)
-            scores = pem.score(given, texts, threads=threads, progress=progress)
-            found.append(ScoredSystem(system_name(path), given, texts, scores))
-    document = scores_document(
-        found, pem, segments, resamples, seed, options.command_line(), model == "bundled"
-    )
-    show(document, format, output)
+        systems = [
+            (system_name(path), Lines(path, progress, as_text=as_text)) for path in paraphrases
+        ]
+        result = score_paraphrases(
+            systems,
+            given,
+            pem,
+            segments=segments,
+            resamples=resamples,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    show(result.document(options.command_line()), format, output)

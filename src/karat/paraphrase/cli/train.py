@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,7 @@ from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from karat.paraphrase.align.links import Links
     from karat.paraphrase.align.parallel_text import Parallel
-    from karat.paraphrase.pem.judged_pairs import Judged
     from karat.progress import Progress
 
 
@@ -75,14 +73,12 @@ def command(
     output: str,
     judged: str | None,
     dimension: str | None,
-    form: str,
     toks: tuple[str, ...],
     stem: str,
     links: tuple[str, ...],
     controls: bool,
-    generate: bool,
     as_text: bool,
-    threads: int | None,
+    **settings: Any,
 ) -> None:
     """Train a model on parallel text: NAME is the pivot language, FILE its text.
 
@@ -94,7 +90,11 @@ def command(
     karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
     karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
     """
-    from karat.paraphrase.pem.training import Pivot, train_pem
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.align.links import read_pharaoh
+    from karat.paraphrase.files import train_model
+    from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.pem.training import Pivot
     from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
@@ -102,9 +102,8 @@ def command(
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOK") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)
-    check_output(
-        output, [*linked.values(), *(path for _, paths in named for path in paths.split(","))]
-    )
+    read = [path for _, paths in named for path in paths.split(",")]
+    check_output(output, [*linked.values(), *read])
     check_choice("stem", stem, stemmers())
     for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)
@@ -115,21 +114,21 @@ def command(
         texts: dict[str, list[Parallel]] = {}
         for name, paths in named:
             texts.setdefault(name, []).append(_open(paths, progress, as_text))
-        recipes = {name: Recipe(cut.get(name, PIVOT.tok), PIVOT.case) for name in texts}
-        model = train_pem(
-            {
-                name: Pivot(found, recipes[name], _links(linked.get(name), progress))
-                for name, found in texts.items()
-            },
-            _judged(judged, dimension, controls, progress) if judged else None,
-            form=form,
-            recipe=Recipe(ENGLISH.tok, ENGLISH.case, stem),
-            generate=generate,
-            threads=threads,
-            progress=progress,
-        )
-        model.save(output)
-    click.echo(f"{output}: {model!r}")
+        pivots = {
+            name: Pivot(
+                found,
+                Recipe(cut.get(name, PIVOT.tok), PIVOT.case),
+                read_pharaoh(linked[name], progress) if name in linked else None,
+            )
+            for name, found in texts.items()
+        }
+        human = None
+        if judged:
+            evalset = load_evalset(judged, progress=progress)
+            human = judged_rows(evalset, dimension, controls=controls)
+        recipe = Recipe(ENGLISH.tok, ENGLISH.case, stem)
+        result = train_model(pivots, output, human, recipe=recipe, progress=progress, **settings)
+    click.echo(": ".join(result.rows[0]))
 
 
 def _named(given: str, expected: str) -> tuple[str, str]:
@@ -142,24 +141,7 @@ def _named(given: str, expected: str) -> tuple[str, str]:
 def _open(paths: str, progress: Progress, as_text: bool) -> Parallel:
     from karat.paraphrase.align.parallel_text import read_parallel
 
-    files = paths.split(",")
-    if len(files) > 2:
-        raise InputError(f"{quoted(paths)}: {len(files)} files: expected one or two")
-    second = files[1] if len(files) > 1 else None
-    return read_parallel(files[0], second, progress, as_text=as_text)
-
-
-def _links(path: str | None, progress: Progress) -> Links | None:
-    from karat.paraphrase.align.pharaoh import read_pharaoh
-
-    return read_pharaoh(path, progress) if path else None
-
-
-def _judged(name: str, dimension: str | None, controls: bool, progress: Progress) -> Judged:
-    from karat.evalset.loading import load_evalset
-    from karat.paraphrase.pem.controls import add_controls
-    from karat.paraphrase.pem.judged_pairs import judged_rows, overall_dimension
-
-    evalset = load_evalset(name, progress=progress)
-    overall = overall_dimension(evalset, dimension)
-    return judged_rows(add_controls(evalset, overall) if controls else evalset, overall)
+    first, *second = paths.split(",")
+    if len(second) > 1:
+        raise InputError(f"{quoted(paths)}: {1 + len(second)} files: expected one or two")
+    return read_parallel(first, second[0] if second else None, progress, as_text=as_text)

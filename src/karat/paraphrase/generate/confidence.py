@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import power
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.writing import Written
-from karat.paraphrase.pem.f1 import pooled_f1
+from karat.paraphrase.generate.rewriting import Written
+from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
 from karat.paraphrase.pem.features import FORMS
-from karat.paraphrase.pem.pivot import pivot_statistics
 from karat.paraphrase.table.phrase_table import PhraseTable
 
 CONFIDENCE = 0.3

@@ -12,7 +12,7 @@ not, as it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import Pairs, PhraseTable, distinct, said, starts
+from karat.paraphrase.table.phrase_table import (
+    Pairs,
+    PhraseTable,
+    distinct,
+    every_word,
+    said,
+    starts,
+)
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -94,7 +101,7 @@ def rewrite_table(
     pairs = Pairs(
         _rows(phrases, kept.source), _rows(phrases, kept.target), kept.p, counts[kept.source]
     )
-    about: Mapping[str, object] = {"source": said(recipe), "pivot": said(recipe)}
+    about = {"source": said(recipe), "pivot": said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
@@ -120,11 +127,9 @@ def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
 
 def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
     """The words of rewrites and then of phrases, and the numbers of the latter among these."""
-    first = table.pivot_words(np.arange(len(table.pivot), dtype=np.int32))
-    second = table.source_words(np.arange(len(table.source), dtype=np.int32))
     vocab = Vocab()
-    at = vocab.add(second)
-    return [*first, *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
+    at = vocab.add(every_word(table.source))
+    return [*every_word(table.pivot), *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
 
 
 def _padded(phrases: Ragged) -> NDArray[np.int32]:
@@ -185,13 +190,13 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
 def _joins(
     e: Numbers, f: Numbers, forward: Numbers, first: Numbers
 ) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """Pairs (e, f) in runs of whole phrases e; for each way on, its pair and the way back."""
+    """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back."""
     order = forward[np.argsort(e[forward], kind="stable")]
     ways = first[f[order] + 1] - first[f[order]]
     new = np.flatnonzero(np.diff(e[order], prepend=-1))
     before = np.concatenate(([0], np.cumsum(ways)))
-    runs = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
-    bounds = [*new[runs].tolist(), len(order)]
+    batches = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
+    bounds = [*new[batches].tolist(), len(order)]
     for begin, end in pairwise(bounds):
         rows, n = order[begin:end], ways[begin:end]
         steps = np.repeat(np.arange(len(rows)), n)

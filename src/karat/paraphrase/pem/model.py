@@ -44,6 +44,11 @@ SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat, for trying out only."""
+CAUTION = (
+    "This is the small bundled model, for trying out only: on 7,159 judged headlines its PEM "
+    "hardly agreed with people (Pearson 0.06; its pivot F1 alone: 0.49), so train one on your own "
+    "text and judgements with karat paraphrase train before you rely on a score."
+)
 
 _GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
 ABOUT = record(
@@ -112,39 +117,24 @@ class PEM:
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
-        return f"<PEM {self.form}: {pairs}; {_learned(self.about.get('judged'))}>"
+        return f"<PEM {self.form}: {pairs}; {self._learned}>"
 
-    def features(
-        self,
-        originals: Texts,
-        paraphrases: Texts,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> Features:
-        """What the regression sees."""
-        return features(
-            self.pivots,
-            self.language,
-            originals,
-            paraphrases,
-            self.form,
-            threads=threads,
-            progress=progress,
-        )
+    @property
+    def _learned(self) -> str:
+        """The training data of the regression in a few words."""
+        if not (judged := self.about.get("judged")):
+            return "untrained"
+        number = judged.get("controls")
+        controls = "controls not recorded" if number is None else f"{number:,} controls"
+        return f"learned from {judged['paraphrases']:,} judged, {controls}"
 
-    def train(
-        self,
-        judged: Judged,
-        grid: Sequence[Setting] = GRID,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> PEM:
-        """The same with a regression from judged paraphrases, its setting cross-validated."""
-        found = self.features(
-            judged.originals, judged.paraphrases, threads=threads, progress=progress
-        )
+    def features(self, originals: Texts, paraphrases: Texts, **work: Any) -> Features:
+        """Return the features from which the regression predicts."""
+        return features(self.pivots, self.language, originals, paraphrases, self.form, **work)
+
+    def train(self, judged: Judged, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+        """Return the model with a regression from judged paraphrases, its setting searched."""
+        found = self.features(judged.originals, judged.paraphrases, **work)
         inner = min(3, len(set(judged.originals)))
         if inner < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
@@ -168,9 +158,9 @@ class PEM:
         threads: int | None = None,
         progress: Progress = silent,
     ) -> PEMScores:
-        """PEM of every pair, kept on the scale of 1 to 5, and its parts; NaN if it is untrained."""
+        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
         found = self.features(originals, paraphrases, threads=threads, progress=progress)
-        return PEMScores(self.combine(found), found.pivot, found.fluency, found.target)
+        return PEMScores(self.combine(found), *found.parts)
 
     def combine(self, found: Features) -> Floats:
         """The regression of features."""
@@ -200,6 +190,16 @@ class PEM:
             self, originals, n, confidence=confidence, threads=threads, progress=progress
         )
         return [one.paraphrases for one in found]
+
+    @property
+    def bundled(self) -> bool:
+        """Whether this is the small model that comes with Karat."""
+        return self.name == bundled_model()
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The note that every report of the bundled model carries; of others there is none."""
+        return (CAUTION,) if self.bundled else ()
 
     @property
     def signature(self) -> str:
@@ -270,15 +270,11 @@ class PEM:
         return replace(model, regression=regression, name=store.name)
 
 
-def _learned(judged: Mapping[str, Any] | None) -> str:
-    """The training data of a regression in a few words."""
-    if not judged:
-        return "untrained"
-    number = judged.get("controls")
-    controls = "controls not recorded" if number is None else f"{number:,} controls"
-    return f"learned from {judged['paraphrases']:,} judged, {controls}"
+def as_pem(model: PEM | str | os.PathLike[str]) -> PEM:
+    """Return a model, opened if it is the name of a file."""
+    return model if isinstance(model, PEM) else PEM.open(model)
 
 
 def bundled_model() -> str:
-    """Where the small model is that comes with Karat."""
+    """Return the place of the small model that comes with Karat."""
     return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")

@@ -16,7 +16,7 @@ ChooseArticle = Callable[[str], str | None]
 """The article before a word, None if it is not known."""
 
 
-class Step(NamedTuple):
+class Replacement(NamedTuple):
     """So many words of the original, and what is written for them; None: they are kept."""
 
     length: int
@@ -46,7 +46,7 @@ class Original(NamedTuple):
         words = cased if len(cased) == len(lowered) else lowered
         return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
-    def words_of(self, steps: Sequence[Step], article: ChooseArticle) -> Written:
+    def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> Written:
         """The words of a rewriting, with the right article where it or the next word is new."""
         found = Written([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
