@@ -17,6 +17,7 @@ from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
 from karat.lm.model import LanguageModel as LanguageModel
+from karat.lm.scoring import score_texts as score_texts
 from karat.meta.experiment import Experiment as Experiment
 from karat.meta.experiment import MetaEvaluation as MetaEvaluation
 from karat.meta.experiment import meta_evaluate as meta_evaluate
@@ -56,9 +57,13 @@ from karat.nuggets.scores.scoring import score_nuggets as score_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
 from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
 from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
+from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
+from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
+from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
+from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
 from karat.realize.fergus.fergus import Fergus as Fergus
