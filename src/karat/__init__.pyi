@@ -58,9 +58,9 @@ from karat.nuggets.scores.official import Official as Official
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.scores.scoring import score_nuggets as score_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
+from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
 from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
-from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases

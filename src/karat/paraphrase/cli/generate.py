@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +15,7 @@ from karat.paraphrase.cli import options as paraphrase_options
 from karat.progress import silent
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.model import PEM
-    from karat.text.segments import Lines
+    from karat.paraphrase.generate.paraphraser import Generated
 
 
 @click.command(name="generate")
@@ -49,12 +48,11 @@ def command(
     originals: str,
     model: str,
     n_best: int,
-    confidence: float,
     plain: bool,
     as_text: bool,
-    threads: int | None,
     format: str,
     output: str | None,
+    **settings: Any,
 ) -> None:
     """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
 
@@ -65,7 +63,12 @@ def command(
     karat paraphrase generate sentences.txt
     karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
     """
-    from karat.paraphrase.generate.paraphraser import generate_paraphrases, generator_of
+    from karat.paraphrase.generate.paraphraser import (
+        generate_paraphrases,
+        generated_notes,
+        generator_of,
+        paraphrases,
+    )
     from karat.paraphrase.pem.model import PEM
     from karat.text.segments import Lines
 
@@ -74,30 +77,23 @@ def command(
     generator_of(pem)
     with Bar() as progress:
         lines = Lines(originals, progress, as_text=as_text)
-        if plain:
-            shown = output is None and sys.stdout.isatty()  # lines are progress enough
-            work = {"threads": threads, "progress": silent if shown else progress}
-            _plain(pem, lines, confidence, output, work)
-            return
-        result = generate_paraphrases(
-            lines, pem, n_best, confidence=confidence, threads=threads, progress=progress
-        )
-    show(result.document(options.command_line()), format, output)
-
-
-def _plain(
-    pem: PEM, lines: Lines, confidence: float, output: str | None, work: dict[str, Any]
-) -> None:
-    """Print the best paraphrase of each line as it comes, an empty line if there is none."""
-    from karat.paraphrase.generate.paraphraser import generated_notes, paraphrases
-
-    without: list[str] = []
-
-    def best() -> Iterator[str]:
-        for one in paraphrases(pem, lines, 1, confidence=confidence, **work):
-            without.extend([one.reason] if one.reason is not None else [])
-            yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
-
-    say(best(), output)
-    for note in generated_notes(len(without), confidence, pem):
+        if not plain:
+            result = generate_paraphrases(lines, pem, n_best, progress=progress, **settings)
+        else:
+            alone = output is None and sys.stdout.isatty()  # lines are progress enough
+            told = silent if alone else progress
+            without: list[str] = []
+            say(_best(paraphrases(pem, lines, 1, progress=told, **settings), without), output)
+    if not plain:
+        show(result.document(options.command_line()), format, output)
+        return
+    for note in generated_notes(len(without), settings["confidence"], pem):
         click.echo(note, err=True)
+
+
+def _best(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
+    """Yield the best of each, an empty line if there is none; `without` gets the reasons."""
+    for one in found:
+        if one.reason is not None:
+            without.append(one.reason)
+        yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -25,13 +27,10 @@ def command(
     paraphrases: tuple[str, ...],
     originals: str,
     model: str,
-    segments: bool,
     as_text: bool,
-    resamples: int,
-    seed: int,
-    threads: int | None,
     format: str,
     output: str | None,
+    **settings: Any,
 ) -> None:
     """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
 
@@ -50,17 +49,7 @@ def command(
     pem = PEM.open(model)
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
-        systems = [
-            (system_name(path), Lines(path, progress, as_text=as_text)) for path in paraphrases
-        ]
-        result = score_paraphrases(
-            systems,
-            given,
-            pem,
-            segments=segments,
-            resamples=resamples,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
+        opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]
+        systems = list(zip(map(system_name, paraphrases), opened, strict=True))
+        result = score_paraphrases(systems, given, pem, progress=progress, **settings)
     show(result.document(options.command_line()), format, output)
