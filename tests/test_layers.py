@@ -15,7 +15,7 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 LAYERS = (
     ("_kernel",),
     ("visible",),
-    ("errors", "lazy_rows", "mapping", "progress"),
+    ("errors", "mapping", "progress"),
     ("settings", "registry", "exports", "results"),
     ("arithmetic",),
     ("output", "temporary", "unpacking"),

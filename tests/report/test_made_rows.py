@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.lazy_rows import MadeRows
 from karat.report.model.table import Row
+from karat.results import MadeRows
 
 
 def rows(*sizes: int) -> MadeRows[Row]:

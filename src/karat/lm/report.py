@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.lazy_rows import MadeRows
 from karat.report.model.table import Column, Document, Table
+from karat.results import MadeRows
 
 if TYPE_CHECKING:
     from karat.lm.scoring import LanguageScores

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from karat.lazy_rows import MadeRows
 from karat.lm.model import LanguageModel
 from karat.lm.token_batches import as_sources
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import MadeRows, Result
 from karat.text.recipe import check_choice
 from karat.text.segments import Segments, Texts
 

@@ -12,7 +12,7 @@ from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from karat.paraphrase.align.parallel_text import Parallel
+    from karat.paraphrase.pem.training import Pivot
     from karat.progress import Progress
 
 
@@ -91,11 +91,9 @@ def command(
     karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
     """
     from karat.evalset.loading import load_evalset
-    from karat.paraphrase.align.links import read_pharaoh
     from karat.paraphrase.files import train_model
     from karat.paraphrase.pem.judged_pairs import judged_rows
-    from karat.paraphrase.pem.training import Pivot
-    from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT
+    from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 
@@ -111,17 +109,7 @@ def command(
         for name in given.keys() - dict(named).keys():
             raise InputError(f"--{option} {name}=…: there is no pivot language {name}")
     with Bar() as progress:
-        texts: dict[str, list[Parallel]] = {}
-        for name, paths in named:
-            texts.setdefault(name, []).append(_open(paths, progress, as_text))
-        pivots = {
-            name: Pivot(
-                found,
-                Recipe(cut.get(name, PIVOT.tok), PIVOT.case),
-                read_pharaoh(linked[name], progress) if name in linked else None,
-            )
-            for name, found in texts.items()
-        }
+        pivots = _opened(named, cut, linked, progress, as_text)
         human = None
         if judged:
             evalset = load_evalset(judged, progress=progress)
@@ -138,10 +126,29 @@ def _named(given: str, expected: str) -> tuple[str, str]:
     return name, rest
 
 
-def _open(paths: str, progress: Progress, as_text: bool) -> Parallel:
-    from karat.paraphrase.align.parallel_text import read_parallel
+def _opened(
+    named: list[tuple[str, str]],
+    cut: dict[str, str],
+    linked: dict[str, str],
+    progress: Progress,
+    as_text: bool,
+) -> dict[str, Pivot]:
+    """Open the texts and links of each pivot language."""
+    from karat.paraphrase.align.links import read_pharaoh
+    from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+    from karat.paraphrase.pem.training import Pivot
+    from karat.paraphrase.table.phrase_table import PIVOT
+    from karat.text.recipe import Recipe
 
-    first, *second = paths.split(",")
-    if len(second) > 1:
-        raise InputError(f"{quoted(paths)}: {1 + len(second)} files: expected one or two")
-    return read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+    texts: dict[str, list[Parallel]] = {}
+    for name, paths in named:
+        first, *second = paths.split(",")
+        if len(second) > 1:
+            raise InputError(f"{quoted(paths)}: {1 + len(second)} files: expected one or two")
+        text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+        texts.setdefault(name, []).append(text)
+    links = {name: read_pharaoh(path, progress) for name, path in linked.items()}
+    return {
+        name: Pivot(found, Recipe(cut.get(name, PIVOT.tok), PIVOT.case), links.get(name))
+        for name, found in texts.items()
+    }

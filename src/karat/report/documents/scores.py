@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.lazy_rows import MadeRows
 from karat.metrics.base import Metric, Score
 from karat.report.charts.svg.drawings import interval_chart
 from karat.report.model.cells import brief
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
+from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
