@@ -27,7 +27,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -> list[Segments]:
-    """One text, or several: a list of paths or of segments is read one after the other."""
+    """Return one text or several: a list of paths or of segments is read one after the other."""
     if isinstance(texts, list | tuple) and texts:
         if all(isinstance(text, os.PathLike | Segments) for text in texts):
             return [as_segments(text, "texts") for text in texts]

@@ -15,7 +15,7 @@ _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-fina
 
 
 def _words(function: F) -> F:
-    """How each side is cut into words."""
+    """Add the recipes of both sides."""
     for side in ("pivot", "source"):
         for name, default, what in (
             ("stem", "none", "The stemmer"),

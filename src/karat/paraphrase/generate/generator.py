@@ -28,7 +28,7 @@ from karat.text.tokens import tokenize
 Arrays = Mapping[str, NDArray[Any]]
 
 WEIGHT = 1.0
-"""Of log10 Pr(e'|e) beside the language model's log10 Pr."""
+"""The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
 BEAM = 8
 """Hypotheses that are kept at each place of a sentence and number of changed words."""
 CHANGES = 6

@@ -37,7 +37,7 @@ misjudges.
 SEARCHED = 4
 """Rewritings that the search gives for each candidate wanted: many do not fit their context."""
 MOST_WORDS = 1000
-"""Of an original: time and memory grow with its length."""
+"""The longest original: time and memory grow with its length."""
 
 _LINES = 32  # of one batch
 _WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
@@ -142,7 +142,7 @@ def paraphrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Generated]:
-    """For each original its `n` best paraphrases of at least a confidence, the best first.
+    """Yield for each original its `n` best paraphrases of at least a confidence.
 
     Without a regression there is no PEM: then they come in the order of the search.
     """
@@ -166,7 +166,7 @@ def paraphrases(
 
 
 def generator_of(pem: PEM) -> Generator:
-    """What a model writes with; refused if it was trained without."""
+    """Return the generator of a model; refuse a model that was trained without one."""
     if pem.generator is None:
         raise InputError(
             "the model was trained without what paraphrases are written with: "
@@ -191,7 +191,7 @@ def wordings(
     start: int = 0,
     check: Callable[[], None] | None = None,
 ) -> list[list[Wording]]:
-    """For each original at most so many other wordings, all different, in the order of the search.
+    """Return at most so many other wordings of each original, in the order of the search.
 
     Confidence is that of rewrites and words here, without pivot F1. The generator is one that
     trusts its rewrites with that confidence (`Generator.trusting`).
@@ -215,7 +215,7 @@ def _confident(
     rewritings: Sequence[Sequence[Replacement]],
     least: float,
 ) -> list[Wording]:
-    """The wordings of an original that reach a confidence; of those alike the surest."""
+    """Return the wordings of an original that reach a confidence; of those alike the surest."""
     fold = generator.fold
     written = [original.words_of(steps, generator.article) for steps in rewritings]
     folded = [one._replace(words=list(map(fold, one.words))) for one in written]
@@ -234,7 +234,7 @@ def _confident(
 
 
 def _same(text: str, line: str) -> bool:
-    """Whether two texts differ in case and spaces only."""
+    """Return whether two texts differ in case and spaces only."""
     return "".join(text.lower().split()) == "".join(line.lower().split())
 
 
@@ -251,7 +251,7 @@ def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
 def _search(
     generator: Generator, tokens: Tokens, most: int, check: Callable[[], None] | None
 ) -> list[list[list[Replacement]]]:
-    """For each original its rewritings, as steps from left to right."""
+    """Return the rewritings of each original, replacements from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     words = generator.model_words(tokens.vocab)
     sentences, _, _, offsets, lengths, edges = generator.search.search(
@@ -281,7 +281,7 @@ def _steps(
 def _ranked(
     pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
 ) -> list[Generated]:
-    """The best by PEM; of equals the first that was found."""
+    """Return the best by PEM; of equals the first that was found."""
     texts = [one.text for each in found for one in each]
     originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
     scores = pem.score(originals, texts, threads=1) if texts else None
@@ -297,7 +297,7 @@ def _ranked(
 def _adequate(
     pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
 ) -> list[list[Wording]]:
-    """The wordings that keep a confidence in view of what they mean: pivot F1 of single words."""
+    """Return the wordings that reach a confidence when it is multiplied by pivot F1."""
     texts = [one.text for each in found for one in each]
     originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
     rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())

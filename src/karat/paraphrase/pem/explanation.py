@@ -50,7 +50,7 @@ class Phrase(NamedTuple):
     edges: tuple[Translation, ...]
     """The translations that are kept, as they weigh in the network."""
     left_out: int
-    """How many others the table has."""
+    """The number of others that the table has."""
 
 
 class Gram(NamedTuple):
@@ -77,7 +77,7 @@ class PairExplanation:
     pivot: Floats
     """Orders x (weight in common, of the paraphrase, of the original)."""
     target: Floats
-    """The same for the words themselves."""
+    """Orders x (common, paraphrase, original) for the words themselves."""
     settings: PivotSettings
 
     @property
@@ -104,7 +104,7 @@ class PairExplanation:
 
     @property
     def target_f1(self) -> float:
-        """How alike the words are: the lower, the more dissimilar."""
+        """F1 of the words themselves: the lower, the more dissimilar."""
         return float(pooled_f1(self.target))
 
 
@@ -131,7 +131,7 @@ def explain_pair(
 def _segmented(
     table: PhraseTable, tokens: Tokens, maps: Maps, settings: PivotSettings
 ) -> Iterator[tuple[Phrase, ...]]:
-    """The phrases of each sentence."""
+    """Yield the phrases of each sentence."""
     numbers, lengths, starts = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
     for i, (first, last) in enumerate(pairwise(starts.tolist())):
         words = iter(tokens[i])
@@ -157,7 +157,7 @@ def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettin
 def _bag(
     table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
 ) -> dict[Words, float]:
-    """The pivot n-grams of a sentence and their weights."""
+    """Return the pivot n-grams of a sentence and their weights."""
     ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
     offsets = np.array([0, len(ids)], dtype=np.int64)
     found = table.kernel.bag(ids, offsets, *maps, settings.rules)
@@ -170,7 +170,7 @@ def _bag(
 
 
 def _pivot_words(table: PhraseTable, tokens: Tokens, ids: NDArray[np.int32]) -> list[str]:
-    """Words of the table's pivot side; beyond those, the sentence's own."""
+    """Return words of the table's pivot side; beyond those, the sentence's own."""
     known = len(table.pivot)
     seen = ids < known
     theirs = iter(table.pivot.words(ids[seen]))
@@ -213,7 +213,7 @@ class ParaphraseExplanations(Result):
     pem: tuple[ParaphraseRow, ...]
     pairs: tuple[PairExplanation, ...]
     metric: str
-    """What the signature is of: `pem`, or `pivot_f1` with its settings."""
+    """The metric of the signature: `pem`, or `pivot_f1` with its settings."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str

@@ -44,7 +44,7 @@ FORMS = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One row for each pair; `pivot`, `fluency` and `target` are the paper's three."""
+    """Features, a row for each pair; `pivot`, `fluency` and `target` are the paper's three."""
 
     names: tuple[str, ...]
     matrix: Floats

@@ -28,7 +28,7 @@ _PARTS = ("common", "candidate", "reference")
 
 
 def opened(path: str) -> PhraseTable:
-    """The table of a file, mapped once for as long as the file stays what it is."""
+    """Return the table of a file, mapped once for as long as the file does not change."""
     try:
         found = os.stat(path)
     except OSError:
@@ -42,7 +42,7 @@ def _opened(path: str, _time: int, _size: int) -> PhraseTable:
 
 
 def _of_model(path: str) -> PhraseTable:
-    """The table of a paraphrase model, which must have one pivot language."""
+    """Return the table of a paraphrase model, which must have one pivot language."""
     from karat.paraphrase.pem.model import PEM
 
     pivots = PEM.open(path).pivots
@@ -82,7 +82,7 @@ class PivotF1(Metric):
 
     @property
     def bags(self) -> PivotBags:
-        """What it compares by: the table, opened, and the settings."""
+        """The counter: the table, opened, and the settings."""
         if self.table is None:
             raise MetricError(
                 "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "

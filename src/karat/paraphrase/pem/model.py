@@ -63,7 +63,7 @@ Floats = NDArray[np.float64]
 
 
 class PEMScores(NamedTuple):
-    """One row for each pair: PEM from 1 to 5, and its three parts."""
+    """Columns with a row for each pair: PEM from 1 to 5, and its three parts."""
 
     pem: Floats
     pivot_f1: Floats
@@ -74,7 +74,7 @@ class PEMScores(NamedTuple):
     """0 to 1; the lower, the more dissimilar are the words."""
 
     def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float]:
-        """95% of the mean PEM, by a bootstrap over pairs; NaN without resamples or without PEM."""
+        """Return the 95% interval of mean PEM by a bootstrap over pairs; NaN if there is none."""
         if not resamples or np.isnan(self.pem).any():
             return math.nan, math.nan
         return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
@@ -90,7 +90,7 @@ class PEM:
     regression: SVR | None
     about: Mapping[str, Any]
     generator: Generator | None = None
-    """What paraphrases are written with; a model that only scores has none."""
+    """The writer of paraphrases; a model that only scores has none."""
     name: str = "the model"
     """The name of the model in messages."""
 
@@ -103,7 +103,7 @@ class PEM:
         about: Mapping[str, Any] | None = None,
         generator: Generator | None = None,
     ) -> PEM:
-        """A model without a regression: it has parts, but no score until it is trained."""
+        """Make a model without a regression: it has parts, but no score until it is trained."""
         check_form(form)
         if not pivots:
             raise InputError("PEM needs at least one pivot language")
@@ -163,7 +163,7 @@ class PEM:
         return PEMScores(self.combine(found), *found.parts)
 
     def combine(self, found: Features) -> Floats:
-        """The regression of features."""
+        """Return the regression of features, on the scale of PEM."""
         if self.regression is None:
             return np.full(len(found.matrix), np.nan)
         if found.matrix.shape[1] != len(self.regression.mean):
@@ -180,7 +180,7 @@ class PEM:
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """For each original its `n` best paraphrases, an empty list if none is sure enough.
+        """Return the `n` best paraphrases of each original, an empty list if none is sure enough.
 
         `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
         """

@@ -34,7 +34,7 @@ from karat.text.segments import Lines
 from karat.text.tokens import Vocab
 
 DIRECT = 3
-"""Which score is Pr(f|e), from 1."""
+"""The number of the score that is Pr(f|e), from 1."""
 
 MOST_WORDS = 100
 """The longest phrase that is read."""
@@ -43,7 +43,7 @@ _BAR = "|||"
 
 
 class _Line(NamedTuple):
-    """One pair as it was read."""
+    """A pair as it was read."""
 
     source: list[str]
     pivot: list[str]
