@@ -26,6 +26,7 @@ from karat.evalset.sets import EvalSet as EvalSet
 from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
 from karat.lm.model import LanguageModel as LanguageModel
+from karat.lm.scoring import score_texts as score_texts
 from karat.meta.experiment import Experiment as Experiment
 from karat.meta.experiment import MetaEvaluation as MetaEvaluation
 from karat.meta.experiment import meta_evaluate as meta_evaluate
@@ -73,11 +74,15 @@ from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.scores.official import Official as Official
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
+from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
+from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
+from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
+from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
+from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
-from karat.paraphrase.pem.pivot import PivotSettings as PivotSettings
-from karat.paraphrase.pem.pivot import pivot_statistics as pivot_statistics
+from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
 from karat.realize.fergus.fergus import Fergus as Fergus

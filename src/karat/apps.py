@@ -37,5 +37,13 @@ declare(
         "NuggetTuning": "karat.nuggets.report.evaluation:tuning_document",
         "NuggetContents": "karat.nuggets.report.contents:contents_document",
         "NuggetJudgeAgreement": "karat.nuggets.report.judges:nugget_judges_document",
+        "LanguageScores": "karat.lm.report:scores_document",
+        "TrainedModel": "karat.lm.report:trained_document",
+        "ParaphraseScores": "karat.paraphrase.report.scores:scores_document",
+        "ParaphraseExplanations": "karat.paraphrase.report.explanations:explanations_document",
+        "GeneratedParaphrases": "karat.paraphrase.report.generated:generated_document",
+        "ParaphraseEvaluation": "karat.paraphrase.report.evaluation:evaluation_document",
+        "WordAlignment": "karat.paraphrase.report.files:file_document",
+        "WrittenFile": "karat.paraphrase.report.files:file_document",
     },
 )

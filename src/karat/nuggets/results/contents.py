@@ -133,13 +133,8 @@ def describe_nuggets(
     """
     if isinstance(nuggets, NuggetSet):
         return NuggetContents(nuggets.name, nuggets)
-    found, reading, log = None, Reading(progress, LISTER), None
-    try:
-        found = read_nuggets(
-            nuggets, runs, judgements, reading, None, skip_unknown, log, model_judges, ties
-        )
-    except InputError as error:
-        if not reading.is_told(str(error)):
-            reading.problems.append(str(error))
+    reading, log = Reading(progress, LISTER), None
+    given = nuggets, runs, judgements, reading, None, skip_unknown, log, model_judges, ties
+    found = reading.attempt(lambda: read_nuggets(*given))
     count = len(reading.problems) + reading.more
     return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count)

@@ -156,7 +156,7 @@ def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Pa
     )
     model = PEM.open(folder / "two.npz")
     assert list(model.pivots) == ["fr", "again"]
-    assert model.pivots["again"].pivot_recipe.tok == "char"
+    assert model.pivots["again"].about["pivot"]["tok"] == "char"
     assert model.pivots["fr"].recipe.stem == "none"
     text = output("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "two.npz")
     assert "it has parts, but no PEM score" in text

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from karat.text.joining import is_clitic, join_words, spaces_of
 
 ARTICLES = ("a", "an")
-"""Which of them is written depends on the next word."""
+"""The articles between which the next word decides."""
 
 ChooseArticle = Callable[[str], str | None]
 """The article before a word, None if it is not known."""
 
 
-class Step(NamedTuple):
-    """So many words of the original, and what is written for them; None: they are kept."""
+class Replacement(NamedTuple):
+    """A number of words of the original, and those written for them; None: they are kept."""
 
     length: int
     words: tuple[str, ...] | None
@@ -42,12 +42,12 @@ class Original(NamedTuple):
 
     @classmethod
     def of(cls, line: str, lowered: list[str], cased: list[str]) -> Original:
-        """Words keep their case unless lower-casing changes how the line is cut."""
+        """Make one of a line; words keep their case if lower-casing does not change them."""
         words = cased if len(cased) == len(lowered) else lowered
         return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
-    def words_of(self, steps: Sequence[Step], article: ChooseArticle) -> Written:
-        """The words of a rewriting, with the right article where it or the next word is new."""
+    def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> Written:
+        """Return the words of a rewriting, with the right article where it or the next is new."""
         found = Written([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
@@ -62,7 +62,7 @@ class Original(NamedTuple):
         return _with_articles(found, article)
 
     def text(self, written: Written) -> str:
-        """The text of some words; its first letter, or all, are capitals if the original's are."""
+        """Return the text of some words, in capitals, or its first letter, like the original."""
         text = join_words(written.words, written.spaced)
         if self.line.isupper():
             return text.upper()
@@ -70,7 +70,7 @@ class Original(NamedTuple):
 
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
-    """Which words of a rewrite are new: not those that both phrases begin or end with."""
+    """Return which words of a rewrite are new: not those that both phrases begin or end with."""
     if old == new:
         return [False] * len(new)
     alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
@@ -83,7 +83,7 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
 
 
 def _with_articles(written: Written, article: ChooseArticle) -> Written:
-    """The article before each new word, and each new article, as the next word wants it."""
+    """Correct the article before each new word, and each new article, by the next word."""
     words, new, spaced = list(written.words), list(written.new), written.spaced
     for i in range(len(words) - 1):
         if words[i].lower() in ARTICLES and (new[i] or new[i + 1]):
