@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
 from karat.evalset.reading import Reading
 from karat.nuggets.formats.loading import LISTER, read_nuggets
 from karat.nuggets.sets.census import Bin, census, difficulty
