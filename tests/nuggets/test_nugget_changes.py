@@ -76,17 +76,17 @@ def test_changes_are_those_of_loops(
         for j, nugget in enumerate(question.nuggets):
             kind, first, second = nugget_loops.what_became(old[id], new[id], j, strict)
             row = next(rows)
-            assert (row.question, row.nugget, row.kind) == (id, nugget, kind)
-            assert row.old.response == ("" if first is None else f"old {id} {first}")
-            assert row.new.response == ("" if second is None else f"new {id} {second}")
+            assert (row.question, row.nugget, row.change) == (id, nugget.id, kind)
+            assert row.old_response == ("" if first is None else f"old {id} {first}")
+            assert row.new_response == ("" if second is None else f"new {id} {second}")
             unsure = [
                 at is None and any(line[j] is None for line in matrix)
                 for at, matrix in ((first, old[id]), (second, new[id]))
             ]
             assert (row.by == "nothing") == any(unsure)
     assert next(rows, None) is None
-    kinds = [(row.kind, row.nugget.vital) for row in found.all]
-    expected = [(k, kinds.count((k, True)), kinds.count((k, False))) for k in KINDS]
+    kinds = [(row.change, row.importance) for row in found.all]
+    expected = [(k, kinds.count((k, "vital")), kinds.count((k, "okay"))) for k in KINDS]
     assert list(found.counts) == expected
     assert [row.change for row in found.rows] == sorted((k for k, _ in kinds), key=KINDS.index)
     few = replace(found, everything=False).rows
@@ -94,7 +94,9 @@ def test_changes_are_those_of_loops(
     scored = [id for id, question in key.questions.items() if question.vital]
     assert list(found.differences()) == scored
     assert [row.question for row in found.questions if row.old is not None] == scored
-    assert list(found.new.official.skipped) == [id for id in key.questions if id not in scored]
+    assert list(found.scoring.scored[1].official.skipped) == [
+        id for id in key.questions if id not in scored
+    ]
 
 
 def yes_or_no(flags: str) -> dict[str, Matrix]:
@@ -119,7 +121,7 @@ def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
     expected = nugget_loops.two_sided_p([b - a for a, b in found.differences().values()])
     assert test.p == pytest.approx(expected, abs=0.02)  # 10,000 of the exchanges, at random
     assert test.questions == len(old)
-    assert test.delta == pytest.approx(found.new.official.macro.f - found.old.official.macro.f)
+    assert test.delta == pytest.approx(found.scoring.rows[1].macro - found.scoring.rows[0].macro)
     assert test == found.significance()
 
 

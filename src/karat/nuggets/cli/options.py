@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
@@ -189,13 +189,15 @@ def _parsed(text: str, **old: Any) -> Any:
     given = {key: value for key, value in old.items() if value is not None and value is not False}
     named = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
     items = [item for item in settings.split(",") if item]
-    for key in {item.partition("=")[0].strip() for item in items} & set(given):
-        raise click.UsageError(f"{named[key]} and --classifier {text} both say {key}: give one")
+    said = {item.partition("=")[0].strip() for item in items}
     found: Any = parse_classifier(text)
-    for key in set(given) - {f.name for f in fields(found)}:
-        raise click.UsageError(
-            f"{named[key]} is for the paper's classifier: add --classifier paper, or auto"
-        )
+    for key, option in named.items():
+        if key in said:
+            raise click.UsageError(f"{option} and --classifier {text} both say {key}: give one")
+        if not hasattr(found, key):
+            raise click.UsageError(
+                f"{option} is for the paper's classifier: add --classifier paper, or auto"
+            )
     found = replace(found, **given)
     if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
         raise click.UsageError("threshold and threshold_model exclude each other: give one")

@@ -57,13 +57,30 @@ _TEST = (
 
 def changes_document(found: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
+    from karat.nuggets.judging.likelihood import excerpt
     from karat.nuggets.scores.official import NAME
 
     rows = found.scoring.rows
+    old, new = (row.run for row in rows)
+    nuggets = {
+        (id, nugget.id): nugget
+        for id, question in found.scoring.nuggets.key.questions.items()
+        for nugget in question.nuggets
+    }
     scores = [{**row._asdict(), "f": row.macro} for row in rows]
-    changed = [{**row._asdict(), "heading": row.change} for row in found.rows]
+    changed = [
+        {
+            **row._asdict(),
+            "heading": row.change,
+            "response": excerpt(
+                row.new_response or row.old_response, nuggets[row.question, row.nugget]
+            ),
+            "by": row.by,
+        }
+        for row in found.rows
+    ]
     return Document(
-        title=f"From {found.old.run.tag} to {found.new.run.tag}",
+        title=f"From {old} to {new}",
         blocks=(
             Table("scores", "Scores", without_ends(_SCORES, rows), scores),
             Table("counts", "Nuggets", _COUNTS, records(found.counts)),

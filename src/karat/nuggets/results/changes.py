@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat.errors import InputError
-from karat.nuggets.judging.likelihood import excerpt
 from karat.nuggets.results.scoring import NuggetScoring, Scored, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -26,46 +24,26 @@ KINDS = (GAINED, LOST, KEPT, MISSED)
 _KINDS = {(False, True): GAINED, (True, False): LOST, (True, True): KEPT, (False, False): MISSED}
 
 
-class Side(NamedTuple):
-    """A nugget in one version."""
-
-    response: str
-    """The response that gets the credit, empty if none carries it."""
-    by: str
-    """What says so: a judgement, a guess, or nothing."""
-    carried: bool
-
-
-class Change(NamedTuple):
-    """A nugget in both versions."""
-
-    question: str
-    nugget: Nugget
-    kind: str
-    old: Side
-    new: Side
-
-    @property
-    def by(self) -> str:
-        """The weaker of the two sources."""
-        found = self.old.by, self.new.by
-        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in found)
-
-
 class ChangeRow(NamedTuple):
-    """A nugget in both versions, flat; `response` is an excerpt of the newer one."""
+    """A nugget in both versions: the responses that get the credit, and what says so."""
 
     change: str
     question: str
     nugget: str
     importance: str
     description: str
-    response: str
     old_response: str
+    """Empty if no response carries the nugget."""
     new_response: str
-    by: str
     old_by: str
+    """A judgement, a guess, or nothing."""
     new_by: str
+
+    @property
+    def by(self) -> str:
+        """The weaker of the two sources."""
+        found = self.old_by, self.new_by
+        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in found)
 
 
 class CountRow(NamedTuple):
@@ -131,61 +109,45 @@ class NuggetChanges(Result):
     remarks: tuple[str, ...] = ()
 
     @property
-    def old(self) -> Scored:
-        """The old version."""
-        return self.scoring.scored[0]
-
-    @property
-    def new(self) -> Scored:
-        """The new version."""
-        return self.scoring.scored[1]
+    def _both(self) -> tuple[Scored, ...]:
+        return self.scoring.scored
 
     @cached_property
-    def all(self) -> tuple[Change, ...]:
+    def all(self) -> tuple[ChangeRow, ...]:
         """Every nugget, in the order of the key."""
         found = []
-        for question in self.scoring.nuggets.key.questions.values():
-            sides = (self._sides(question, one) for one in self.scoring.scored)
-            for nugget, old, new in zip(question.nuggets, *sides, strict=True):
-                kind = _KINDS[old.carried, new.carried]
-                found.append(Change(question.id, nugget, kind, old, new))
+        for id, question in self.scoring.nuggets.key.questions.items():
+            credits = [one.decided[id].credit(self.scoring.how.strict) for one in self._both]
+            for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
+                versions = list(zip(self._both, at, strict=True))
+                texts = ["" if k is None else v.run.responses(id)[k].text for v, k in versions]
+                found.append(
+                    ChangeRow(
+                        _KINDS[at[0] is not None, at[1] is not None],
+                        id,
+                        nugget.id,
+                        nugget.importance,
+                        nugget.descriptions[0],
+                        *texts,
+                        *(one.decided[id].by(j, k) for one, k in versions),
+                    )
+                )
         return tuple(found)
 
-    def _sides(self, question: Question, one: Scored) -> list[Side]:
-        responses, decided = one.run.responses(question.id), one.decided[question.id]
-        return [
-            Side("" if at is None else responses[at].text, decided.by(j, at), at is not None)
-            for j, at in enumerate(decided.credit(self.scoring.how.strict))
-        ]
-
-    @cached_property
+    @property
     def rows(self) -> tuple[ChangeRow, ...]:
         """Nuggets gained, then those lost; with `everything` also those kept and missed."""
         shown = KINDS if self.everything else (GAINED, LOST)
-        return tuple(
-            ChangeRow(
-                kind,
-                one.question,
-                one.nugget.id,
-                one.nugget.importance,
-                one.nugget.descriptions[0],
-                excerpt(one.new.response or one.old.response, one.nugget),
-                one.old.response,
-                one.new.response,
-                one.by,
-                one.old.by,
-                one.new.by,
-            )
-            for kind in shown
-            for one in self.all
-            if one.kind == kind
-        )
+        return tuple(row for kind in shown for row in self.all if row.change == kind)
 
     @property
     def counts(self) -> tuple[CountRow, ...]:
         """How many nuggets were gained, lost, kept and missed."""
-        kinds = [(one.kind, one.nugget.vital) for one in self.all]
-        return tuple(CountRow(k, kinds.count((k, True)), kinds.count((k, False))) for k in KINDS)
+        kinds = [(row.change, row.importance) for row in self.all]
+        return tuple(
+            CountRow(kind, *(kinds.count((kind, how)) for how in ("vital", "okay")))
+            for kind in KINDS
+        )
 
     def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
         """Return the old and the new score, F or A, V, W, of each question that has it."""
@@ -194,7 +156,7 @@ class NuggetChanges(Result):
                 {r.question: r.f for r in one.official.questions} for one in self.scoring.scored
             ]
         else:
-            shares = (one.shares for one in self.scoring.scored)
+            shares = (one.shares for one in self._both)
             both = [{row.question: getattr(row, score) for row in rows} for rows in shares]
         return {id: (old, both[1][id]) for id, old in both[0].items() if not np.isnan(old)}
 
@@ -238,14 +200,14 @@ class NuggetChanges(Result):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """The tests in words, what the changes rest on, and remarks on both versions."""
-        changed = [one for one in self.all if one.kind in (GAINED, LOST)]
+        changed = [one for one in self.all if one.change in (GAINED, LOST)]
         counts = {by: sum(one.by == by for one in changed) for by in _UNSURE}
         unsure = [
             f"{count:,} of {len(changed):,} changes {_UNSURE[by]}."
             for by, count in counts.items()
             if count
         ]
-        skipped = about_skipped(self.new.official.skipped)
+        skipped = about_skipped(self._both[1].official.skipped)
         told = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
         return (*map(str, self.tests), *unsure, *skipped, *told)
 

@@ -107,7 +107,14 @@ def decide(
     judgement.
     """
     shape = len(responses), len(question.nuggets)
-    values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
+    values = np.full(shape, np.nan)
+    if guess is not None:
+        values = np.array(guess(question, responses), dtype=np.float64)
+    if values.shape != shape:
+        raise InputError(
+            f"the guesses for question {question.id} have the shape {values.shape}, expected "
+            f"{shape}: responses by nuggets"
+        )
     known = np.zeros(shape, dtype=np.bool_)
     judgements = judgements or Judgements(())
     names = [nugget.id for nugget in question.nuggets]
@@ -116,33 +123,14 @@ def decide(
             columns = [j for j, name in enumerate(names) if name in said]
             values[i, columns] = [said[names[j]] for j in columns]
             known[i, columns] = True
-    return Decided(values, known, _tied(question, responses, judgements, own))
-
-
-def _tied(
-    question: Question, responses: Sequence[Response], judgements: Judgements, own: str | None
-) -> dict[tuple[int, int], Sides]:
     if not judgements.has_ties:
-        return {}
-    return {
-        (i, j): sides
+        return Decided(values, known)
+    ties = {
+        (i, j): judgements.tie(question.id, name, response.normal, own)
         for i, response in enumerate(responses)
-        for j, nugget in enumerate(question.nuggets)
-        if (sides := judgements.tie(question.id, nugget.id, response.normal, own))
+        for j, name in enumerate(names)
     }
-
-
-def _guessed(
-    guess: Guess, question: Question, responses: Sequence[Response]
-) -> NDArray[np.float64]:
-    shape = len(responses), len(question.nuggets)
-    values = np.array(guess(question, responses), dtype=np.float64)
-    if values.shape != shape:
-        raise InputError(
-            f"the guesses for question {question.id} have the shape {values.shape}, expected "
-            f"{shape}: responses by nuggets"
-        )
-    return values
+    return Decided(values, known, {pair: sides for pair, sides in ties.items() if sides})
 
 
 def decide_run(
