@@ -61,7 +61,7 @@ def tell(*lines: str, end: str = "\n") -> None:
 
 
 class Talk:
-    """What is on the screen, and what may be said to it."""
+    """The screen, and the keys that it obeys."""
 
     def __init__(self, session: Session, keyboard: Keyboard) -> None:
         self._session, self._keyboard = session, keyboard

@@ -303,7 +303,7 @@ scoring = bundle(
     *_OLD_FORM,
     make=_scored,
 )
-"""How runs are scored: arguments of `score_nuggets`."""
+"""Arguments of `score_nuggets` and `diff_nuggets`."""
 
 
 def _tried(
@@ -360,4 +360,4 @@ trying = bundle(
     *_OLD_FORM,
     make=_tried,
 )
-"""How classifiers are tried: arguments of `tune_nuggets`."""
+"""Arguments of `tune_nuggets` and `evaluate_nuggets`."""

@@ -1,4 +1,4 @@
-"""What an assessor sees of a pair: the nugget, and the response with the words that speak for it.
+"""The screen of an assessor: a nugget, and the response with the words that speak for it.
 
 A response longer than the screen is shown where most of its words speak for the nugget; the rest
 of it can be paged through.
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     """The number of the word, from 0."""
     speaks: bool
     gap: str
-    """What stands before it, unless it begins a line."""
+    """Blank before it, unless it begins a line."""
 
 
 Line = list[Piece]

@@ -142,7 +142,7 @@ class NuggetChanges(Result):
 
     @property
     def counts(self) -> tuple[CountRow, ...]:
-        """How many nuggets were gained, lost, kept and missed."""
+        """Numbers of nuggets gained, lost, kept and missed."""
         kinds = [(row.change, row.importance) for row in self.all]
         return tuple(
             CountRow(kind, *(kinds.count((kind, how)) for how in ("vital", "okay")))
@@ -184,7 +184,7 @@ class NuggetChanges(Result):
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:
-        """Of F and of A."""
+        """Tests of F and of A."""
         return self.significance("F"), self.significance("A")
 
     @property

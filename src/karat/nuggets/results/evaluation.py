@@ -50,7 +50,7 @@ class RunPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CrossValidated(Result):
-    """What evaluation and tuning share: the set, and what was learned and compared with."""
+    """Parts that evaluation and tuning share."""
 
     name: str
     """The name of the set."""
@@ -98,12 +98,12 @@ class NuggetTuning(_CrossValidated):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What was left out, and what all settings share."""
+        """Parts left out, and the best setting."""
         return self._settings(self.found.by, self.found.how)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How numbers were made."""
+        """Notes on how numbers were made."""
         found, no_own = self.found, ""
         how = found.how.shown_whole
         if found.by == "question":
@@ -169,7 +169,7 @@ class NuggetEvaluation(_CrossValidated):
 
     @property
     def outside(self) -> tuple[int, int] | None:
-        """How many runs have official scores outside their intervals, and how many have those."""
+        """Numbers of runs with official scores outside their intervals, and of runs with those."""
         official = self.found.official
         known = [(official[tag], ends) for tag, ends in self.found.intervals.items() if ends]
         missed = sum(not ends.low <= score <= ends.high for score, ends in known)
@@ -177,12 +177,12 @@ class NuggetEvaluation(_CrossValidated):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What was left out, and the best setting of the paper's classifier."""
+        """Parts left out, and the best setting of the paper's classifier."""
         return self._settings(self.found.by, self.found.best.classifier)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How numbers were made."""
+        """Notes on how numbers were made."""
         found = self.found
         known = [
             f"Of {100 * found.known:.1f}% of the pairs an identical response, in another fold, was "

@@ -112,7 +112,7 @@ class Scored(NamedTuple):
     shares: tuple[Shares, ...]
     """A, V and W of every question."""
     intervals: RunIntervals | None = None
-    """Where a classifier guessed what nobody judged."""
+    """None where no classifier guessed."""
 
     @property
     def row(self) -> RunRow:

@@ -24,7 +24,7 @@ This is where a classifier is plugged in; NaN means that it does not decide.
 """
 
 JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
-"""What a decision may rest on."""
+"""Sources of a decision."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Decided:
     values: NDArray[np.float64]
     """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
     known: NDArray[np.bool_]
-    """Where a judgement decided."""
+    """Pairs that a judgement decided."""
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
-    """Where judges were in a tie that counts as half: between which values."""
+    """Pairs on which judges are in a tie that counts as half, with both values."""
 
     @property
     def undecided(self) -> int:
@@ -82,7 +82,7 @@ class Decided:
         return [at if at >= 0 else None for at in first.tolist()]
 
     def by(self, nugget: int, credit: int | None) -> str:
-        """What says that a nugget is there, or that no response has it: the weakest source."""
+        """Return the weakest source that says whether a nugget is there."""
         known = self.known[:, nugget]
         if credit is not None:
             return JUDGEMENT if known[credit] else GUESS

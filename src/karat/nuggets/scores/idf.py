@@ -41,7 +41,7 @@ def count_weights(words: Sequence[str]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Idf:
-    """How many of N texts have each word, or each stem."""
+    """Numbers of texts, of N, that have each word or stem."""
 
     documents: int
     counts: Mapping[str, int]
@@ -49,7 +49,7 @@ class Idf:
 
     @property
     def signature(self) -> str:
-        """How many texts, and eight characters that change when the counts do."""
+        """Number of texts, and eight characters that change when the counts do."""
         rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
         found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"idf/{self.documents}@{found}"

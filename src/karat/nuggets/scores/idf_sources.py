@@ -1,4 +1,4 @@
-"""Where the idf of words comes from: the responses themselves, wordfreq, or a corpus.
+"""Sources of the idf of words: the responses themselves, wordfreq, or a corpus.
 
 The classifier asks for the idf of stems as it cuts words, Pourpre for that of words as they stand
 in a text; a source answers both. From texts each has the formula that it was published with, or
@@ -62,7 +62,7 @@ class IdfSource:
 
     @property
     def signature(self) -> str:
-        """What it is, with what tells that a file or package is still the same."""
+        """The source, with a digest or version that tells whether it is still the same."""
         if self.name == WORDFREQ:
             return wordfreq_idf(self.language).signature
         return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"

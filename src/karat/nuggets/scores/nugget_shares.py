@@ -22,7 +22,7 @@ from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.runs import Run
 
 _OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
-"""What an okay nugget weighs; a vital one weighs 1."""
+"""Weight of an okay nugget; a vital one weighs 1."""
 _OKAYS = np.array([[okay] for okay in _OKAY.values()])
 _NONE = np.zeros(0)
 

@@ -31,7 +31,7 @@ from karat.nuggets.sets.runs import Response, Run, characters
 from karat.settings import to_text
 
 NAME = "nugget-f"
-"""What the score is called in signatures."""
+"""Name of the score in signatures."""
 
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
@@ -47,7 +47,7 @@ _NONE = np.zeros(0)
 
 
 class Counts(NamedTuple):
-    """What a score is made of; counts of several questions add up to those of all (micro)."""
+    """Counts behind a score; those of several questions add up to those of all (micro)."""
 
     returned: float
     """r: the weight of the returned nuggets."""
@@ -100,7 +100,7 @@ class RunScore:
 
 @dataclass(frozen=True)
 class Official:
-    """How answers are scored; beta is 3 since 2004, it was 5 in 2003.
+    """Settings of the official score; beta is 3 since 2004, it was 5 in 2003.
 
     `strict`: partial support does not count; else it counts in full.
     """
@@ -142,7 +142,7 @@ class Official:
     def _sums(
         self, questions: Sequence[Question], decided: Sequence[Decided]
     ) -> list[tuple[float, ...]]:
-        """Of each answer: r, R, nuggets carried, vital ones carried, and vital ones in the key."""
+        """Return of each answer r, R, nuggets carried, vital ones carried, vital ones in the key."""
         carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
@@ -203,7 +203,7 @@ def length(responses: Iterable[Response]) -> int:
 
 
 def weights(question: Question, kind: str = "vital") -> Floats:
-    """What each nugget counts for recall."""
+    """Return the weight of each nugget in recall."""
     if kind == "vital":
         return question.is_vital.astype(np.float64)
     for nugget in question.nuggets:

@@ -87,7 +87,7 @@ class Pourpre:
         return np.maximum.reduceat(each, starts, axis=1)
 
     def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
-        """What an answer returns by its matches, and what it may and does cost."""
+        """Return the weight of the matches, their allowance and the length of the answer."""
         weight = weights(question, self.weights)
         paid = match if self.partial_allowance else match > 0
         allowance = ALLOWANCE * math.fsum(paid.tolist())
@@ -123,7 +123,7 @@ def _name(weigh: Weigh) -> str:
 
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
-    """Of the texts, the first are descriptions: the others, responses, by descriptions."""
+    """Return responses by descriptions; the first texts are descriptions."""
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
     for i in range(descriptions):  # a word that stands twice in a description counts twice
