@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.colors import (
+from karat.report.charts.svg.colors import (
     DASHES,
     HEAT,
     MARKERS,

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.report.charts.figures import chart_svg
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Document, Figure, Link, Row, Table
 from karat.report.page.markup import element, quote
@@ -83,10 +82,12 @@ def _figure(question: Question, number: int, scored: Sequence[Scored], strict: b
         low=0,
         high=1,
     )
-    page = [_table(question, number, scored, supports, strict), *_answers(question, number, scored)]
-    return Figure(
-        title, chart_svg(chart), LEGEND, html="".join(page), script="nuggets/report/nuggets.js"
-    )
+
+    def page() -> str:
+        table = _table(question, number, scored, supports, strict)
+        return "".join([table, *_answers(question, number, scored)])
+
+    return Figure(title, chart, LEGEND, page=page, script="nuggets/report/nuggets.js")
 
 
 def _table(

@@ -100,14 +100,13 @@ def _census(nuggets: NuggetSet) -> Row:
 def _difficulty(nuggets: NuggetSet) -> list[Table | Figure]:
     """Figure 4, as a table and as a chart."""
     from karat.nuggets.sets.census import difficulty
-    from karat.report.charts.svg.drawings import bar_chart
+    from karat.report.charts.models import Bars, Interval
 
     bins = difficulty(nuggets)
     title = "Nuggets by how many systems found them"
     rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
-    chart = bar_chart(
-        [(_systems(b), 100 * b.share) for b in bins], title=title, axis="Nuggets, percent"
-    )
+    items = [Interval(_systems(b), 100 * b.share) for b in bins]
+    chart = Bars(title, "Nuggets, percent", items)
     return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
 
 

@@ -156,7 +156,9 @@ def _brief(words: Sequence[str], head: str) -> str:
 
 
 def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
-    return Figure(title, _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper))
+    return Figure(
+        title, lambda: _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper)
+    )
 
 
 def _svg(title: str, panels: Sequence[Panel]) -> str:

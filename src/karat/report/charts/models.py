@@ -1,24 +1,30 @@
-"""What charts show, free of how it is drawn: points, a heat map, curves, intervals.
+"""What charts show, free of how it is drawn: points, heat maps, curves, intervals and bars.
 
-A model is numbers and words alone. `figures` makes drawings and sketches of it without any other
-package, `plots` files for papers with matplotlib. None, NaN and infinities mean "missing".
+A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
+asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
+words. None, NaN and infinities mean "missing".
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from karat.report.charts.svg.axis import drawable
-from karat.report.charts.svg.frame import enumeration
-from karat.report.charts.svg.rows import interval_story
-from karat.report.charts.ticks import Ticks, log_ticks, nice_ticks
+from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
+from karat.report.model.cells import enumeration
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
+
+
+def _placed(values: Sequence[float | None]) -> list[float]:
+    """The values that have a place on an axis."""
+    return [value for value in values if value is not None and drawable([value])]
 
 
 class Point(NamedTuple):
@@ -165,20 +171,22 @@ class HeatMap:
                 yield i, j, self.at(i, j)
 
     @cached_property
-    def ends(self) -> tuple[float, float] | None:
-        """The ends of the scale; None where there is no value at all."""
-        known = [value for _, _, value in self.cells if value is not None]
-        if not known:
-            return None
+    def shown(self) -> list[float]:
+        """The values that are not missing."""
+        return [value for _, _, value in self.cells if value is not None]
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the scale, of values that there must be."""
         low, high = self.low, self.high
         return (
-            float(low) if low is not None and drawable([low]) else min(known),
-            float(high) if high is not None and drawable([high]) else max(known),
+            float(low) if low is not None and drawable([low]) else min(self.shown),
+            float(high) if high is not None and drawable([high]) else max(self.shown),
         )
 
     def share(self, value: float) -> float:
         """Where a value lies between the ends, from 0 to 1; halfway if they are the same."""
-        low, high = self.ends or (value, value)
+        low, high = self.ends
         return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
     def number(self, value: float | None) -> str:
@@ -211,8 +219,7 @@ class HeatMap:
         """The chart in words: its size, its scale, its marked cells and its region."""
         size = f"{len(self.rows)} by {len(self.columns)} cells; {self.row_axis} down"
         parts = [f"{size}, {self.column_axis} across"]
-        if self.ends:
-            parts.append(f"from {self.number(self.ends[0])} to {self.number(self.ends[1])}")
+        parts.append(f"from {self.number(self.ends[0])} to {self.number(self.ends[1])}")
         parts += [self.cell_story(mark.row, mark.column) for mark in self.marks]
         if self.outline:
             parts.append(f"outlined: {self.outline.name}")
@@ -320,6 +327,18 @@ class Interval(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    @property
+    def whisker(self) -> tuple[float, float] | None:
+        """The interval, if both ends have a place."""
+        low, high = self.low, self.high
+        return (low, high) if low is not None and high is not None and drawable(self[2:]) else None
+
+    @property
+    def story(self) -> str:
+        """The item in words, with all its digits."""
+        reach = f", from {self.low!r} to {self.high!r}" if self.whisker else ""
+        return f"{self.label}: {self.value!r}{reach}"
+
 
 @dataclass(frozen=True)
 class Intervals:
@@ -336,16 +355,82 @@ class Intervals:
         """The items that have a place."""
         return [item for item in self.items if drawable([item.value])]
 
-    def ticks(self, about: int = 5) -> Ticks:
-        """About so many round values along the axis, of items that there must be."""
-        found = [v for item in self.shown for v in (*item[1:], self.baseline)]
-        kept = [v for v in found if v is not None and drawable([v])]
-        return nice_ticks(min(kept), max(kept), about)
+    @property
+    def base(self) -> list[float]:
+        """The baseline, if it has a place."""
+        return _placed([self.baseline])
+
+    def ticks(self) -> Ticks:
+        """Round values along the axis, of items that there must be."""
+        found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
+        return nice_ticks(min(found), max(found))
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.axis}. {enumeration([interval_story(item) for item in self.shown])}"
+        return f"{self.axis}. {enumeration([item.story for item in self.shown])}"
 
 
-Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals
+@dataclass(frozen=True)
+class Bars(Intervals):
+    """One row per item: a bar from the baseline to its value."""
+
+    baseline: float = 0.0
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many values fall in each of `bins` equal bins, with a line at `marker`.
+
+    A bin holds its lower edge; the last holds both.
+    """
+
+    title: str
+    axis: str
+    values: Sequence[float]
+    marker: float | None = None
+    bins: int = 20
+    caption: str = ""
+
+    @cached_property
+    def shown(self) -> list[float]:
+        """The values that have a place, from low to high."""
+        return sorted(float(value) for value in self.values if drawable([value]))
+
+    @property
+    def base(self) -> list[float]:
+        """The marker, if it has a place."""
+        return _placed([self.marker])
+
+    def ticks(self) -> tuple[Ticks, Ticks]:
+        """Round values along both axes, of values that there must be."""
+        return self._across, nice_ticks(0, max(self.counts), whole=True)
+
+    @property
+    def _across(self) -> Ticks:
+        return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=8)
+
+    @cached_property
+    def edges(self) -> list[float]:
+        """Where the bins begin, and the end of the last."""
+        low, high = self.shown[0], self.shown[-1]
+        if low == high:  # one bin, as wide as if the axis had been cut up
+            first, *_, last = self._across.values
+            half = (last - first) / self.bins / 2
+            return [max(first, low - half), min(last, high + half)]
+        return [low + (high - low) * i / self.bins for i in range(self.bins)] + [high]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of values in each bin."""
+        starts = [bisect_left(self.shown, edge) for edge in self.edges[:-1]]
+        return [end - start for start, end in pairwise([*starts, len(self.shown)])]
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        first, last = self.edges[0], self.edges[-1]
+        return f"{len(self.shown)} values from {first!r} to {last!r} of {self.axis}."
+
+
+Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals | Bars | Histogram

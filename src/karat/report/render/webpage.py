@@ -56,7 +56,7 @@ def table_block(table: Table, above: str = "") -> str:
 def figure_block(figure: Figure) -> str:
     """A figure under its title, with the caption below."""
     title = element("figcaption", element("strong", quote(figure.title)))
-    drawing = element("div", figure.html or figure.svg, class_="scroll")
+    drawing = element("div", figure.html, class_="scroll")
     caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import several
+from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, element, quote
 from karat.report.segment.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, bands, steps
 
@@ -45,7 +45,7 @@ def edits_story(found: Alignment) -> str:
     told = [_said(operation, step) for operation, step in _changes(found)]
     count = found.count("keep")
     kept = f"{several(count, 'word')} {'stays' if count == 1 else 'stay'}"
-    return f"{kept}; {svg.enumeration(told)}." if told else f"{kept}; nothing changes."
+    return f"{kept}; {enumeration(told)}." if told else f"{kept}; nothing changes."
 
 
 def _changes(found: Alignment) -> list[tuple[Operation, Step]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from karat.metrics.explain.bitext import Block, Explanation
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import several
+from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 from karat.report.segment.grid_text import NOTHING
 
@@ -72,7 +72,7 @@ def grid_svg(found: Explanation, title: str) -> str:
 
 def story(found: Explanation) -> str:
     """The picture in one sentence."""
-    runs = svg.enumeration([block_story(found, block) for block in found.blocks])
+    runs = enumeration([block_story(found, block) for block in found.blocks])
     sizes = f"{several(len(found.candidate), 'candidate word')} down, " + ", ".join(
         f"{several(len(r), 'word')} of reference {n} across"
         for n, r in enumerate(found.references, 1)

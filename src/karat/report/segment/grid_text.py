@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from karat.metrics.explain.bitext import Block, Explanation
-from karat.report.model.table import Sketch
 from karat.report.render.paper import CYAN, DIM, YELLOW, Paper
 from karat.report.render.text_width import display_width, letters, truncate
 from karat.visible import visible
@@ -25,12 +24,8 @@ LONGEST_DOWN = 24
 MOST_CELLS = 40_000  # some 200 words on either side; more is no longer a picture
 
 
-def grid_sketch(found: Explanation) -> Sketch:
-    """How the grid is drawn on paper: in bands of columns, where it is too wide for one."""
-    return lambda paper: _draw(found, paper)
-
-
-def _draw(found: Explanation, paper: Paper) -> list[str]:
+def draw_grid(found: Explanation, paper: Paper) -> list[str]:
+    """The grid, in bands of columns where it is too wide for one."""
     rows, columns = len(found.candidate), found.columns - 1
     if not rows or not columns:
         return paper.lines(NOTHING, DIM)

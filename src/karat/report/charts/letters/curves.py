@@ -8,28 +8,21 @@ from string import ascii_letters
 from karat.report.charts.letters.frame import Plot
 from karat.report.charts.letters.scatter import INKS
 from karat.report.charts.models import Curve, Curves, runs
-from karat.report.model.table import Sketch
-from karat.report.render.paper import DIM, Paper
+from karat.report.render.paper import Paper
 from karat.visible import visible
 
 SIGNS = "●○■□▲△◆◇" + ascii_letters
 BETWEEN = "·"
 
 
-def curves_sketch(chart: Curves) -> Sketch:
-    """How the curves are drawn on paper; their bands are left out."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: Curves, paper: Paper) -> list[str]:
-    if not chart.shown:
-        return paper.lines("no data", DIM)
+def draw_curves(chart: Curves, paper: Paper) -> list[str]:
+    """The curves and their names; bands are left out."""
     plot = Plot(*chart.ticks(across=4, up=4), paper)
     for draw in (_between, _at):  # signs over dots
         for number, curve in enumerate(chart.shown):
             draw(plot, curve, number)
     names = [f"{_sign(k)} {visible(curve.name)}" for k, curve in enumerate(chart.shown)]
-    return [*plot.lines(chart.x_axis, chart.y_axis), *_listed(names, paper)]
+    return [*plot.lines(chart.x_axis, chart.y_axis), *paper.lines("; ".join(names), "")]
 
 
 def _sign(number: int) -> str:
@@ -53,7 +46,3 @@ def _at(plot: Plot, curve: Curve, number: int) -> None:
     for run in runs(curve.knots):
         for knot in run:
             plot.signs[plot.place(knot.x, knot.y)] = (_sign(number), _ink(number))
-
-
-def _listed(names: list[str], paper: Paper) -> list[str]:
-    return paper.lines("; ".join(names), "")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from karat.report.charts.svg.axis import Axis, LogAxis
-from karat.report.charts.ticks import LogTicks, Ticks
+from karat.report.charts.axis import Axis, Ticks
 from karat.report.render.paper import DIM, Paper
 from karat.report.render.text_width import display_width, truncate
 from karat.visible import visible
@@ -38,8 +37,7 @@ class Plot:
     @property
     def x(self) -> Axis:
         """From values to columns."""
-        kind = LogAxis if isinstance(self.across, LogTicks) else Axis
-        return kind(self.across, 0, self.width - 1)
+        return Axis(self.across, 0, self.width - 1)
 
     @property
     def y(self) -> Axis:

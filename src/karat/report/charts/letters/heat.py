@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Sketch
 from karat.report.render.paper import BOLD, CYAN, DIM, Paper
 from karat.report.render.text_width import display_width, truncate
 from karat.visible import visible
@@ -13,14 +12,8 @@ LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MOST_CELLS = 10_000
 
 
-def heat_sketch(chart: HeatMap) -> Sketch:
-    """How the table is drawn on paper."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: HeatMap, paper: Paper) -> list[str]:
-    if chart.ends is None:
-        return paper.lines("no data", DIM)
+def draw_heat_map(chart: HeatMap, paper: Paper) -> list[str]:
+    """The table with its key."""
     if len(chart.rows) * len(chart.columns) > MOST_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return paper.lines(f"{size} are too many to draw with letters", DIM)
@@ -83,7 +76,7 @@ def _width(chart: HeatMap) -> int:
 
 def _key(chart: HeatMap, paper: Paper) -> list[str]:
     """The axes, the shades and the signs, explained."""
-    low, high = (chart.number(end) for end in chart.ends or (0.0, 0.0))
+    low, high = (chart.number(end) for end in chart.ends)
     told = [f"{chart.row_axis} down, {chart.column_axis} across"]
     told.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
     told += [f"{sign} {name}" for sign, name in chart.keys]

@@ -7,7 +7,6 @@ from string import ascii_letters
 
 from karat.report.charts.letters.frame import Plot
 from karat.report.charts.models import Point, Scatter
-from karat.report.model.table import Sketch
 from karat.report.render.paper import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper
 from karat.report.render.text_width import truncate
 from karat.visible import visible
@@ -17,15 +16,9 @@ SEVERAL = "*"  # letters that fall on one place
 CROWD = "· one point; o two to four; ● five or more"
 
 
-def scatter_sketch(chart: Scatter) -> Sketch:
-    """How the points are drawn on paper."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: Scatter, paper: Paper) -> list[str]:
+def draw_scatter(chart: Scatter, paper: Paper) -> list[str]:
+    """The points and what they are."""
     points = chart.shown
-    if not points:
-        return paper.lines("no data", DIM)
     plot = Plot(*chart.ticks(across=4, up=4), paper)
     if len(points) <= len(ascii_letters):
         _letters(chart, plot)

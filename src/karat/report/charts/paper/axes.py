@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from karat.report.charts.colors import HEAT, SERIES, heat_color, ink_on, series_dash
-from karat.report.charts.labels import Box, place_labels, spread
+from karat.report.charts.axis import Axis, LogTicks, Ticks, drawable
 from karat.report.charts.models import Chart, Curves, HeatMap, Intervals, Knot, Scatter, bands, runs
 from karat.report.charts.paper.letters import printable
-from karat.report.charts.svg.axis import Axis, drawable
+from karat.report.charts.svg.colors import HEAT, SERIES, heat_color, ink_on, series_dash
 from karat.report.charts.svg.frame import shorten
+from karat.report.charts.svg.labels import Box, place_labels, spread
 from karat.report.charts.svg.scatter import clipped
-from karat.report.charts.ticks import LogTicks, Ticks
 from karat.report.render.text_width import wrap
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def draw(chart: Chart, axes: Axes) -> None:
 
 
 def _empty(chart: Chart) -> bool:
-    return chart.ends is None if isinstance(chart, HeatMap) else not chart.shown
+    return not chart.shown
 
 
 def _label(text: str) -> str:
@@ -271,7 +270,7 @@ def _heat_scale(chart: HeatMap, axes: Axes) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    low, high = chart.ends or (0.0, 1.0)
+    low, high = chart.ends
     if low < high:
         colors = LinearSegmentedColormap.from_list("karat", HEAT)
         figure: Any = axes.figure

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from karat.report.charts.colors import heat_color, ink_on
-from karat.report.charts.legend import Entry, legend
 from karat.report.charts.models import HeatMap
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.colors import heat_color, ink_on
+from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Attribute, Look, coordinate, element, quote, shape
 
 TOP = 8.0
@@ -47,17 +47,15 @@ class Frame:
         return self.left + self.columns * self.wide
 
 
-def heat_svg(chart: HeatMap) -> str:
+def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
-    if chart.ends is None:
-        return svg.no_data(chart.title)
     frame = _frame(chart)
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
     parts += _outline(chart, frame)
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
     key, end = legend(_key(chart), frame.left, below + 14)
-    return svg.chart(chart.title, chart.story, end + 4, [*parts, *names, *key])
+    return [*parts, *names, *key], end + 4
 
 
 def _frame(chart: HeatMap) -> Frame:
@@ -146,9 +144,7 @@ def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
     for i in range(0, frame.rows, step):
         y = TOP + (i + 0.5) * frame.high + 4
         yield svg.text(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
-    name = svg.text(0, 0, svg.shorten(chart.row_axis, 45), "middle", svg.MUTED)
-    turn = f"translate(14 {coordinate((TOP + frame.bottom) / 2)}) rotate(-90)"
-    yield element("g", name, transform=turn)
+    yield svg.sideways(chart.row_axis, coordinate((TOP + frame.bottom) / 2))
 
 
 def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
@@ -189,7 +185,7 @@ def _falling(x: float, y: float, name: str) -> str:
 
 def _key(chart: HeatMap) -> list[Entry]:
     """The scale, then every sign that occurs."""
-    low, high = chart.ends or (0.0, 0.0)
+    low, high = chart.ends
     entries = [Entry(_bar(), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
     for sign, name in chart.keys:
         entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))

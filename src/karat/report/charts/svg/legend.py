@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.report.charts.colors import series_color, series_line, series_marker
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.colors import series_color, series_line, series_marker
 from karat.report.page.markup import coordinate, element, shape
 
 ROW = 20.0
