@@ -276,7 +276,7 @@ def charts(function: F) -> F:
         "--charts",
         metavar="FOLDER",
         type=click.Path(),
-        help="Also write every chart as PNG, PDF and SVG (needs matplotlib).",
+        help="Also write every chart as PNG, PDF and SVG (needs typst).",
     )(function)
 
 

@@ -37,7 +37,7 @@ RENDERERS = {
     "md": Renderer("karat.report.render.markdown", "render_markdown"),
     "latex": Renderer("karat.report.render.latex", "render_latex"),
     "html": Renderer("karat.report.render.webpage", "render_html"),
-    "svg": Renderer("karat.report.render.drawing", "render_svg"),
+    "svg": Renderer("karat.report.render.svg", "render_svg"),
 }
 
 
