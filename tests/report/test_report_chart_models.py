@@ -41,9 +41,8 @@ from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.labels import Box
 from karat.report.charts.svg.scatter import clipped
 from karat.report.model.table import Document
-from karat.report.render.paper import Paper
 from karat.report.render.renderers import render
-from karat.report.render.text_width import display_width
+from karat.report.render.terminal import Paper, display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = st.text(st.characters(), max_size=40)

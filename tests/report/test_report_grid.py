@@ -15,9 +15,8 @@ import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.explain.bitext import Explanation
 from karat.report.documents.grids import caption
-from karat.report.render.paper import Paper
 from karat.report.render.renderers import render
-from karat.report.render.text_width import display_width, letters
+from karat.report.render.terminal import Paper, display_width, letters
 from karat.report.segment.edits_svg import edits_html, edits_story, edits_svg
 from karat.report.segment.edits_text import draw_edits
 from karat.report.segment.grid_svg import grid_svg

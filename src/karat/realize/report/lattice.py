@@ -13,7 +13,7 @@ from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.model.cells import several
 from karat.report.model.table import Figure
 from karat.report.page.markup import element, quote
-from karat.report.render.paper import DIM, Paper
+from karat.report.render.terminal import DIM, Paper
 
 if TYPE_CHECKING:
     from karat.realize.fergus.unraveler import LatticeArc, TreeLattice, TreeletSize

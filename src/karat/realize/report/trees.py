@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration
 from karat.report.model.table import Figure
-from karat.report.render.paper import BOLD, DIM, Paper
+from karat.report.render.terminal import BOLD, DIM, Paper
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.report.charts.models import Chart
 from karat.report.model.table import Figure
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 
 
 def chart_figure(chart: Chart) -> Figure:

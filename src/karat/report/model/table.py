@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from karat.report.model.cells import is_missing
 from karat.report.model.table import Cell, Column, Document, Row, Table
@@ -38,10 +38,10 @@ def render_tsv(document: Document) -> Iterator[str]:
     for number, table in enumerate(_tables(document)):
         yield "\n" if number else ""
         columns = _columns(table)
-        yield _tsv_line([column.key for column in columns])
+        yield "\t".join(column.key for column in columns) + "\n"
         for row in table.rows:
-            cells = [_tsv_cell(row.get(column.key)) for column in columns]
-            yield _encodable(_tsv_line(cells))
+            cells = [_plain_cell(row.get(column.key)) for column in columns]
+            yield _encodable("\t".join(cell.translate(_TSV_ESCAPES) for cell in cells) + "\n")
 
 
 def render_csv(document: Document) -> Iterator[str]:
@@ -106,14 +106,6 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
         yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
         empty = False
     yield "]" if empty else "\n  ]"
-
-
-def _tsv_line(cells: Sequence[str]) -> str:
-    return "\t".join(cells) + "\n"
-
-
-def _tsv_cell(cell: Cell) -> str:
-    return _plain_cell(cell).translate(_TSV_ESCAPES)
 
 
 def _plain_cell(cell: Cell) -> str:

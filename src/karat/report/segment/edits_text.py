@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.metrics.explain.edits import Alignment, Operation
-from karat.report.render.paper import CYAN, DIM, MAGENTA, RED, YELLOW, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import (
+    CYAN,
+    DIM,
+    MAGENTA,
+    RED,
+    YELLOW,
+    Paper,
+    display_width,
+    truncate,
+)
 from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}

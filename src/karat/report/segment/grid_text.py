@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from karat.metrics.explain.bitext import Block, Explanation
-from karat.report.render.paper import CYAN, DIM, YELLOW, Paper
-from karat.report.render.text_width import display_width, letters, truncate
+from karat.report.render.terminal import CYAN, DIM, YELLOW, Paper, display_width, letters, truncate
 from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"

@@ -8,7 +8,7 @@ from string import ascii_letters
 from karat.report.charts.letters.frame import Plot
 from karat.report.charts.letters.scatter import INKS
 from karat.report.charts.models import Curve, Curves, runs
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 from karat.visible import visible
 
 SIGNS = "●○■□▲△◆◇" + ascii_letters

@@ -10,7 +10,7 @@ from karat.report.charts.letters.heat import draw_heat_map
 from karat.report.charts.letters.intervals import draw_intervals
 from karat.report.charts.letters.scatter import draw_scatter
 from karat.report.charts.models import Chart, Curves, HeatMap, Intervals, Scatter
-from karat.report.render.paper import DIM, Paper
+from karat.report.render.terminal import DIM, Paper
 
 _DRAWN: dict[type, Callable[[Any, Paper], list[str]]] = {
     Scatter: draw_scatter,

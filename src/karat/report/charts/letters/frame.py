@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from karat.report.charts.axis import Axis, Ticks
-from karat.report.render.paper import DIM, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from karat.report.charts.models import HeatMap
-from karat.report.render.paper import BOLD, CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 SHADES = " ░▒▓█"
@@ -59,13 +58,10 @@ def _edges(chart: HeatMap, row: int) -> tuple[int, int]:
 
 def _cell(chart: HeatMap, i: int, j: int, wide: int, paper: Paper) -> str:
     text = truncate(_text(chart, i, j), wide)
-    ink = BOLD if chart.signs(i, j) else _tone(chart, i, j)
-    return paper.ink(text, ink) + " " * (wide - display_width(text))
-
-
-def _tone(chart: HeatMap, i: int, j: int) -> str:
     value = chart.at(i, j)
-    return DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
+    tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
+    ink = BOLD if chart.signs(i, j) else tone
+    return paper.ink(text, ink) + " " * (wide - display_width(text))
 
 
 def _width(chart: HeatMap) -> int:

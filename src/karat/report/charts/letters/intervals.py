@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from karat.report.charts.axis import Axis
 from karat.report.charts.models import Interval, Intervals
-from karat.report.render.paper import CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import CYAN, DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 LONGEST = 24  # columns of a label

@@ -7,8 +7,7 @@ from string import ascii_letters
 
 from karat.report.charts.letters.frame import Plot
 from karat.report.charts.models import Point, Scatter
-from karat.report.render.paper import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper
-from karat.report.render.text_width import truncate
+from karat.report.render.terminal import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper, truncate
 from karat.visible import visible
 
 INKS = (CYAN, YELLOW, MAGENTA, GREEN, RED)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from karat.report.page.markup import Attribute, Look, element, quote, shape
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import display_width, truncate
 from karat.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"

@@ -51,7 +51,9 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
     frame = _frame(chart)
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
-    parts += _outline(chart, frame)
+    if chart.outline:
+        (top, bottom), (left, right), _ = chart.outline
+        parts.append(_framed(frame.place(top, left, bottom - top + 1, right - left + 1)))
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
     key, end = legend(_key(chart), frame.left, below + 14)
@@ -120,14 +122,6 @@ def _hatched(place: dict[str, float]) -> str:
     return edge + shape("path", d="".join(lines) or "M0 0", stroke=svg.RULE, fill="none")
 
 
-def _outline(chart: HeatMap, frame: Frame) -> Iterator[str]:
-    if chart.outline is None:
-        return
-    (top, bottom), (left, right), _ = chart.outline
-    place = frame.place(top, left, bottom - top + 1, right - left + 1)
-    yield _framed(place)
-
-
 def _framed(place: dict[str, float]) -> str:
     """Dashes over a broader line in the colour of the paper, so that any shade shows them."""
     look: Look = {"fill": "none", "stroke": "var(--paper, #ffffff)", "stroke_width": 5}
@@ -151,27 +145,18 @@ def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
     """Names below the columns, falling where they are too long to stand level, and their end."""
     names = [_short(name) for name in chart.columns]
     longest = max(map(svg.length, names))
-    y = frame.bottom + 17
+    middles = [frame.left + (j + 0.5) * frame.wide for j in range(frame.columns)]
+    placed = list(zip(middles, names, strict=True))
     if longest + 4 <= frame.wide:
-        level = [
-            svg.text(_middle(frame, j), y, name, "middle", svg.MUTED)
-            for j, name in enumerate(names)
-        ]
-        below = y
+        below = frame.bottom + 17
+        level = [svg.text(x, below, name, "middle", svg.MUTED) for x, name in placed]
     else:
         step = math.ceil(14 / frame.wide)
-        level = [
-            _falling(_middle(frame, j), frame.bottom + 12, names[j])
-            for j in range(0, len(names), step)
-        ]
+        level = [_falling(x, frame.bottom + 12, name) for x, name in placed[::step]]
         below = frame.bottom + 12 + longest * math.sin(math.radians(SLANT))
     axis = svg.shorten(chart.column_axis, 70)
     middle = (frame.left + frame.right) / 2
     return [*level, svg.text(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
-
-
-def _middle(frame: Frame, column: int) -> float:
-    return frame.left + (column + 0.5) * frame.wide
 
 
 def _falling(x: float, y: float, name: str) -> str:
@@ -186,7 +171,14 @@ def _falling(x: float, y: float, name: str) -> str:
 def _key(chart: HeatMap) -> list[Entry]:
     """The scale, then every sign that occurs."""
     low, high = chart.ends
-    entries = [Entry(_bar(), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
+    wide = BAR / 27
+    shades = [
+        shape(
+            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
+        )
+        for k in range(27)
+    ]
+    entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
     for sign, name in chart.keys:
         entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
@@ -195,14 +187,3 @@ def _key(chart: HeatMap) -> list[Entry]:
     if any(value is None for _, _, value in chart.cells):
         entries.append(Entry(_hatched(swatch), "missing", 32))
     return entries
-
-
-def _bar() -> str:
-    steps, wide = 27, BAR / 27
-    parts = [
-        shape(
-            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
-        )
-        for k in range(steps)
-    ]
-    return "".join(parts)

@@ -33,7 +33,9 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.text(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
-    key, end = legend(_groups(chart), x.start, BOTTOM + BELOW)
+    named = chart.groups if chart.groups != [""] else []
+    entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
+    key, end = legend(entries, x.start, BOTTOM + BELOW)
     return [*parts, *key], end + 4
 
 
@@ -51,30 +53,20 @@ def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
             yield shape("line", x1=across - CAP, y1=end, x2=across + CAP, y2=end, **BAR)
 
 
-def _groups(chart: Scatter) -> list[Entry]:
-    if chart.groups == [""]:
-        return []
-    return [Entry(marker(k), group or "other") for k, group in enumerate(chart.groups)]
-
-
 # ------------------------------------------------------------------------------- the fitted line
 
 
 def clipped(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
     """The least and largest x at which the line is within the plot; None if it never is."""
-    low, high = x.ticks.values[0], x.ticks.values[-1]
+    (low, *_, high), (bottom, *_, top) = x.ticks.values, y.ticks.values
     if not drawable(line):
         return None
     if line.slope:
-        ends = sorted((end - line.intercept) / line.slope for end in _ends(y))
+        ends = sorted((end - line.intercept) / line.slope for end in (bottom, top))
         low, high = max(low, ends[0]), min(high, ends[1])
-    elif not _ends(y)[0] <= line.intercept <= _ends(y)[1]:
+    elif not bottom <= line.intercept <= top:
         return None
     return (low, high) if low < high and drawable([low, high]) else None
-
-
-def _ends(axis: Axis) -> tuple[float, float]:
-    return axis.ticks.values[0], axis.ticks.values[-1]
 
 
 def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, quote, shape
-from karat.report.render.paper import BOLD, Paper
-from karat.report.render.text_width import display_width, wrap
+from karat.report.render.terminal import BOLD, Paper, display_width, wrap
 
 Point = tuple[float, float]
 
