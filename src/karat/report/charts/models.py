@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
@@ -25,6 +25,16 @@ _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 def _placed(values: Sequence[float | None]) -> list[float]:
     """The values that have a place on an axis."""
     return [value for value in values if value is not None and drawable([value])]
+
+
+def _bar(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """An interval, if both ends have a place."""
+    return (low, high) if low is not None and high is not None and drawable([low, high]) else None
+
+
+def _reach(bar: tuple[float, float] | None) -> str:
+    """An interval in words, if there is one."""
+    return f" (from {float(bar[0])!r} to {float(bar[1])!r})" if bar else ""
 
 
 class Point(NamedTuple):
@@ -40,8 +50,13 @@ class Point(NamedTuple):
     @property
     def bar(self) -> tuple[float, float] | None:
         """The interval of y, if both ends have a place."""
-        low, high = self.low, self.high
-        return (low, high) if low is not None and high is not None and drawable(self[4:]) else None
+        return _bar(self.low, self.high)
+
+    @property
+    def story(self) -> str:
+        """The point in words, with all its digits."""
+        group = f" ({self.group})" if self.group else ""
+        return f"{self.label}{group}: {float(self.x)!r}, {float(self.y)!r}{_reach(self.bar)}"
 
 
 class Line(NamedTuple):
@@ -91,19 +106,9 @@ class Scatter:
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([point_story(point) for point in self.shown])
+        told = enumeration([point.story for point in self.shown])
         note = f" {self.note}." if self.note else ""
         return f"{len(self.shown)} points; {self.x_axis} across, {self.y_axis} up.{note} {told}"
-
-
-def point_story(point: Point) -> str:
-    """One point in words, with all its digits."""
-    group = f" ({point.group})" if point.group else ""
-    told = f"{point.label}{group}: {float(point.x)!r}, {float(point.y)!r}"
-    if not point.bar:
-        return told
-    low, high = map(float, point.bar)
-    return f"{told} (from {low!r} to {high!r})"
 
 
 class CellMark(NamedTuple):
@@ -149,14 +154,11 @@ class HeatMap:
             shape = f"{len(self.rows)} x {len(self.columns)}"
             raise ValueError(f"a heat map of {shape} names has values of another shape")
         last = (len(self.rows) - 1, len(self.columns) - 1)
-        for row, column in self._places():
+        places = [(mark.row, mark.column) for mark in self.marks]
+        places += zip(*self.outline[:2], strict=True) if self.outline else ()
+        for row, column in places:
             if not (0 <= row <= last[0] and 0 <= column <= last[1]):
                 raise ValueError(f"row {row}, column {column} is outside of the heat map")
-
-    def _places(self) -> Iterator[tuple[int, int]]:
-        yield from ((mark.row, mark.column) for mark in self.marks)
-        if self.outline:
-            yield from zip(self.outline.rows, self.outline.columns, strict=True)
 
     def at(self, row: int, column: int) -> float | None:
         """The value of a cell, None where it is missing."""
@@ -166,9 +168,8 @@ class HeatMap:
     @property
     def cells(self) -> Iterator[tuple[int, int, float | None]]:
         """All cells, row by row."""
-        for i in range(len(self.rows)):
-            for j in range(len(self.columns)):
-                yield i, j, self.at(i, j)
+        for i, j in product(range(len(self.rows)), range(len(self.columns))):
+            yield i, j, self.at(i, j)
 
     @cached_property
     def shown(self) -> list[float]:
@@ -206,8 +207,8 @@ class HeatMap:
         what = f" ({', '.join(names)})" if names else ""
         value = self.at(row, column)
         told = "missing" if value is None else self.number(value)
-        rows, columns = f"{self.row_axis} {self.rows[row]}", f"{self.column_axis} "
-        return f"{rows}, {columns}{self.columns[column]}: {told}{what}"
+        place = f"{self.row_axis} {self.rows[row]}, {self.column_axis} {self.columns[column]}"
+        return f"{place}: {told}{what}"
 
     @property
     def keys(self) -> list[tuple[str, str]]:
@@ -235,9 +236,14 @@ class Knot(NamedTuple):
     high: float | None = None
 
     @property
-    def banded(self) -> bool:
-        """Whether it has a place and both ends of its interval."""
-        return drawable(self)
+    def bar(self) -> tuple[float, float] | None:
+        """The interval of y, if it and both ends have a place."""
+        return _bar(self.low, self.high) if drawable(self[:2]) else None
+
+    @property
+    def story(self) -> str:
+        """The point in words, with all its digits."""
+        return f"{float(self.x)!r}: {float(self.y)!r}{_reach(self.bar)}"
 
 
 class Curve(NamedTuple):
@@ -276,8 +282,7 @@ class Curves:
         """About so many round values along both axes, of curves that there must be."""
         knots = [knot for curve in self.shown for knot in curve.knots if drawable(knot[:2])]
         xs = [knot.x for knot in knots]
-        ends = [end for knot in knots if knot.banded for end in knot[2:] if end is not None]
-        ys = [*(knot.y for knot in knots), *ends]
+        ys = [y for knot in knots for y in (knot.y, *(knot.bar or ()))]
         x = log_ticks(min(xs), max(xs)) if self.log_x else nice_ticks(min(xs), max(xs), across)
         return x, nice_ticks(min(ys), max(ys), up)
 
@@ -301,22 +306,13 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
 
 def bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
-    return runs([knot if knot.banded else knot._replace(y=math.nan) for knot in knots])
-
-
-def knot_story(knot: Knot) -> str:
-    """One point of a curve in words, with all its digits."""
-    x, y, low, high = knot
-    told = f"{float(x)!r}: {float(y)!r}"
-    if low is None or high is None or not knot.banded:
-        return told
-    return f"{told} (from {float(low)!r} to {float(high)!r})"
+    return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 
 
 def _curve_story(curve: Curve) -> str:
     known = [knot for knot in curve.knots if drawable(knot[:2])]
-    first, last = knot_story(known[0]), knot_story(known[-1])
-    return f"{curve.name}: {first}" if len(known) == 1 else f"{curve.name}: {first}, to {last}"
+    last = f", to {known[-1].story}" if len(known) > 1 else ""
+    return f"{curve.name}: {known[0].story}{last}"
 
 
 class Interval(NamedTuple):
@@ -328,15 +324,14 @@ class Interval(NamedTuple):
     high: float | None = None
 
     @property
-    def whisker(self) -> tuple[float, float] | None:
+    def bar(self) -> tuple[float, float] | None:
         """The interval, if both ends have a place."""
-        low, high = self.low, self.high
-        return (low, high) if low is not None and high is not None and drawable(self[2:]) else None
+        return _bar(self.low, self.high)
 
     @property
     def story(self) -> str:
         """The item in words, with all its digits."""
-        reach = f", from {self.low!r} to {self.high!r}" if self.whisker else ""
+        reach = f", from {self.low!r} to {self.high!r}" if self.bar else ""
         return f"{self.label}: {self.value!r}{reach}"
 
 

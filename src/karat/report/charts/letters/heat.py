@@ -18,12 +18,14 @@ def draw_heat_map(chart: HeatMap, paper: Paper) -> list[str]:
         return paper.lines(f"{size} are too many to draw with letters", DIM)
     names = [_cut(name, min(LONGEST_DOWN, paper.width // 3)) for name in chart.rows]
     indent = max(map(display_width, names))
-    wide = min(_width(chart), max(paper.width - indent - 1, 1))
+    shown = [_text(chart, i, j) for i, j, _ in chart.cells]
+    shown += [_cut(name, LONGEST_ACROSS) for name in chart.columns]
+    wide = min(max(map(display_width, shown)), max(paper.width - indent - 1, 1))
     step = max((paper.width - indent - 1) // (wide + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
         chosen = range(start, min(start + step, len(chart.columns)))
-        heads = [_left(_cut(chart.columns[j], wide), wide) for j in chosen]
+        heads = [_padded(_cut(chart.columns[j], wide), wide) for j in chosen]
         lines.append(paper.ink(" " * (indent + 1) + " ".join(heads).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = " ".join(_cell(chart, i, j, wide, paper) for j in chosen)
@@ -36,7 +38,7 @@ def _cut(name: str, width: int) -> str:
     return truncate(visible(name), max(width, 1))
 
 
-def _left(text: str, width: int) -> str:
+def _padded(text: str, width: int) -> str:
     return text + " " * (width - display_width(text))
 
 
@@ -45,15 +47,10 @@ def _text(chart: HeatMap, i: int, j: int) -> str:
     value = chart.at(i, j)
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
-    first, last = _edges(chart, i)
+    if not (chart.outline and chart.outline.rows[0] <= i <= chart.outline.rows[1]):
+        return inner
+    first, last = chart.outline.columns
     return f"{'[' if j == first else ''}{inner}{']' if j == last else ''}"
-
-
-def _edges(chart: HeatMap, row: int) -> tuple[int, int]:
-    """The first and the last column of the outlined region in a row; -1 where it is not."""
-    if chart.outline and chart.outline.rows[0] <= row <= chart.outline.rows[1]:
-        return chart.outline.columns
-    return -1, -1
 
 
 def _cell(chart: HeatMap, i: int, j: int, wide: int, paper: Paper) -> str:
@@ -62,12 +59,6 @@ def _cell(chart: HeatMap, i: int, j: int, wide: int, paper: Paper) -> str:
     tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
     ink = BOLD if chart.signs(i, j) else tone
     return paper.ink(text, ink) + " " * (wide - display_width(text))
-
-
-def _width(chart: HeatMap) -> int:
-    cells = [_text(chart, i, j) for i, j, _ in chart.cells]
-    names = [_cut(name, LONGEST_ACROSS) for name in chart.columns]
-    return max(map(display_width, [*cells, *names]))
 
 
 def _key(chart: HeatMap, paper: Paper) -> list[str]:

@@ -34,8 +34,8 @@ def draw_intervals(chart: Intervals, paper: Paper) -> list[str]:
 
 def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
     signs = [" "] * wide
-    if item.whisker:
-        low, high = sorted(round(axis.at(end)) for end in item.whisker)
+    if item.bar:
+        low, high = sorted(round(axis.at(end)) for end in item.bar)
         signs[low : high + 1] = "─" * (high - low + 1)
         signs[low], signs[high] = "├", "┤"
     for at in (round(axis.at(value)) for value in base):

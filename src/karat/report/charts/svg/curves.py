@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.axis import Axis
-from karat.report.charts.models import Curve, Curves, Knot, bands, knot_story, runs
+from karat.report.charts.models import Curve, Curves, bands, runs
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.axes import BELOW, RIGHT, both, plane
 from karat.report.charts.svg.colors import series_color, series_line
@@ -70,14 +70,11 @@ def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
     line = shape("path", d="".join(paths), **look, **series_line(number))
     known = [knot for run in runs(curve.knots) for knot in run]
-    step = math.ceil(len(known) / MOST_MARKERS)
-    signs = [_marker(x, y, knot, curve.name, number) for knot in known[::step]]
+    signs = []
+    for knot in known[:: math.ceil(len(known) / MOST_MARKERS)]:
+        sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
+        signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
     return element("g", svg.tooltip(curve.name), line, *signs)
-
-
-def _marker(x: Axis, y: Axis, knot: Knot, name: str, number: int) -> str:
-    sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
-    return element("g", svg.tooltip(f"{name}, {knot_story(knot)}"), sign)
 
 
 def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
@@ -85,8 +82,8 @@ def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     look: Look = {"fill": series_color(number), "fill_opacity": 0.13, "stroke": "none"}
     parts = []
     for run in bands(curve.knots):
-        lows = [(k.x, k.low) for k in run if k.low is not None]
-        highs = [(k.x, k.high) for k in run if k.high is not None]
+        lows = [(k.x, k.bar[0]) for k in run if k.bar]
+        highs = [(k.x, k.bar[1]) for k in run if k.bar]
         if len(run) == 1:
             (at, low), (_, high) = lows[0], highs[0]
             parts.append(svg.line(x.at(at), y.at(low), x.at(at), y.at(high), series_color(number)))

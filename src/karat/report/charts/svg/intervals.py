@@ -55,8 +55,8 @@ def _rows(
 
 def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
     dot = shape("circle", cx=scale.at(item.value), cy=y, r=4, fill=svg.ACCENT)
-    if not item.whisker:
+    if not item.bar:
         return [dot]
-    left, right = map(scale.at, item.whisker)
+    left, right = map(scale.at, item.bar)
     ends = [svg.line(x, y - 4, x, y + 4, svg.ACCENT, width=1.5) for x in (left, right)]
     return [svg.line(left, y, right, y, svg.ACCENT, width=1.5), *ends, dot]

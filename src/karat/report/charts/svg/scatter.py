@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.report.charts.axis import Axis, drawable
-from karat.report.charts.models import Line, Point, Scatter, point_story
+from karat.report.charts.models import Line, Point, Scatter
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.axes import BELOW, both, plane
 from karat.report.charts.svg.labels import Box, Placed, place_labels
@@ -41,7 +41,7 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
 
 def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
     sign = marker(number, moved(x.at(point.x), y.at(point.y)))
-    return element("g", svg.tooltip(point_story(point)), *_bar(x, y, point), sign)
+    return element("g", svg.tooltip(point.story), *_bar(x, y, point), sign)
 
 
 def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
