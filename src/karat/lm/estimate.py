@@ -26,7 +26,7 @@ SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 def check_min_counts(
     order: int, smoothing: str, min_counts: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """The smallest count of the n-grams that are kept, for each length: never falling.
+    """Return the smallest count of the n-grams that are kept, for each length: never falling.
 
     So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
     Katz it is SRILM's.
@@ -49,7 +49,7 @@ def check_min_counts(
 def estimate(
     counted: Counted, smoothing: str, min_counts: Sequence[int]
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """The arrays of a model, and what is to be said of them."""
+    """Return the arrays of a model, and notes on them."""
     keep = [np.ones(len(counted.words), np.bool_)]
     keep += [
         level.counts >= least for level, least in zip(counted.levels, min_counts[1:], strict=True)
@@ -76,7 +76,7 @@ def _kept(
     below: NDArray[np.bool_],
     keep: NDArray[np.bool_],
 ) -> Logs:
-    """The n-grams that are kept, by the numbers that those below have among the kept."""
+    """Return the n-grams that are kept, by the numbers of those below among the kept."""
     number = (np.cumsum(below) - 1).astype(np.uint32)
     suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]
     return Logs(suffixes, level.firsts[keep], contexts, p[keep], backoff[keep])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.lm.counting import BOS, UNK, Counted, Level
-from karat.lm.estimates import Estimates
+from karat.lm.tables import Estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,12 +23,12 @@ _LITTLE = 1e-9  # less than this is left over by rounding
 
 
 def gt_min(n: int) -> int:
-    """The smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
+    """Return the smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
     return 1 if n <= 2 else 2
 
 
 def gt_max(n: int) -> int:
-    """The largest count that is discounted: 7, and none of single words.
+    """Return the largest count that is discounted: 7, and none of single words.
 
     SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
     """
@@ -36,7 +36,7 @@ def gt_max(n: int) -> int:
 
 
 def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
-    """The probabilities of all n-grams, and the back-off weights alpha."""
+    """Return the probabilities of all n-grams, and the back-off weights alpha."""
     words = counted.words.copy()
     words[BOS] = 0
     p, alphas, notes = [_unigrams(words)], [], _notes(words, 1)
@@ -50,7 +50,7 @@ def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
 
 
 def _unigrams(words: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What is left over goes to `<unk>`, or evenly to all words where the text has `<unk>`."""
+    """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
     r = words * good_turing(words, gt_max(1))[np.minimum(words, 8)]
     total = words.sum()
     if r.sum() > total - _LITTLE:
@@ -72,7 +72,7 @@ def _backed_off(
     lower: NDArray[np.float64],
     words: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probabilities of one level, and alpha of each context.
+    """Return the probabilities of one level, and alpha of each context.
 
     alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
     """
@@ -95,7 +95,7 @@ def _backed_off(
 
 
 def good_turing(counts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
+    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
     n = np.bincount(np.minimum(counts, 9), minlength=10).tolist()
     A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
     d = np.ones(9)

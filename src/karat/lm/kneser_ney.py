@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.lm.counting import BOS, Counted, Level
-from karat.lm.estimates import Estimates
+from karat.lm.tables import Estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ FALLBACK = (0.5, 1.0, 1.5)
 
 
 def kneser_ney(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
-    """The probabilities of all n-grams, and the back-off weights gamma.
+    """Return the probabilities of all n-grams, and the back-off weights gamma.
 
     `keep` says which n-grams stay in the model; gamma has the whole count of the others.
     """
@@ -49,7 +49,7 @@ def kneser_ney(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
 
 
 def _adjusted(counted: Counted, n: int) -> NDArray[np.float64]:
-    """The counts a of one length; `<s>` is no word to be predicted."""
+    """Return the counts a of one length; `<s>` is no word to be predicted."""
     counts = counted.words if n == 1 else counted.levels[n - 2].counts
     if n < counted.order:
         preceding = np.bincount(counted.levels[n - 1].suffixes, minlength=len(counts))
@@ -71,7 +71,7 @@ def _unigrams(a: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.
 def _interpolated(
     level: Level, a: NDArray[np.float64], taken: NDArray[np.float64], lower: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """p of each n-gram of a level and gamma of each context, of which some have no n-gram."""
+    """Return p of each n-gram of a level and gamma of each context."""
     h, below = level.contexts, len(lower)
     total = np.bincount(h, a, below)
     gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
@@ -79,7 +79,7 @@ def _interpolated(
 
 
 def discounts(a: NDArray[np.float64]) -> tuple[float, float, float] | None:
-    """D of 1, of 2, and of 3 and more: D_k = k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
+    """Return D of 1, 2, and 3 and more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
 
     t_k is how many n-grams have the count k. None where one of t_1, t_2 and t_3 is 0, or a
     discount is not above 0.

@@ -28,6 +28,17 @@ class Logs(NamedTuple):
     backoff: NDArray[np.float32]
 
 
+class Estimates(NamedTuple):
+    """Probabilities and back-off weights from smoothing, not logarithms.
+
+    `p[n - 1]` and `backoff[n - 1]` are of the n-grams of n words.
+    """
+
+    p: list[NDArray[np.float64]]
+    backoff: list[NDArray[np.float64]]
+    notes: tuple[str, ...] = ()
+
+
 class Rows(NamedTuple):
     """The n-grams of one length as rows of word ids, sorted."""
 
@@ -39,7 +50,7 @@ class Rows(NamedTuple):
 def make_tables(
     p: NDArray[np.float32], backoff: NDArray[np.float32], levels: Sequence[Logs]
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of a model: `p` and `backoff` of words, and a table for each longer length."""
+    """Return the arrays of a model: `p` and `backoff` of words, a table for each longer length."""
     followed = [level.contexts for level in levels]
     arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
     places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
@@ -54,7 +65,7 @@ def make_tables(
 def _marked(
     backoff: NDArray[np.float32], contexts: Sequence[NDArray[np.uint32]]
 ) -> NDArray[np.float32]:
-    """A back-off of -0.0 says that no longer n-gram begins so: states need not remember it."""
+    """Mark by -0.0 the back-off of what begins no longer n-gram: states need not remember it."""
     is_context = np.zeros(len(backoff), np.bool_)
     for found in contexts:
         is_context[found] = True
@@ -65,14 +76,14 @@ def _marked(
 
 
 def count_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> int:
-    """How many n-grams of one length there are."""
+    """Return the number of n-grams of one length."""
     if n == 1:
         return len(arrays["p"])
     return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
 def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:
-    """All n-grams of one length; an IndexError if the tables do not hold together."""
+    """Return all n-grams of one length; an IndexError if the tables do not hold together."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
         return Rows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
@@ -87,7 +98,7 @@ def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:
 def _words(
     arrays: Mapping[str, NDArray[Any]], keys: NDArray[np.uint64], n: int
 ) -> NDArray[np.int32]:
-    """From the first word of each n-gram by its suffixes to the last."""
+    """Return the words of n-grams, from the first by their suffixes to the last."""
     columns = []
     for length in range(n, 1, -1):
         columns.append((keys & np.uint64(0xFFFFFFFF)).astype(np.int64))

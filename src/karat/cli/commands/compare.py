@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import Given, given_set
+from karat.cli.inputs import Given
 from karat.cli.show import show
 from karat.stats.trials import MOST_TRIALS
 
 
 @click.command(name="compare")
-@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
-@options.references
-@options.optional_references
-@options.as_text
-@options.evalset
-@options.reader
+@options.texts
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -50,24 +47,7 @@ from karat.stats.trials import MOST_TRIALS
 @options.threads
 @options.signature
 def command(
-    candidates: tuple[str, ...],
-    references: tuple[str, ...],
-    optional_references: bool,
-    as_text: bool,
-    evalset: str | None,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    metrics: tuple[str, ...],
-    baseline: str | None,
-    test: str,
-    trials: int | None,
-    resamples: int | None,
-    examples: int,
-    seed: int,
-    format: str,
-    output: str | None,
-    threads: int | None,
-    form: str,
+    given: Given, metrics: tuple[str, ...], format: str, output: str | None, **settings: Any
 ) -> None:
     """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
 
@@ -83,23 +63,7 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    asked = given_set(evalset, read_as, reader_options)
-    given = Given(candidates, references, optional_references, as_text, asked)
     given.check(output)
     with Bar() as progress:
-        systems, refs = given.open(progress)
-        comparison = compare(
-            systems,
-            refs,
-            chosen,
-            baseline=baseline,
-            test=test,
-            trials=trials,
-            resamples=resamples,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-            signature=form,
-            examples=examples,
-        )
-    show(comparison.document(options.command_line()), format, output)
+        found = compare(*given.open(progress), chosen, progress=progress, **settings)
+    show(found.document(options.command_line()), format, output)

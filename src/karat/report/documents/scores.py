@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from karat.metrics.base import Metric, Score
 from karat.report.charts.models import Interval, Intervals
 from karat.report.model.cells import brief
-from karat.report.model.lazy_rows import MadeRows
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
+from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def with_form(document: Document, form: str) -> Document:
     return replace(document, notes=(*document.notes, note))
 
 
-def _segment_rows(scoring: Scoring) -> MadeRows:
+def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
 
     def maker(metric: Metric, system: str, values: NDArray[np.float64]) -> Callable[[int], Row]:
