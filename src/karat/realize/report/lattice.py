@@ -13,7 +13,7 @@ from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.model.cells import several
 from karat.report.model.table import Figure
 from karat.report.page.markup import element, quote
-from karat.report.render.paper import DIM, Paper
+from karat.report.render.terminal import DIM, Paper
 
 if TYPE_CHECKING:
     from karat.realize.fergus.unraveler import LatticeArc, TreeLattice, TreeletSize
@@ -156,7 +156,9 @@ def _brief(words: Sequence[str], head: str) -> str:
 
 
 def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
-    return Figure(title, _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper))
+    return Figure(
+        title, lambda: _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper)
+    )
 
 
 def _svg(title: str, panels: Sequence[Panel]) -> str:

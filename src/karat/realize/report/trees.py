@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
+from karat.report.model.cells import enumeration
 from karat.report.model.table import Figure
-from karat.report.render.paper import BOLD, DIM, Paper
+from karat.report.render.terminal import BOLD, DIM, Paper
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag
@@ -45,7 +46,9 @@ def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Some elementary trees, as a drawing and with letters."""
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
-    return Figure(title, _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper))
+    return Figure(
+        title, lambda: _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper)
+    )
 
 
 def _svg(trees: Sequence[Drawn], title: str) -> str:
@@ -57,7 +60,7 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = svg.enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
+    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
     return svg.chart(title, told, y + HEIGHT, parts)
 
 
