@@ -43,7 +43,7 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
         return columns, words, heads
     others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
     doubts = np.array(draw(others), dtype=np.uint32)
-    return columns.labelled({"others": doubts}), words, heads
+    return replace(columns, others=doubts), words, heads
 
 
 @cache
