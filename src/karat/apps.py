@@ -17,3 +17,13 @@ declare(
     },
 )
 declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
+declare(
+    "documents",
+    {
+        "RealizedSentences": "karat.realize.report.tables:sentences_document",
+        "RealizedTree": "karat.realize.report.explanation:explain_document",
+        "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
+        "RealizerTraining": "karat.realize.report.tables:training_document",
+        "SupertagList": "karat.realize.report.tables:supertags_document",
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np

@@ -28,8 +28,7 @@ from karat.nuggets.report import changes as nugget_changes
 from karat.nuggets.report import classifiers as nugget_classifiers
 from karat.nuggets.report import evaluation as nugget_evaluation
 from karat.nuggets.scores.changes import Significance
-from karat.realize.evaluation import Evaluation as RealizerEvaluation
-from karat.realize.report import sentences as realize
+from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
 from karat.report.documents.judges import judges_document
@@ -427,8 +426,7 @@ NUGGETS = [
 
 @case
 def seen(count: int, of: int = 10) -> str:
-    found = RealizerEvaluation("bank", [], of, count, ())
-    return realize._seen_note(found, count / of)
+    return TrainingOverlap(of, count, count / of).note
 
 
 REALIZERS = [

@@ -16,7 +16,7 @@ subtree together, so its sentence cannot be reached, and counts as it is in an e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -151,10 +151,12 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
     return InputTrees(treebank.name, inputs, *columns, above, offsets, order, treebank.ids)
 
 
-def _at(nodes: NDArray[np.int64], *columns: list[str]) -> Iterator[list[str]]:
+def _at(
+    nodes: NDArray[np.int64], words: list[str], tags: list[str], relations: list[str]
+) -> tuple[list[str], list[str], list[str]]:
     """Return the entries of some nodes in every column."""
     listed = nodes.tolist()
-    return ([column[j] for j in listed] for column in columns)
+    return [words[j] for j in listed], [tags[j] for j in listed], [relations[j] for j in listed]
 
 
 def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:

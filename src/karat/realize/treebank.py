@@ -86,6 +86,4 @@ def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
     heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
     columns = ("words", "lemmas", "upos", "xpos", "relations")
     moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in columns}
-    return replace(
-        bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved
-    )
+    return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
