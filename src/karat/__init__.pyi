@@ -16,6 +16,8 @@ from karat.evalset.loading import load_evalset as load_evalset
 from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
+from karat.explanation import SegmentExplanations as SegmentExplanations
+from karat.explanation import explain_segments as explain_segments
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.meta.experiment import Experiment as Experiment
 from karat.meta.experiment import MetaEvaluation as MetaEvaluation
@@ -28,6 +30,7 @@ from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
+from karat.metrics.catalogue import list_metrics as list_metrics
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.explain.edits import Alignment as Alignment
 from karat.metrics.explain.edits import alignment as alignment
@@ -77,7 +80,11 @@ from karat.realize.supertags import SupertagList as SupertagList
 from karat.realize.supertags import list_supertags as list_supertags
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
+from karat.scoring import Scoring as Scoring
 from karat.scoring import score as score
+from karat.settings import setting as setting
+from karat.text.recipe import Recipe as Recipe
+from karat.text.recipe import tokenizers as tokenizers
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Tokens as Tokens

@@ -20,6 +20,8 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
     {
         "Scoring": "karat.report.documents.scores:scoring_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
+        "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
+        "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
     },
 )
 """Class of a result -> the function `(result, command) -> Document`."""
