@@ -84,9 +84,9 @@ from karat.scoring import Scoring as Scoring
 from karat.scoring import score as score
 from karat.settings import setting as setting
 from karat.text.recipe import Recipe as Recipe
-from karat.text.recipe import tokenizers as tokenizers
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
+from karat.text.tokenizers import tokenizers as tokenizers
 from karat.text.tokens import Tokens as Tokens
 from karat.text.tokens import Vocab as Vocab
 from karat.text.tokens import tokenize as tokenize

@@ -1,4 +1,4 @@
-"""Texts of any size as runs of tokens, cut by a recipe on several threads, in order."""
+"""Texts of any size as batches of tokens, cut by a recipe on several threads, in order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
-from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
 
-SEGMENTS_PER_RUN = 1 << 14
-BYTES_PER_RUN = 1 << 22
+SEGMENTS_PER_BATCH = 1 << 14
+BYTES_PER_BATCH = 1 << 22
 
 Run = tuple[Ragged, _kernel.Vocab]
-"""The tokens of a run of segments, and the vocabulary they are numbered by."""
+"""The tokens of a batch of segments, and the vocabulary they are numbered by."""
 
 _Job = tuple[Segments, int, int]
 
@@ -46,7 +46,7 @@ def token_runs(
     progress: Progress = silent,
     what: str = "reading",
 ) -> Iterator[Run]:
-    """The runs of all sources; only a few are held at a time, whatever the size of the text."""
+    """Yield the batches of all sources; only a few are held at a time."""
     workers = as_threads(threads)
     jobs = [(source, start, stop) for source in sources for start, stop in _cuts(source)]
     total, done = sum(map(len, sources)), 0
@@ -54,14 +54,14 @@ def token_runs(
     def cut(job: _Job) -> Run:
         return _cut(job[0].views(job[1], job[2]), recipe)
 
-    for run in in_order(cut, jobs, workers):
-        yield run
-        done += len(run[0].offsets) - 1
+    for batch in in_order(cut, jobs, workers):
+        yield batch
+        done += len(batch[0].offsets) - 1
         progress(done, total, what)
 
 
 def _cuts(source: Segments) -> Iterable[tuple[int, int]]:
-    return runs([source], SEGMENTS_PER_RUN, BYTES_PER_RUN) if len(source) else ()
+    return batches([source], SEGMENTS_PER_BATCH, BYTES_PER_BATCH) if len(source) else ()
 
 
 def _cut(views: _kernel.Views, recipe: Recipe) -> Run:
