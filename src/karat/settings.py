@@ -29,10 +29,12 @@ def setting(
     high: float = math.inf,
     above: float = -math.inf,
     unset: str = "none",
+    place: bool = False,
 ) -> Any:
     """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
 
-    `unset` is the text of None, where that is the default.
+    `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
+    text; one with a comma has no string form that parses back.
     """
     metadata = {
         "help": help,
@@ -42,6 +44,7 @@ def setting(
         "high": high,
         "above": above,
         "unset": unset,
+        "place": place,
     }
     return field(default=default, metadata=metadata)
 
@@ -178,7 +181,7 @@ def _problem(f: Field[Any], value: Any) -> str:
         return _not_among(value, choices() if callable(choices) else choices)
     if kind in (int, float):
         return _out_of_range(f, value)
-    if kind is str and not _plain(value):
+    if kind is str and not f.metadata["place"] and not _plain(value):
         return "holds a comma, a bar or white space, which a metric's name cannot carry"
     return ""
 

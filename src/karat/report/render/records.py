@@ -93,8 +93,9 @@ def _record(table: Table, row: Row) -> dict[str, Cell]:
 
 
 def first_records(document: Document) -> list[dict[str, Cell]]:
-    """Return the rows of the first table as flat dictionaries, numbers as plain numbers."""
-    table = _tables(document)[0]
+    """Return the rows of `rows`, else of the first table, as flat dictionaries of plain values."""
+    tables = _tables(document)
+    table = next((table for table in tables if table.key == "rows"), tables[0])
     return [{key: _plain(cell) for key, cell in _record(table, row).items()} for row in table.rows]
 
 

@@ -6,7 +6,7 @@ sentences that are about it:
 
     r(s, g)    = root of the share of the nugget's words, by idf and informativeness, in sentence s
     near(g)    = cosine over stems + cosine over character 3-grams, present or not,
-                 weighted by `csrc/nugget_nearness.hpp`
+                 weighted by `csrc/nuggets/nearness.hpp`
 
 3-grams that more than three in four responses have are left out: they weigh little and cost most.
 No judgement has a part in it. The idf is that among the responses to the question.
@@ -94,10 +94,7 @@ def nearness(
     """Of every question. `parts` are the sentences of all responses, and those of response i begin
     at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
     """
-    descriptions = [text for nugget in pool.nuggets for text in nugget.descriptions]
-    characters = letters([*parts, *descriptions])
-    sizes = [len(nugget.descriptions) for nugget in pool.nuggets]
-    nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    characters, nuggets = letters([*parts, *pool.descriptions]), pool.description_starts
     found = []
     asked = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
     for (start, end), (first, last) in asked:
