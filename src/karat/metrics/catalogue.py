@@ -44,7 +44,7 @@ class MetricCatalogue(Result):
 def list_metrics(*names: str) -> MetricCatalogue:
     """List all metrics, or those named, with their settings and what they mean."""
     chosen, broken = [type(parse(name)) for name in names], []
-    for name in () if names else METRICS:
+    for name in () if names else sorted(METRICS, key=lambda name: name[:1]):  # families as listed
         try:
             chosen.append(METRICS[name])
         except InputError as error:  # another package's; the others can still be listed
