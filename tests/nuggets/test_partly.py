@@ -1,4 +1,4 @@
-"""Runs that were judged in part: what is hidden of others, the errors so measured, intervals."""
+"""Runs that were judged in part: the errors measured on others, scaled, and intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
-from oracles import nugget_mixed_loops as loops
+from oracles import nugget_error_loops as loops
 
 from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
 from karat.nuggets.guess.guesses import Nuggeteer
@@ -20,14 +20,6 @@ from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.intervals.intervals import RunIntervals, score_interval
 from karat.nuggets.intervals.measured_errors import Measured
-from karat.nuggets.intervals.partly_judged_runs import (
-    NOTHING,
-    WHOLE,
-    Part,
-    masks,
-    number_in_answer,
-    part_of,
-)
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
@@ -35,7 +27,6 @@ from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
 
-EIGHTHS = st.integers(1, 8)
 HOWS = [Official(), Official(beta=1.0, strict=True)]
 
 
@@ -95,7 +86,7 @@ def known(pool: Pool, labels) -> dict[int, dict[int, None]]:
     return found
 
 
-def errors_in_loops(told: Measured, how: Official, part: tuple[int, int]):
+def errors_in_loops(told: Measured, how: Official):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
     pool, judged = told.pool, known(told.pool, told.labels)
     if len(judged) < 2:
@@ -107,95 +98,33 @@ def errors_in_loops(told: Measured, how: Official, part: tuple[int, int]):
     values = np.nan_to_num(told.labels)
     carried = (values >= (1 if how.strict else 0.5)).astype(float)
     shares, fs, micros = [], [], []
-    for step in range(8):
-        by_run = ([], [], [])
-        for run, some in judged.items():
-            both = []
-            for cells in (values, carried):
-                plain = {q: answer(pool, cells, run, q) for q in some}
-                guess = {q: answer(pool, told.probabilities, run, q) for q in some}
-                mix = {q: loops.mixed(guess[q], plain[q], q, part, step) for q in some}
-                both.append((mix, plain))
-            by_run[0].append(
-                [loops.share(both[0][0][q]) - loops.share(both[0][1][q]) for q in some]
-            )
-            f = [
-                [
-                    loops.f(x[q], questions[q], run, how.beta)
-                    for q in some
-                    if any(questions[q].weights)
-                ]
-                for x in both[1]
-            ]
-            by_run[1].append([a - b for a, b in zip(*f, strict=True)])
-            whole = [loops.f_micro(x, questions, run, how.beta) for x in both[1]]
-            by_run[2].append(whole[0] - whole[1])
-        shares.append(by_run[0])
-        fs.append([row for row in by_run[1] if len(row) > 1])
-        micros.append([x for x in by_run[2] if not math.isnan(x)])
-    if len(fs[0]) < 2:
+    for run, some in judged.items():
+        guess = {q: answer(pool, told.probabilities, run, q) for q in some}
+        plain, counted = ({q: answer(pool, x, run, q) for q in some} for x in (values, carried))
+        shares.append([loops.share(guess[q]) - loops.share(plain[q]) for q in some])
+        weighed = [q for q in some if any(questions[q].weights)]
+        f = [
+            [loops.f(x[q], questions[q], run, how.beta) for q in weighed] for x in (guess, counted)
+        ]
+        fs.append([a - b for a, b in zip(*f, strict=True)])
+        whole = [loops.f_micro(x, questions, run, how.beta) for x in (guess, counted)]
+        micros.append(whole[0] - whole[1])
+    fs = [row for row in fs if len(row) > 1]
+    if len(fs) < 2:
         return loops.taken_apart(shares), None, None
     macro = loops.taken_apart(fs)
-    bias, spread = loops.spread_of(micros)
+    bias, spread = loops.spread_of([x for x in micros if not math.isnan(x)])
     by_chance = macro[2] / len(pool.questions)
     chance = by_chance / (macro[1] + by_chance) if by_chance else 0.0
     return loops.taken_apart(shares), macro, (bias, spread * (1 - chance), spread * chance)
 
 
-@given(st.integers(0, 10**6), EIGHTHS, EIGHTHS, st.sampled_from(HOWS))
-def test_errors_of_mixed_scores_are_those_of_loops(
-    seed: int, questions: int, pairs: int, how: Official
-) -> None:
+@given(st.integers(0, 10**6), st.sampled_from(HOWS))
+def test_errors_of_guessed_scores_are_those_of_loops(seed: int, how: Official) -> None:
     told = random_measured(np.random.default_rng(seed))
-    found = told.errors(how, Part(questions / 8, pairs / 8))
-    wanted = errors_in_loops(told, how, (questions, pairs))
+    found, wanted = told.errors(how), errors_in_loops(told, how)
     for mine, theirs in zip(found, wanted or (None,) * 3, strict=True):
         assert (mine and mine[:3]) == (theirs and pytest.approx(theirs, abs=1e-12))
-
-
-def test_all_hidden_is_what_is_measured_without_masks() -> None:
-    told = random_measured(np.random.default_rng(3))
-    assert told.errors(Official()) == told.errors(Official(), WHOLE)
-    (only,) = masks(told.pool, WHOLE)
-    assert only.all()
-
-
-@given(st.integers(0, 10**6), EIGHTHS, EIGHTHS)
-def test_masks_hide_every_pair_equally_often(seed: int, questions: int, pairs: int) -> None:
-    pool = random_pool(np.random.default_rng(seed))
-    for part, times in ((Part(questions / 8, 1), questions), (Part(1, pairs / 8), pairs)):
-        some = list(masks(pool, part))
-        assert set(np.mean(some, axis=0).tolist()) <= {times / 8}
-    both = list(masks(pool, Part(questions / 8, pairs / 8)))
-    for whole, few in zip(masks(pool, Part(questions / 8, 1)), both, strict=False):
-        assert not (few & ~whole).any()
-
-
-def test_masks_hide_the_share_they_are_made_for() -> None:
-    pool, _, _ = pooled(questions=200, runs=2)
-    for part in (Part(0.25, 1), Part(0.5, 0.5), Part(1, 0.375), Part(0.75, 0.25)):
-        some = list(masks(pool, part))
-        assert np.mean(some) == pytest.approx(part.share, abs=0.02)
-        for mask in some:
-            assert mask.mean() == pytest.approx(part.share, abs=0.05)
-
-
-def test_masks_do_not_know_the_runs() -> None:
-    """Two runs with as many responses have the same hidden."""
-    pool, _, _ = pooled(questions=5, runs=4)
-    assert number_in_answer(pool).tolist() == list(range(4)) * 20
-    for mask in masks(pool, Part(0.5, 0.5)):
-        tables = mask.reshape(5, 4, 4)
-        assert (tables == tables[:, :1]).all()
-
-
-def test_parts() -> None:
-    assert part_of(np.array([0.0, 0.5, 1.0, 0.0])) == Part(0.5, 0.75)
-    assert part_of(np.zeros(3)) == part_of(np.zeros(0)) == NOTHING
-    assert Part(0.5, 0.5).share == 0.25
-    assert Part(0.01, 0.95).rounded() == Part(0.125, 1.0)
-    assert Part(0.56, 0.57).rounded() == Part(0.5, 0.625)
-    assert WHOLE.rounded() == WHOLE
 
 
 def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
@@ -287,10 +216,23 @@ def test_half_judged_intervals_do_not_depend_on_the_order_of_runs() -> None:
     assert found.intervals(runs[3], decided, Official()) == ends
 
 
-def test_errors_are_measured_once_for_a_part() -> None:
+@pytest.mark.parametrize("of", ["pairs", "questions"])
+def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     key, runs, rows = world(questions=8, runs=6)
-    found, _ = found_for(key, runs, judged(rows.rows, 4, 0.5, "pairs"))
-    (part,) = {part for _, part, _ in found._errors}
-    assert part.questions > 0.8
-    assert 0.3 < part.pairs < 0.7
-    assert found.errors(Official(), part) is found.errors(Official(), part)
+    kept = judged(rows.rows, 4, 0.5, of)
+    found, ends = found_for(key, runs, kept)
+    share = 1 - sum(row.run == "run3" for row in kept) / 32
+    errors = found.errors(Official()).share.scaled(share, share, 1.0)
+    assert ends.share.score == pytest.approx(expected(found, kept) - errors.bias)
+    wanted = score_interval(np.full(8, expected(found, kept)), errors, 8)
+    assert ends.share.width == pytest.approx(wanted.width)
+    assert found.errors(Official()) is found.errors(Official())
+
+
+def expected(found: Nuggeteer, kept) -> float:
+    """A of run3, with what was judged of it in place of guesses."""
+    chances = found.probabilities.reshape(8, 6, 4)[:, 3].copy()
+    for row in kept:
+        if row.run == "run3":
+            chances[int(row.question[1]), int(row.nugget[1])] = row.value
+    return float(chances.mean())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
-from oracles import nugget_mixed_loops as scores
+from oracles import nugget_error_loops as scores
 from oracles import nugget_shift_loops as loops
 from scipy import stats
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from oracles.nugget_mixed_loops import Answer
+from oracles.nugget_error_loops import Answer
 
 
 class Pair(NamedTuple):

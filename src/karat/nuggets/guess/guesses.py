@@ -1,9 +1,9 @@
 """Guesses about the responses of some runs, and intervals of the runs' scores.
 
 `nuggeteer.py` makes a `Nuggeteer`. A score of guesses is an expected one, less the mean error on
-judged runs; its interval is from errors that were measured with as large a part of judged runs
-hidden as is guessed of the run (`measured_errors.py`). Where none could be measured, it allows for
-a base rate that is unknown (`shifted_scores.py`).
+judged runs; its interval is from errors on judged runs that were guessed without themselves
+(`measured_errors.py`), scaled to the part of the run that is guessed. Where none could be measured,
+it allows for a base rate that is unknown (`shifted_scores.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from karat.nuggets.intervals.intervals import (
     intervals_of_runs,
 )
 from karat.nuggets.intervals.measured_errors import Measured, official_scores
-from karat.nuggets.intervals.partly_judged_runs import WHOLE, Part, part_of
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, Guess
 from karat.nuggets.scores.official import Official
@@ -68,17 +67,17 @@ class Nuggeteer:
     """Whether it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
-    _errors: dict[tuple[Official, Part, bool], AllErrors] = field(default_factory=dict)
+    _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
 
-    def errors(self, how: Official, part: Part = WHOLE, helped: bool = False) -> AllErrors:
-        """Return the errors of scores of which a part is guessed, as far as they were measured.
+    def errors(self, how: Official, helped: bool = False) -> AllErrors:
+        """Return the errors of scores of its guesses, as far as they were measured.
 
         If `helped`, those of guesses with the help of models.
         """
-        if (how, part, helped) not in self._errors:
+        if (how, helped) not in self._errors:
             told = self.heard.measured if helped and self.heard else self.measured
-            self._errors[how, part, helped] = told.errors(how, part) if told else AllErrors()
-        return self._errors[how, part, helped]
+            self._errors[how, helped] = told.errors(how) if told else AllErrors()
+        return self._errors[how, helped]
 
     @cached_property
     def _told(self) -> Measured | None:
@@ -195,25 +194,18 @@ class Nuggeteer:
     def _errors_of(
         self, run: Run, decided: Mapping[str, Decided], answered: float, how: Official
     ) -> AllErrors:
-        """Return the errors of a run of which a part was not judged, and of that a part guessed.
-
-        Measured with as large a part hidden, in eighths; the little that is missing by rule.
-        """
-        shares, counts = [], np.zeros(4)
+        """Return the errors of a run of which a part is guessed, and a part known from others."""
+        counts = np.zeros(4)
         for id, found in decided.items():
             if found.known.size:
                 unjudged = np.isnan(self.pool.answer(self.labels, run.tag, id))
-                shares.append(float(unjudged.mean()))
                 helped = self.pool.answer(self.heard.helped, run.tag, id) if self.heard else False
                 tables = ~found.known, found.known & unjudged, ~found.known & helped
                 counts += [*(int(table.sum()) for table in tables), found.known.size]
         guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
-        part = part_of(np.array(shares))
-        near = part.rounded() if part.share else WHOLE
-        errors = self.errors(how, near)
+        errors = self.errors(how)
         if self.heard and self.heard.measured:
             share = float(counts[2] / max(counts[0], 1))
-            errors = self.heard.errors(errors, self.errors(how, near, helped=True), share)
+            errors = self.heard.errors(errors, self.errors(how, helped=True), share)
         doubtful = guessed + self.doubt * borrowed
-        scale = guessed / near.share, doubtful / near.share, answered
-        return AllErrors(*(one and one.scaled(*scale) for one in errors))
+        return AllErrors(*(one and one.scaled(guessed, doubtful, answered) for one in errors))

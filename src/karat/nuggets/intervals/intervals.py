@@ -154,35 +154,25 @@ def _interval(scores: Floats, errors: Errors, general: bool) -> ScoreInterval:
 
 
 def score_errors(guessed: Floats, official: Floats) -> Errors:
-    """The errors of runs x questions; NaN where a run has no score.
-
-    Of several tables of guessed scores (a first axis) the mean errors; what the tables differ by is
-    part of what a run's own error may be.
-    """
+    """Return the errors of runs x questions; NaN where a run has no score."""
     errors = guessed - official
-    counted = (~np.isnan(errors)).sum(axis=-1)
-    kept = (counted.reshape(-1, counted.shape[-1]) > 1).all(axis=0)
-    errors, counts = errors[..., kept, :], counted[..., kept]
-    if (runs := int(kept.sum())) < 2:
+    errors = errors[(~np.isnan(errors)).sum(axis=1) > 1]
+    if len(errors) < 2:
         raise InputError(
-            f"{runs} runs were judged on two questions or more: expected at least 2 runs, "
+            f"{len(errors)} runs were judged on two questions or more: expected at least 2 runs, "
             "to learn how much guessed scores are wrong"
         )
-    means = np.nanmean(errors, axis=-1)
-    within = float(np.nansum((errors - means[..., None]) ** 2) / (counts - 1).sum())
-    between = max(0.0, _spread(means) - float((within / counts).mean()))
-    return Errors(float(means.mean()), between, within, runs)
+    counts = (~np.isnan(errors)).sum(axis=1)
+    means = np.nanmean(errors, axis=1)
+    within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
+    between = max(0.0, float(means.var(ddof=1)) - float((within / counts).mean()))
+    return Errors(float(means.mean()), between, within, len(errors))
 
 
 def whole_errors(guessed: Floats, official: Floats) -> Errors:
-    """The errors of scores of whole runs, not of questions: all of it is a run's own."""
+    """Return the errors of scores of whole runs, not of questions: all of it is a run's own."""
     errors = guessed - official
-    return Errors(float(errors.mean()), _spread(errors), 0.0, errors.shape[-1])
-
-
-def _spread(errors: Floats) -> float:
-    """The variance of runs' errors (the last axis), and of their means in several tables."""
-    return float(errors.var(axis=-1, ddof=1).mean() + errors.mean(axis=-1).var())
+    return Errors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
 
 
 def score_interval(

@@ -1,9 +1,8 @@
-"""How wrong scores of guesses are, measured on judged runs that were guessed without themselves.
+"""Errors of scores of guesses, measured on judged runs that were guessed without themselves.
 
 Scores are expected values: the share A of nuggets, F macro, and F micro; each has errors of its
-own (`intervals.Errors`). Of scores of which only a part is guessed they are measured with such a
-part of the judged runs hidden (`partly.py`). Where judgements cannot tell, there are none, and
-intervals come from `shifted.py`.
+own (`intervals.Errors`). Where judgements cannot tell, there are none, and intervals come from
+`shifted_scores.py`.
 
 Assessors do not agree with themselves: identical responses are not always labelled alike. What is
 known of a response from an identical one of another run is in doubt, too:
@@ -17,7 +16,6 @@ that have few.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,8 +24,7 @@ from numpy.typing import NDArray
 
 from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.expected_scores import Returned, returned
-from karat.nuggets.intervals.intervals import AllErrors, Errors, score_errors, whole_errors
-from karat.nuggets.intervals.partly_judged_runs import WHOLE, Part, masks
+from karat.nuggets.intervals.intervals import AllErrors, score_errors, whole_errors
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import SUPPORT
 
@@ -46,21 +43,26 @@ class Measured:
     labels: Floats
     """In a cell's own run; NaN where nobody judged."""
 
-    def errors(self, how: Official, part: Part = WHOLE) -> AllErrors:
-        """The errors of all scores of which a part is guessed.
+    def errors(self, how: Official) -> AllErrors:
+        """Return the errors of all scores of guesses.
 
         None if fewer than two runs were judged whole on two questions, which F must have for its.
         """
         if len(self._judged) < 2:
             return AllErrors()
-        hidden = list(masks(self.pool, part))
-        told = np.nan_to_num(self.labels)
-        guessed = [
-            self.pool.question_scores(np.where(some, self.probabilities, told)) for some in hidden
-        ]
-        official = self._official[self._judged]
-        share = score_errors(np.stack(guessed)[:, self._judged], official)
-        return AllErrors(share, *(self._f_errors(how, hidden) or ()))
+        guessed = self.pool.question_scores(self.probabilities)
+        share = score_errors(guessed[self._judged], self._official[self._judged])
+        told, official = (
+            self._returned(cells, how) for cells in (self.probabilities, self._carried(how))
+        )
+        f = official.f(how.beta)
+        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
+            return AllErrors(share)
+        macro = score_errors(told.f(how.beta), f)
+        mine, whole = (one.summed().f(how.beta) for one in (told, official))
+        scored = ~np.isnan(whole)
+        micro = whole_errors(mine[scored], whole[scored])
+        return AllErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
 
     @cached_property
     def _official(self) -> Floats:
@@ -71,43 +73,26 @@ class Measured:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
-    def _f_errors(
-        self, how: Official, hidden: Sequence[NDArray[np.bool_]]
-    ) -> tuple[Errors, Errors] | None:
-        """Of F macro and micro; None if no nuggets are vital."""
-        told = self._carried(how)
-        official = self._returned(told, how)
-        f = official.f(how.beta)
-        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:
-            return None
-        mixed = [self._returned(np.where(some, self.probabilities, told), how) for some in hidden]
-        macro = score_errors(np.stack([one.f(how.beta) for one in mixed]), f)
-        whole = official.summed().f(how.beta)
-        scored = ~np.isnan(whole)
-        sums = np.stack([one.summed().f(how.beta) for one in mixed])
-        micro = whole_errors(sums[:, scored], whole[scored])
-        return macro, micro.split(macro.chance(self.pool.starts.size - 1))
-
     def _carried(self, how: Official) -> Floats:
-        """What was judged of the cells, as F counts it."""
+        """Return what was judged of the cells, as F counts it."""
         least = SUPPORT if how.strict else np.nextafter(0, 1)
         found: Floats = (np.nan_to_num(self.labels) >= least).astype(np.float64)
         return found
 
     def _returned(self, cells: Floats, how: Official) -> Returned:
-        """What the judged runs returned where their official scores are known."""
+        """Return what the judged runs returned where their official scores are known."""
         found = returned(self.pool, cells, how).kept(~np.isnan(self._official))
         return Returned(*(part[self._judged] for part in found))
 
     def doubt(self) -> float:
-        """What a pair known from an identical response counts beside a guess."""
+        """Return what a pair known from an identical response counts beside a guess."""
         judged = ~np.isnan(self.labels)
         wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
         return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:
-    """How often identical responses of two runs are labelled differently, shrunk to a tenth."""
+    """Return the share of identical responses that are labelled differently, drawn to a tenth."""
     judged = np.flatnonzero(~np.isnan(labels))
     words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
     words += pool.cell_nugget[judged]
@@ -120,7 +105,7 @@ def label_noise(pool: Pool, labels: Floats) -> float:
 
 
 def official_scores(pool: Pool, labels: Floats) -> Floats:
-    """Runs x questions: A, half for partial support; NaN where judgements do not tell all of it.
+    """Return runs x questions: A, half for partial support; NaN where judgements do not tell it.
 
     Assessors may stop at the first response that carries a nugget: then the others do not matter.
     """
