@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from karat.errors import InputError, quoted, short
@@ -127,16 +127,13 @@ class Judgements(Sequence[Judgement]):
         import numpy as np
 
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        return Judgements(
-            self.systems,
-            self.segments,
-            tuple(self.judges[i] for i in used),
-            self.dimensions,
-            self.system[rows],
-            self.segment[rows],
-            judge.reshape(-1).astype(np.int32),
-            self.dimension[rows],
-            self.value[rows],
+        return replace(
+            self,
+            judges=tuple(self.judges[i] for i in used),
+            judge=judge.reshape(-1).astype(np.int32),
+            **{
+                key: getattr(self, key)[rows] for key in ("system", "segment", "dimension", "value")
+            },
         )
 
     def of_dimension(self, name: str) -> Judgements:
@@ -148,21 +145,15 @@ class Judgements(Sequence[Judgement]):
         """The rows of some systems and segments, numbered by these."""
         import numpy as np
 
-        to_system = _renumbering(self.systems, systems)
-        to_segment = _renumbering(self.segments, segments)
-        system, segment = to_system[self.system], to_segment[self.segment]
+        system = _renumbering(self.systems, systems)[self.system]
+        segment = _renumbering(self.segments, segments)[self.segment]
         kept = (system >= 0) & (segment >= 0)
-        rest = self.where(kept)
-        return Judgements(
-            tuple(systems),
-            tuple(segments),
-            rest.judges,
-            rest.dimensions,
-            system[kept].astype(np.int32),
-            segment[kept].astype(np.int32),
-            rest.judge,
-            rest.dimension,
-            rest.value,
+        return replace(
+            self.where(kept),
+            systems=tuple(systems),
+            segments=tuple(segments),
+            system=system[kept].astype(np.int32),
+            segment=segment[kept].astype(np.int32),
         )
 
 

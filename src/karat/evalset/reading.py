@@ -10,7 +10,7 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -68,6 +68,13 @@ class Reading:
             told = "expected a name of at least one character, without tabs and line ends"
             self.problem(where, f"{kind} {quoted(name)}: {told}")
         return good
+
+    def check_once(self, ids: Iterable[tuple[Place, str]]) -> None:
+        """Note ids that stand on several lines."""
+        lines: dict[str, int] = {}
+        for place, name in ids:
+            if lines.setdefault(name, place.line) != place.line:
+                self.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
 
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
@@ -211,6 +218,11 @@ def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, A
             yield place, found
         else:
             reading.problem(place, f"found {quoted(line)}, expected a JSON object")
+
+
+def json_line(found: Mapping[str, Any]) -> str:
+    """Return an object as a line."""
+    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

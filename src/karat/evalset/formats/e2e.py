@@ -33,7 +33,7 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 
 
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
+    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
     for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
         references.setdefault(meaning, []).append(text)

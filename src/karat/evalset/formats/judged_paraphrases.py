@@ -19,7 +19,7 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     dimensions = _dimensions(path)
     rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))

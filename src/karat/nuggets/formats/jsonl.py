@@ -20,13 +20,12 @@ order it gave them; lines may otherwise stand in any order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from karat.errors import quoted
-from karat.evalset.reading import Place, Reading, json_rows, member, number
+from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget, Question
@@ -208,8 +207,3 @@ def _plain_question(question: Question) -> dict[str, Any]:
 
 def _filled(**texts: str) -> dict[str, str]:
     return {key: text for key, text in texts.items() if text}
-
-
-def json_line(found: Mapping[str, Any]) -> str:
-    """An object as a line."""
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"

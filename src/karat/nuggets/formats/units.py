@@ -120,7 +120,7 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     """The files of a folder; a run must be judged whole, or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
-    yield UNITS, ["\t".join(_units(question.nuggets)) + "\n" for question in questions]
+    yield UNITS, ["\t".join(map(_unit, question.nuggets)) + "\n" for question in questions]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
             raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
@@ -130,8 +130,8 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
             yield f"{LABELS}/{run.tag}.label", labels
 
 
-def _units(nuggets: tuple[Nugget, ...]) -> list[str]:
-    return [_one_line(nugget.descriptions[0]).replace("\t", " ") for nugget in nuggets]
+def _unit(nugget: Nugget) -> str:
+    return _one_line(nugget.descriptions[0]).replace("\t", " ")
 
 
 def _summaries(run: Run, key: Key) -> Iterator[str]:
