@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Judgement(NamedTuple):
-    """What one judge said about one output under one dimension."""
+    """The value that one judge gave to one output under one dimension."""
 
     system: str
     segment: str
@@ -30,7 +30,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Dimension:
-    """What was judged: its name, which direction is better, and the scale and question if known."""
+    """A quality that was judged: its name and better direction; scale and question if known."""
 
     name: str
     better: Literal["higher", "lower"] = "higher"
@@ -38,7 +38,7 @@ class Dimension:
     """The lower end of the scale that judges were given, whichever end is better."""
     high: float | None = None
     guideline: str = ""
-    """What judges were asked."""
+    """The question that judges were asked."""
 
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
@@ -64,7 +64,7 @@ class Dimension:
         return 1 if self.better == "higher" else -1
 
     def off_scale(self, value: float) -> bool:
-        """Whether a value is not on the scale, as far as that is known."""
+        """Return whether a value is not on the scale, as far as that is known."""
         low = self.low is not None and value < self.low
         return low or (self.high is not None and value > self.high)
 
@@ -142,7 +142,7 @@ class Judgements(Sequence[Judgement]):
         return self.where(self.dimension == number)
 
     def among(self, systems: Sequence[str], segments: Sequence[str]) -> Judgements:
-        """The rows of some systems and segments, numbered by these."""
+        """Return the rows of some systems and segments, numbered by these."""
         import numpy as np
 
         system = _renumbering(self.systems, systems)[self.system]

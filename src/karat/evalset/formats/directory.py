@@ -73,7 +73,7 @@ class _Files:
         self.count = 0
 
     def lines(self, path: Path, optional: bool) -> list[str | None]:
-        """The texts of a file; an empty line is None where that is what it means."""
+        """Return the texts of a file; an empty line is None where that is what it means."""
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
@@ -82,7 +82,7 @@ class _Files:
         ]
 
     def texts(self, path: Path) -> list[str]:
-        """The texts of a file that has all of them."""
+        """Return the texts of a file that has all of them."""
         return _there(self.lines(path, optional=False))
 
     def compare(self, path: Path, count: int, header: int = 0) -> None:
@@ -115,12 +115,12 @@ def _escaped(text: str | None) -> str:
 
 
 def file_name(system: str) -> str:
-    """The file of a system: its name, with %XX for what file names cannot hold."""
+    """Return the file of a system: its name, with %XX for what file names cannot hold."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
 
 
 def text_files(folder: Path, reading: Reading) -> list[Path]:
-    """The `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
+    """Return the `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
     try:
@@ -139,7 +139,7 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
 
 
 def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
-    """The file of each system, in the order that the settings give."""
+    """Return the file of each system, in the order that the settings give."""
     files = text_files(folder, reading)
     if settings.systems is None:
         return {path.stem: path for path in sorted(files)}
@@ -151,7 +151,7 @@ def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[st
 
 
 def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
-    """The ids and groups of all segments."""
+    """Return the ids and groups of all segments."""
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)

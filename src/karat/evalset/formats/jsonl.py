@@ -104,7 +104,7 @@ def _draft(
 
 
 def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
-    """What all segments have, or none has."""
+    """Return a member that all segments have, or none has."""
     if not any(key in found for _, found in segments):
         return None
     return [member(found, key, str, place, reading) or "" for place, found in segments]

@@ -53,7 +53,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
 
 
 def _dimensions(path: Path) -> list[str]:
-    """The columns beyond the four that are always there."""
+    """Return the columns beyond the four that are always there."""
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     return [name for name in first.split("\t") if name not in COLUMNS]

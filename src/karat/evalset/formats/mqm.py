@@ -30,7 +30,7 @@ WEIGHTS: Mapping[str, float] = {
     "Minor/Fluency/Punctuation": 0.1,
 }
 DIMENSIONS: Mapping[str, str] = {"mqm": "", "accuracy": "Accuracy", "fluency": "Fluency"}
-"""What is summed under each dimension: all categories, or those below one."""
+"""Category whose errors are summed under each dimension; "" is all of them."""
 
 _COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
 _SEGMENT_COLUMNS = ("globalSegId", "seg_id")  # the newer name, and that of 2020 and 2021

@@ -180,14 +180,14 @@ class _Scores(NamedTuple):
         return line.split("\t") if self.rated else line.split()
 
     def value(self, field: str, place: Place, reading: Reading) -> object:
-        """A field as a score; None where there is none."""
+        """Return a field as a score; None where there is none."""
         if field == "None":
             return None
         return _penalty(field, place, reading) if self.rated else field
 
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:
-    """The files of scores, and those of ratings by rater."""
+    """Return the files of scores, and those of ratings by rater."""
     folder = path / "human-scores"
     scores, ratings = (
         [
@@ -206,7 +206,7 @@ def _human_files(path: Path, pair: str) -> list[_Scores]:
 
 
 def _penalty(field: str, place: Place, reading: Reading) -> float | None:
-    """The negated sum of the scores of an output's errors."""
+    """Return the negated sum of the scores of an output's errors."""
     try:
         found = json.loads(field)
         scores = [_error_score(error) for error in found["errors"]]
@@ -220,7 +220,7 @@ def _penalty(field: str, place: Place, reading: Reading) -> float | None:
 
 
 def _error_score(error: object) -> float | None:
-    """The score of an error; if it has none, the weight of its severity in MQM."""
+    """Return the score of an error; if it has none, the weight of its severity in MQM."""
     if not isinstance(error, dict):
         return None
     if error.get("score") is not None:

@@ -115,7 +115,7 @@ def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
 
 
 def is_votes(given: object) -> bool:
-    """Whether this is a number of assessors, or nothing."""
+    """Return whether this is a number of assessors, or nothing."""
     return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
 
 
@@ -159,7 +159,7 @@ def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
 
 
 def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
-    """The lines of a file that reads back as the set."""
+    """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
         yield json_line(_plain_question(question))
     for run in nuggets.runs.values():
@@ -184,7 +184,7 @@ def description_line(question: str, nugget: str, words: str) -> str:
 
 
 def addition_line(question: str, nugget: Nugget) -> str:
-    """A nugget that was missing as a line."""
+    """Return a nugget that was missing as a line."""
     return json_line({"question": question, "nugget": _plain_nugget(nugget)})
 
 

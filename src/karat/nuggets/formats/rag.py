@@ -152,7 +152,7 @@ def _take_key(
 
 
 def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
-    """A line for each question and run; a question that no run answers has one without."""
+    """Yield a line for each question and run; a question that no run answers has one without."""
     for question in nuggets.key.questions.values():
         runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
         for run in runs:

@@ -46,7 +46,7 @@ _LINES = {
 
 
 def is_importance(field: str) -> bool:
-    """Whether a third field is one of a key."""
+    """Return whether a third field is one of a key."""
     return bool(_IMPORTANCE.fullmatch(field)) or field in ("also", "question")
 
 
@@ -108,7 +108,7 @@ def read_key(path: Path, draft: NuggetDraft) -> None:
 
 
 def key_lines(key: Key) -> Iterator[str]:
-    """The lines of a key."""
+    """Yield the lines of a key."""
     for question in key.questions.values():
         if question.text:
             yield _line((question.id, NOTHING, "question"), question.text)
@@ -135,7 +135,7 @@ def read_runs(path: Path, draft: NuggetDraft) -> None:
 
 
 def run_lines(run: Run) -> Iterator[str]:
-    """The lines of a run."""
+    """Yield the lines of a run."""
     for question, responses in run.answers.items():
         for response in responses:
             fields = question, run.tag, response.document or NOTHING
@@ -255,7 +255,7 @@ def _part_two(nugget: str, values: list[float | None]) -> Iterator[tuple[int, st
 
 
 def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
-    """The files of a folder that reads back; line ends in texts become blanks."""
+    """Yield the files of a folder that reads back; line ends in texts become blanks."""
     yield KEY, key_lines(nuggets.key)
     for file, run in {file_name(tag): run for tag, run in nuggets.runs.items()}.items():
         yield f"{RUNS}/{file}", run_lines(run)

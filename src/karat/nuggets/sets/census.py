@@ -1,4 +1,4 @@
-"""What is in a nugget set: the paper's Table 1, and its Figure 4, nuggets by who found them."""
+"""Contents of a nugget set: the paper's Table 1, and its Figure 4, nuggets by who found them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def census(nuggets: NuggetSet) -> Census:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """The mean of some values, and 1.96 s / sqrt(n)."""
+    """Return the mean of some values, and 1.96 s / sqrt(n)."""
     n = len(values)
     if not n:
         return Spread(math.nan, math.nan)
