@@ -1,1 +1,1 @@
-"""What is being judged: readers that validate once and name file and line."""
+"""Evaluation sets: readers that validate once and name file and line."""

@@ -47,10 +47,11 @@ class EvalSetDraft:
             self.reading.check_name("dimension", dimension.name, where)
             self.dimensions[dimension.name] = dimension
         self._check_texts()
-        self._system = _numbers(self.systems)
-        self._segment = _numbers(self.segments)
+        self._system, self._segment, self._dimension = (
+            {name: i for i, name in enumerate(names)}
+            for names in (self.systems, self.segments, self.dimensions)
+        )
         self._judge: dict[str, int] = {}
-        self._dimension = _numbers(self.dimensions)
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
         self._places: list[Where] = []
@@ -144,38 +145,19 @@ class EvalSetDraft:
         return ""
 
     def finish(self) -> EvalSet:
-        """The set; if anything is wrong with it, the first problem is raised."""
-        judgements = self._judgements()
+        """Return the set; if anything is wrong with it, the first problem is raised."""
+        import numpy as np
+
+        names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
+        system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
+        values = np.array(self._values, dtype=np.float64)
+        judgements = Judgements(*names, system, segment, judge, dimension, values)
         self._check_twice(judgements)
         self.reading.check()
         return EvalSet(
             self.name,
-            self.segments,
-            self.groups,
-            self.sources,
-            self.references,
-            self.systems,
-            judgements,
-            self.dimensions,
-            self.description,
-            self.licence,
-            self.remarks,
-        )
-
-    def _judgements(self) -> Judgements:
-        import numpy as np
-
-        system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
-        return Judgements(
-            tuple(self.systems),
-            self.segments,
-            tuple(self._judge),
-            tuple(self.dimensions),
-            system,
-            segment,
-            judge,
-            dimension,
-            np.array(self._values, dtype=np.float64),
+            *(self.segments, self.groups, self.sources, self.references, self.systems),
+            *(judgements, self.dimensions, self.description, self.licence, self.remarks),
         )
 
     def _check_twice(self, rows: Judgements) -> None:
@@ -199,10 +181,6 @@ class EvalSetDraft:
             )
 
 
-def _numbers(names: Iterable[str]) -> dict[str, int]:
-    return {name: i for i, name in enumerate(names)}
-
-
 def make_evalset(
     name: str,
     systems: Mapping[str, Sequence[str | None]],
@@ -216,7 +194,7 @@ def make_evalset(
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
-    """An evaluation set from Python lists, checked.
+    """Return an evaluation set of Python lists, checked.
 
     `references[i]` is a string or a sequence of strings; `segments` are ids, by default `1`, `2`
     and so on; a dimension given by its name alone is one where higher is better.
@@ -229,7 +207,9 @@ def make_evalset(
         outputs,
         reading=Reading(),
         where=name,
-        references=None if references is None else [_group(group) for group in references],
+        references=None
+        if references is None
+        else [(group,) if isinstance(group, str) else tuple(group) for group in references],
         groups=groups,
         sources=sources,
         dimensions=dimensions,
@@ -251,7 +231,3 @@ def _outputs(system: str, given: Sequence[str | None]) -> tuple[str | None, ...]
             f"system {short(system)} is one {kind}: give a list with a string a segment"
         )
     return tuple(given)
-
-
-def _group(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -29,7 +29,7 @@ _ENDS = re.compile(r"(?<=[.!?])\s+")
 
 @dataclass(frozen=True)
 class Flood:
-    """How answers are flooded."""
+    """The settings of flooding."""
 
     dimension: str
     systems: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Flood:
     share: float = 2 / 3
     """Of the correct answers that are flooded."""
     downgrade: float = 0.5
-    """What flooded answers keep of their rating above the lower end of its scale."""
+    """The share that flooded answers keep of their rating above the lower end of its scale."""
     sentences: int = 2
     seed: int = 12345
 
@@ -103,7 +103,7 @@ def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
 
 
 def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:
-    """The systems at the paper's places, by their mean; of equals the first."""
+    """Return the systems at the paper's places, by their mean; of equals the first."""
     import numpy as np
 
     known = (~np.isnan(human)).sum(axis=1)
@@ -114,7 +114,7 @@ def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:
 
 
 def _sentences(evalset: EvalSet) -> list[tuple[int, str]]:
-    """The long sentences of all outputs, each with the number of its segment, each once."""
+    """Return the long sentences of all outputs, each with the number of its segment, each once."""
     found = dict.fromkeys(
         (place, sentence)
         for texts in evalset.systems.values()
@@ -149,7 +149,7 @@ def _with(
     hit: NDArray[np.bool_],
     how: Flood,
 ) -> EvalSet:
-    """The set with other outputs and lower ratings."""
+    """Return the set with other outputs and lower ratings."""
     import numpy as np
 
     rows = evalset.judgements

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from karat.errors import InputError, quoted, short
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Judgement(NamedTuple):
-    """What one judge said about one output under one dimension."""
+    """The value that one judge gave to one output under one dimension."""
 
     system: str
     segment: str
@@ -30,7 +30,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Dimension:
-    """What was judged: its name, which direction is better, and the scale and question if known."""
+    """A quality that was judged: its name and better direction; scale and question if known."""
 
     name: str
     better: Literal["higher", "lower"] = "higher"
@@ -38,7 +38,7 @@ class Dimension:
     """The lower end of the scale that judges were given, whichever end is better."""
     high: float | None = None
     guideline: str = ""
-    """What judges were asked."""
+    """The question that judges were asked."""
 
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
@@ -64,7 +64,7 @@ class Dimension:
         return 1 if self.better == "higher" else -1
 
     def off_scale(self, value: float) -> bool:
-        """Whether a value is not on the scale, as far as that is known."""
+        """Return whether a value is not on the scale, as far as that is known."""
         low = self.low is not None and value < self.low
         return low or (self.high is not None and value > self.high)
 
@@ -127,16 +127,13 @@ class Judgements(Sequence[Judgement]):
         import numpy as np
 
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        return Judgements(
-            self.systems,
-            self.segments,
-            tuple(self.judges[i] for i in used),
-            self.dimensions,
-            self.system[rows],
-            self.segment[rows],
-            judge.reshape(-1).astype(np.int32),
-            self.dimension[rows],
-            self.value[rows],
+        return replace(
+            self,
+            judges=tuple(self.judges[i] for i in used),
+            judge=judge.reshape(-1).astype(np.int32),
+            **{
+                key: getattr(self, key)[rows] for key in ("system", "segment", "dimension", "value")
+            },
         )
 
     def of_dimension(self, name: str) -> Judgements:
@@ -145,24 +142,18 @@ class Judgements(Sequence[Judgement]):
         return self.where(self.dimension == number)
 
     def among(self, systems: Sequence[str], segments: Sequence[str]) -> Judgements:
-        """The rows of some systems and segments, numbered by these."""
+        """Return the rows of some systems and segments, numbered by these."""
         import numpy as np
 
-        to_system = _renumbering(self.systems, systems)
-        to_segment = _renumbering(self.segments, segments)
-        system, segment = to_system[self.system], to_segment[self.segment]
+        system = _renumbering(self.systems, systems)[self.system]
+        segment = _renumbering(self.segments, segments)[self.segment]
         kept = (system >= 0) & (segment >= 0)
-        rest = self.where(kept)
-        return Judgements(
-            tuple(systems),
-            tuple(segments),
-            rest.judges,
-            rest.dimensions,
-            system[kept].astype(np.int32),
-            segment[kept].astype(np.int32),
-            rest.judge,
-            rest.dimension,
-            rest.value,
+        return replace(
+            self.where(kept),
+            systems=tuple(systems),
+            segments=tuple(segments),
+            system=system[kept].astype(np.int32),
+            segment=segment[kept].astype(np.int32),
         )
 
 

@@ -8,7 +8,7 @@ from karat.registry import Registry
 
 
 class SetKind(NamedTuple):
-    """What `karat data judges` and `judge_agreement` need, each as "module:function"."""
+    """The functions that `karat data judges` needs, each as "module:function"."""
 
     agreement: str
     """From a set and the controls that are left out to a `JudgeAgreement`."""

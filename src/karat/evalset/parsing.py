@@ -10,7 +10,7 @@ from karat.text.trees import Tree, Trees
 
 
 def parse_references(references: Iterable[str], pipeline: str = "en_core_web_sm") -> Trees:
-    """The trees of references, one text each, by a spaCy pipeline with a parser.
+    """Return the trees of references, one text each, by a spaCy pipeline with a parser.
 
     Where the parser finds several sentences in a text, the roots of all but the first hang from the
     first one. White space that spaCy takes for a token is left out.
@@ -51,7 +51,7 @@ def _tree(doc: Any, index: int, pipeline: str) -> Tree:
 
 
 def _head(token: Any, number: dict[int, int]) -> int:
-    """The number of the nearest ancestor that is kept; 0 for a root."""
+    """Return the number of the nearest ancestor that is kept; 0 for a root."""
     at = token
     while at.head.i != at.i:
         at = at.head

@@ -1,4 +1,4 @@
-"""How files are read: lines, tables and JSON objects, each with its place, problems collected.
+"""Reading of files: lines, tables and JSON objects, each with its place, problems collected.
 
 A reader goes on after a bad row, so that one look tells everything that is wrong with a file; what
 makes further reading pointless is raised at once.
@@ -10,7 +10,7 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -69,6 +69,13 @@ class Reading:
             self.problem(where, f"{kind} {quoted(name)}: {told}")
         return good
 
+    def check_once(self, ids: Iterable[tuple[Place, str]]) -> None:
+        """Note ids that stand on several lines."""
+        lines: dict[str, int] = {}
+        for place, name in ids:
+            if lines.setdefault(name, place.line) != place.line:
+                self.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
+
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
         if self.problems:
@@ -90,7 +97,7 @@ class Reading:
             return None
 
     def all(self) -> list[str]:
-        """All problems, and how many were not kept."""
+        """Return all problems, and how many were not kept."""
         return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
     def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[Place, Any]]:
@@ -102,7 +109,7 @@ class Reading:
 
 
 def read_text(path: Path) -> str:
-    """All of a UTF-8 file (`.gz` too), without a byte-order mark."""
+    """Return all of a UTF-8 file (`.gz` too), without a byte-order mark."""
     try:
         data = read_bytes(path)
         refuse_binary(data, str(path), "UTF-8 text")
@@ -118,7 +125,7 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a file; LF or CRLF ends one, and the last may lack it."""
+    """Return the lines of a file; LF or CRLF ends one, and the last may lack it."""
     lines = _line_text(path).split("\n")
     if not lines[-1]:
         lines.pop()
@@ -126,7 +133,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def _line_text(path: Path) -> str:
-    """The text of a file of lines or rows."""
+    """Return the text of a file of lines or rows."""
     text = read_text(path)
     check_line_ends(text, str(path))
     return text
@@ -148,7 +155,7 @@ def csv_rows(
 
 
 def csv_header(path: Path) -> list[str]:
-    """The names of a table's columns."""
+    """Return the names of a table's columns."""
     for _, row in _csv(path, Reading()):
         return row
     raise InputError(f"{path} is empty: expected a table with a header")
@@ -198,7 +205,7 @@ def _columns(
 
 
 def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """The objects of a file with one a line; blank lines are passed over."""
+    """Yield the objects of a file with one a line; blank lines are passed over."""
     for place, line in reading.numbered(read_lines(path), path):
         if not line.strip():
             continue
@@ -211,6 +218,11 @@ def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, A
             yield place, found
         else:
             reading.problem(place, f"found {quoted(line)}, expected a JSON object")
+
+
+def json_line(found: Mapping[str, Any]) -> str:
+    """Return an object as a line."""
+    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -241,7 +253,7 @@ def is_name(given: object) -> bool:
 
 
 def number(given: object) -> float | None:
-    """A finite number, from a number or its usual spelling; None if it is anything else."""
+    """Return a finite number, from a number or its usual spelling; None if it is anything else."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return None
     if isinstance(given, str) and ("_" in given or not given.isascii()):

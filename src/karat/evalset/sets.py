@@ -80,7 +80,7 @@ class EvalSet:
         return turned + 0.0  # no negative zeros
 
     def chosen_dimensions(self, names: Sequence[str] = ()) -> tuple[str, ...]:
-        """Some dimensions, or all if none is named; each must be there and be named once."""
+        """Return some dimensions, or all if none is named; each must be there and be named once."""
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
         for name in names:
@@ -103,7 +103,7 @@ class EvalSet:
         segments: Iterable[str] | None = None,
         references: Sequence[int] | None = None,
     ) -> EvalSet:
-        """Some systems and segments, in the order given, and the references of some places.
+        """Return some systems and segments, in the order given, and the references of some places.
 
         `references=[0, 2]` keeps the first and third of each segment that has them.
         """
@@ -122,13 +122,18 @@ class EvalSet:
             segments=tuple(kept),
             groups=None if self.groups is None else tuple(self.groups[i] for i in at),
             sources=None if self.sources is None else tuple(self.sources[i] for i in at),
-            references=tuple(_some(self.references[i], references) for i in at),
+            references=tuple(
+                group
+                if references is None
+                else tuple(group[k] for k in references if k < len(group))
+                for group in (self.references[i] for i in at)
+            ),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
             judgements=self.judgements.among(chosen, kept),
         )
 
     def without(self, *systems: str) -> EvalSet:
-        """All systems but these."""
+        """Return all systems but these."""
         check_known("system", systems, self.systems, self.name)
         return self.select(systems=[name for name in self.systems if name not in systems])
 
@@ -168,18 +173,7 @@ def _z_by_judge(rows: Judgements) -> NDArray[np.float64]:
     return value
 
 
-def _some(group: tuple[str, ...], places: Sequence[int] | None) -> tuple[str, ...]:
-    if places is None:
-        return group
-    return tuple(group[i] for i in places if 0 <= i < len(group))
-
-
-_MOST_SHOWN = 30
-
-
-def _all_of(known: Mapping[str, None]) -> str:
-    """The names there are, unless they are too many to be read."""
-    return f" (it has {', '.join(known) or 'none'})" if len(known) <= _MOST_SHOWN else ""
+_MOST_SHOWN = 30  # names that can still be read
 
 
 def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
@@ -190,7 +184,8 @@ def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: st
     for name in names:
         if name not in have:
             close = get_close_matches(str(name), have, n=1)
-            hint = f"; did you mean {close[0]}?" if close else _all_of(have)
+            every = f" (it has {', '.join(have) or 'none'})" if len(have) <= _MOST_SHOWN else ""
+            hint = f"; did you mean {close[0]}?" if close else every
             raise InputError(f"{where} has no {kind} {quoted(name)}{hint}")
         if name in seen:
             raise InputError(f"{where}: {kind} {quoted(name)} is named twice")

@@ -40,7 +40,7 @@ def read_believability(
     reference: str = "tok",
     name: str | None = None,
 ) -> EvalSet:
-    """The set in a folder; `reference="raw"` takes the reference as it was before tokenisation."""
+    """Return the set in a folder; `reference="raw"` takes the reference before tokenisation."""
     have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
     chosen = have if pairs is None else as_names(pairs)
     for pair in chosen:

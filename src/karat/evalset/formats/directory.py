@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.formats.settings_file import FILE, Settings, read_settings, settings_text
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
 
 
 def read_directory(path: Path, reading: Reading) -> EvalSet:
-    """The set in a folder."""
+    """Return the set in a folder."""
     settings = read_settings(path / FILE, reading)
     files = _Files(settings.escapes, reading)
     systems = {
@@ -73,7 +73,7 @@ class _Files:
         self.count = 0
 
     def lines(self, path: Path, optional: bool) -> list[str | None]:
-        """The texts of a file; an empty line is None where that is what it means."""
+        """Return the texts of a file; an empty line is None where that is what it means."""
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
@@ -82,7 +82,7 @@ class _Files:
         ]
 
     def texts(self, path: Path) -> list[str]:
-        """The texts of a file that has all of them."""
+        """Return the texts of a file that has all of them."""
         return _there(self.lines(path, optional=False))
 
     def compare(self, path: Path, count: int, header: int = 0) -> None:
@@ -107,20 +107,20 @@ def _there(texts: Iterable[str | None]) -> list[str]:
     return [text for text in texts if text is not None]
 
 
-def escaped(text: str, show_empty: bool) -> str:
-    """A text as one line that reads back; an empty one as nothing unless it must be shown."""
+def _escaped(text: str | None) -> str:
+    """Return a text as one line that reads back; an empty line is one that is missing."""
     if not text:
-        return r"\e" if show_empty else ""
+        return "" if text is None else r"\e"
     return text.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
 
 
 def file_name(system: str) -> str:
-    """The file of a system: its name, with %XX for what file names cannot hold."""
+    """Return the file of a system: its name, with %XX for what file names cannot hold."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
 
 
 def text_files(folder: Path, reading: Reading) -> list[Path]:
-    """The `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
+    """Return the `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
     try:
@@ -139,7 +139,7 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
 
 
 def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
-    """The file of each system, in the order that the settings give."""
+    """Return the file of each system, in the order that the settings give."""
     files = text_files(folder, reading)
     if settings.systems is None:
         return {path.stem: path for path in sorted(files)}
@@ -151,18 +151,15 @@ def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[st
 
 
 def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
-    """The ids and groups of all segments."""
+    """Return the ids and groups of all segments."""
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
-    rows: list[list[str]] = []
-    lines: dict[str, int] = {}
-    for place, row in tab_rows(path, columns, reading, only=True):
-        if lines.setdefault(row[0], place.line) != place.line:
-            reading.problem(place, f"the id {quoted(row[0])} again (first in line {lines[row[0]]})")
-        rows.append(row)
+    rows = list(tab_rows(path, columns, reading, only=True))
+    reading.check_once((place, row[0]) for place, row in rows)
     files.compare(path, len(rows), header=1)
-    return [row[0] for row in rows], [row[1] for row in rows] if len(columns) > 1 else None
+    groups = [row[1] for _, row in rows] if len(columns) > 1 else None
+    return [row[0] for _, row in rows], groups
 
 
 # ------------------------------------------------------------------------------------ writing
@@ -214,13 +211,7 @@ def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
     for i, text in enumerate(column):
         # A mark that belongs to the first text would be taken for the file's byte-order mark.
         mark = "\ufeff" if i == 0 and text is not None and text.startswith("\ufeff") else ""
-        yield mark + _line(text, settings) + "\n"
-
-
-def _line(text: str | None, settings: Settings) -> str:
-    if text is None:
-        return ""
-    return escaped(text, show_empty=True) if settings.escapes else text
+        yield f"{mark}{_escaped(text) if settings.escapes else text or ''}\n"
 
 
 def _judgements(evalset: EvalSet) -> Iterator[str]:

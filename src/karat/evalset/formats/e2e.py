@@ -33,7 +33,7 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 
 
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
+    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
     for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
         references.setdefault(meaning, []).append(text)
@@ -57,7 +57,7 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
 
 
 def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
-    """The output for every input, which must stand in the order of the test set."""
+    """Return the output for every input, which must stand in the order of the test set."""
     rows = [
         (place, line) for place, line in reading.numbered(read_lines(path), path) if line.strip()
     ]
@@ -109,7 +109,7 @@ def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) 
 
 
 def _wins(ratings: list[float], i: int) -> float:
-    """How many of the others are beaten, ties being one half."""
+    """Return the number of others that are beaten, ties being one half."""
     mine = ratings[i]
     beaten = sum(1.0 if mine > other else 0.5 if mine == other else 0.0 for other in ratings)
     return beaten - 0.5  # the tie with itself

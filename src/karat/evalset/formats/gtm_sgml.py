@@ -73,7 +73,7 @@ _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]
 
 
 def read_gtm_sgml(path: str | os.PathLike[str]) -> SgmlFile:
-    """The documents of a file; whatever is wrong with it is an error that names the line."""
+    """Return the documents of a file; whatever is wrong with it is an error that names the line."""
     name = str(path)
     documents = tuple(_Reader(name, read_text(Path(path))).documents())
     if not documents:
@@ -105,7 +105,7 @@ class _Reader:
         self.newlines = [found.start() for found in re.finditer("\n", text)]
 
     def documents(self) -> Iterator[Document]:
-        """All documents, each name once."""
+        """Yield all documents, each name once."""
         seen: dict[str, int] = {}
         while tag := self._next():
             if tag.kind != "doc" or tag.closing:
@@ -147,7 +147,7 @@ class _Reader:
         return Segment(number, text, self._line(opening.start))
 
     def _next(self) -> _Tag | None:
-        """The next tag; between tags only white space, other tags and comments may stand."""
+        """Return the next tag; between tags only white space, other tags and comments may stand."""
         while (start := self._skip_space()) < len(self.text):
             if self.text.startswith(_COMMENT[0], start):
                 self._skip_comment(start)
@@ -164,7 +164,7 @@ class _Reader:
         return None
 
     def _skip_space(self) -> int:
-        """Where the next character stands that is no white space."""
+        """Return the place of the next character that is no white space."""
         found = _NO_SPACE.search(self.text, self.at)
         return found.start() if found else len(self.text)
 
@@ -188,7 +188,7 @@ class _Reader:
 
 
 def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
-    """A system's segments beside those of every reference, by document and segment id."""
+    """Return a system's segments beside those of every reference, by document and segment id."""
     if not references:
         raise InputError("no reference was given: at least one is needed")
     candidates: list[str] = []

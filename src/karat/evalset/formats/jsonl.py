@@ -11,15 +11,14 @@ anywhere, or in a segment's `judgements`, then without `segment`. `systems` give
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
+from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
 from karat.evalset.sets import EvalSet
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
@@ -31,7 +30,7 @@ _Found = dict[str, Any]
 
 
 def read_jsonl(path: Path, reading: Reading) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     header: _Found = {}
     segments: list[tuple[Place, _Found]] = []
     judgements: list[tuple[Place, _Found]] = []
@@ -87,7 +86,7 @@ def _draft(
     names = list(dict.fromkeys([*named, *(name for each in outputs for name in each)]))
     if named and len(names) > len(named):
         reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
-    _check_ids(segments, reading)
+    reading.check_once((place, str(found["id"])) for place, found in segments)
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     return EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
@@ -104,16 +103,8 @@ def _draft(
     )
 
 
-def _check_ids(segments: list[tuple[Place, _Found]], reading: Reading) -> None:
-    lines: dict[str, int] = {}
-    for place, found in segments:
-        name = str(found["id"])
-        if lines.setdefault(name, place.line) != place.line:
-            reading.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
-
-
 def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
-    """What all segments have, or none has."""
+    """Return a member that all segments have, or none has."""
     if not any(key in found for _, found in segments):
         return None
     return [member(found, key, str, place, reading) or "" for place, found in segments]
@@ -132,21 +123,14 @@ def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dime
 
 
 def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
-    """The lines of a file that reads back as the set."""
+    """Yield the lines of a file that reads back as the set."""
+    header = evalset.name, evalset.description, evalset.licence, list(evalset.systems)
     dimensions = [_plain(dimension) for dimension in evalset.dimensions.values()]
-    yield _line(
-        {
-            "evalset": evalset.name,
-            "description": evalset.description,
-            "licence": evalset.licence,
-            "systems": list(evalset.systems),
-            "dimensions": dimensions,
-        }
-    )
+    yield json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
     for i in range(len(evalset)):
-        yield _line(_segment(evalset, i))
+        yield json_line(_segment(evalset, i))
     for row in evalset.judgements:
-        yield _line(row._asdict())
+        yield json_line(row._asdict())
 
 
 def _segment(evalset: EvalSet, i: int) -> _Found:
@@ -163,7 +147,3 @@ def _segment(evalset: EvalSet, i: int) -> _Found:
 def _plain(dimension: Dimension) -> _Found:
     found = {key: getattr(dimension, key) for key in DIMENSION}
     return {key: value for key, value in found.items() if value not in (None, "")}
-
-
-def _line(found: Mapping[str, Any]) -> str:
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"

@@ -19,7 +19,7 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     dimensions = _dimensions(path)
     rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))
@@ -53,7 +53,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
 
 
 def _dimensions(path: Path) -> list[str]:
-    """The columns beyond the four that are always there."""
+    """Return the columns beyond the four that are always there."""
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     return [name for name in first.split("\t") if name not in COLUMNS]

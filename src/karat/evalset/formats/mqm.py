@@ -30,7 +30,7 @@ WEIGHTS: Mapping[str, float] = {
     "Minor/Fluency/Punctuation": 0.1,
 }
 DIMENSIONS: Mapping[str, str] = {"mqm": "", "accuracy": "Accuracy", "fluency": "Fluency"}
-"""What is summed under each dimension: all categories, or those below one."""
+"""Category whose errors are summed under each dimension; "" is all of them."""
 
 _COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
 _SEGMENT_COLUMNS = ("globalSegId", "seg_id")  # the newer name, and that of 2020 and 2021
@@ -50,7 +50,7 @@ def read_mqm(
     name: str | None = None,
     licence: str = "",
 ) -> EvalSet:
-    """The set in a file; `references` are by default all systems whose name starts with `ref`."""
+    """Return the set in a file; `references` are by default the systems called `ref…`."""
     rows = _Rows(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
     refs = _references(references, names)
@@ -64,7 +64,9 @@ def read_mqm(
         {system: [rows.outputs.get((system, s)) for s in rows.sources] for system in systems},
         reading=reading,
         where=path,
-        references=[_there(rows.outputs.get((ref, s)) for ref in refs) for s in rows.sources],
+        references=[
+            [rows.outputs[ref, s] for ref in refs if (ref, s) in rows.outputs] for s in rows.sources
+        ],
         groups=list(rows.documents.values()),
         sources=list(rows.sources.values()),
         dimensions=[_dimension(key, below) for key, below in dimensions.items()],
@@ -82,10 +84,6 @@ def _references(given: str | Sequence[str] | None, systems: Iterable[str]) -> tu
     if given is not None:
         return as_names(given)
     return tuple(name for name in systems if name.lower().startswith("ref"))
-
-
-def _there(texts: Iterable[str | None]) -> list[str]:
-    return [text for text in texts if text is not None]
 
 
 def _dimension(name: str, below: str) -> Dimension:

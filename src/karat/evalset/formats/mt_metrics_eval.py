@@ -55,13 +55,16 @@ def read_mt_metrics_eval(
     humans: str | bool = False,
     name: str | None = None,
 ) -> EvalSet:
-    """The set of one language pair, which must be named if there are several."""
+    """Return the set of one language pair, which must be named if there are several."""
     pair = _pair(path, pair)
     chosen = _references(path, pair, references)
+    if humans not in (True, False, "yes", "no"):
+        raise InputError(f"humans={humans}: expected yes or no")
     outputs = {
         file.stem: read_lines(file)
         for file in sorted((path / "system-outputs" / pair).glob("*.txt"))
-        if _is_system(file.stem, chosen, _yes("humans", humans))
+        if file.stem not in chosen.files
+        and (humans in (True, "yes") or not _is_reference(file.stem, chosen))
     }
     sources = read_lines(path / "sources" / f"{pair}.txt")
     columns = [read_lines(file) for file in chosen.files.values()]
@@ -86,14 +89,6 @@ def read_mt_metrics_eval(
     for one in scores:
         _read_scores(one, draft, lambda system: _is_reference(system, chosen))
     return draft.finish()
-
-
-def _yes(option: str, given: str | bool) -> bool:
-    if given in (True, "yes"):
-        return True
-    if given in (False, "no"):
-        return False
-    raise InputError(f"{option}={given}: expected yes or no")
 
 
 def _pair(path: Path, pair: str | None) -> str:
@@ -156,10 +151,6 @@ def _is_reference(name: str, chosen: _References) -> bool:
     return name in chosen.names or bool(_REFERENCE.fullmatch(name))
 
 
-def _is_system(name: str, chosen: _References, humans: bool) -> bool:
-    return name not in chosen.files and (humans or not _is_reference(name, chosen))
-
-
 def _documents(path: Path, reading: Reading) -> list[str] | None:
     if not path.exists():
         return None
@@ -189,42 +180,33 @@ class _Scores(NamedTuple):
         return line.split("\t") if self.rated else line.split()
 
     def value(self, field: str, place: Place, reading: Reading) -> object:
-        """A field as a score; None where there is none."""
+        """Return a field as a score; None where there is none."""
         if field == "None":
             return None
         return _penalty(field, place, reading) if self.rated else field
 
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:
-    """The files of scores, and those of ratings by rater."""
+    """Return the files of scores, and those of ratings by rater."""
     folder = path / "human-scores"
-    scores = [(file, _inner(file, pair, "score")) for file in folder.glob(f"{pair}.*.seg.score")]
-    ratings = [(file, _inner(file, pair, "rating")) for file in folder.glob(f"{pair}.*.seg.rating")]
-    single = {name.partition(".")[0] for _, name in ratings if not _is_merged(name)}
-    kept = [
-        (file, *name.partition(".")[::2])
-        for file, name in ratings
-        if not _is_merged(name) or name.partition(".")[0] not in single
-    ]
-    return sorted(
+    scores, ratings = (
         [
-            *(_Scores(file, name, JUDGE, False) for file, name in scores),
-            *(_Scores(file, f"{name}.rating", rater or JUDGE, True) for file, name, rater in kept),
-        ],
-        key=lambda one: one.file.name,
+            (file, file.name[len(pair) + 1 : -len(ending)])
+            for file in folder.glob(f"{pair}.*{ending}")
+        ]
+        for ending in (".seg.score", ".seg.rating")
     )
-
-
-def _inner(file: Path, pair: str, kind: str) -> str:
-    return file.name[len(pair) + 1 : -len(f".seg.{kind}")]
-
-
-def _is_merged(name: str) -> bool:
-    return name.partition(".")[2] == MERGED
+    found = [_Scores(file, name, JUDGE, False) for file, name in scores]
+    raters = [(file, *name.partition(".")[::2]) for file, name in ratings]
+    single = {name for _, name, rater in raters if rater != MERGED}
+    for file, name, rater in raters:
+        if rater != MERGED or name not in single:
+            found.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
+    return sorted(found, key=lambda one: one.file.name)
 
 
 def _penalty(field: str, place: Place, reading: Reading) -> float | None:
-    """The negated sum of the scores of an output's errors."""
+    """Return the negated sum of the scores of an output's errors."""
     try:
         found = json.loads(field)
         scores = [_error_score(error) for error in found["errors"]]
@@ -238,7 +220,7 @@ def _penalty(field: str, place: Place, reading: Reading) -> float | None:
 
 
 def _error_score(error: object) -> float | None:
-    """The score of an error; if it has none, the weight of its severity in MQM."""
+    """Return the score of an error; if it has none, the weight of its severity in MQM."""
     if not isinstance(error, dict):
         return None
     if error.get("score") is not None:

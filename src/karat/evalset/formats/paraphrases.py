@@ -22,7 +22,7 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     columns = ("source", "reference", "candidate", "score")
     rows = list(tab_rows(path, columns, reading))
     numbers: dict[str, int] = {}

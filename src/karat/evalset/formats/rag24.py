@@ -41,7 +41,7 @@ _Nugget = Mapping[str, Any]
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
 ) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
     answers = [found for found in map(_answer(reading), json_rows(path, reading)) if found]

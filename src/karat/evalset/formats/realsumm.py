@@ -28,7 +28,7 @@ _COVERAGE = Dimension(
 
 
 def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a folder."""
+    """Return the set in a folder."""
     segments = read_lines(path / "ids.txt")
     units = read_lines(path / "SCUs.txt")
     files = sorted((path / "summaries").glob("*.summary"))

@@ -48,7 +48,7 @@ _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a nu
 
 
 def read_settings(path: Path, reading: Reading) -> Settings:
-    """The settings of a set, checked."""
+    """Return the settings of a set, checked."""
     found = _load(path)
     _check(found, _KINDS, str(path), reading)
     reading.check()
@@ -123,7 +123,7 @@ def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
 
 
 def settings_text(settings: Settings) -> Iterable[str]:
-    """The lines of a `karat.toml` that reads back as these settings."""
+    """Return the lines of a `karat.toml` that reads back as these settings."""
     yield f"name = {toml_string(settings.name)}\n"
     for key in ("description", "licence"):
         if text := getattr(settings, key):
@@ -144,5 +144,5 @@ def settings_text(settings: Settings) -> Iterable[str]:
 
 
 def toml_string(text: str) -> str:
-    """A TOML string: JSON's spelling, but for DEL, which TOML wants escaped."""
+    """Return a TOML string: JSON's spelling, but for DEL, which TOML wants escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -21,7 +21,7 @@ JUDGE = "experts"
 
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """The set in a file."""
+    """Return the set in a file."""
     documents = [_document(place, found, reading) for place, found in json_rows(path, reading)]
     reading.check()
     names = dict.fromkeys(system for document in documents for system in document["systems"])

@@ -20,13 +20,12 @@ order it gave them; lines may otherwise stand in any order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from karat.errors import quoted
-from karat.evalset.reading import Place, Reading, json_rows, member, number
+from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget, Question
@@ -116,7 +115,7 @@ def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
 
 
 def is_votes(given: object) -> bool:
-    """Whether this is a number of assessors, or nothing."""
+    """Return whether this is a number of assessors, or nothing."""
     return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
 
 
@@ -160,7 +159,7 @@ def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
 
 
 def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
-    """The lines of a file that reads back as the set."""
+    """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
         yield json_line(_plain_question(question))
     for run in nuggets.runs.values():
@@ -185,7 +184,7 @@ def description_line(question: str, nugget: str, words: str) -> str:
 
 
 def addition_line(question: str, nugget: Nugget) -> str:
-    """A nugget that was missing as a line."""
+    """Return a nugget that was missing as a line."""
     return json_line({"question": question, "nugget": _plain_nugget(nugget)})
 
 
@@ -208,8 +207,3 @@ def _plain_question(question: Question) -> dict[str, Any]:
 
 def _filled(**texts: str) -> dict[str, str]:
     return {key: text for key, text in texts.items() if text}
-
-
-def json_line(found: Mapping[str, Any]) -> str:
-    """An object as a line."""
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.errors import quoted, short
-from karat.evalset.reading import Place, Reading, json_rows, member
-from karat.nuggets.formats.jsonl import is_votes, json_line
+from karat.evalset.reading import Place, Reading, json_line, json_rows, member
+from karat.nuggets.formats.jsonl import is_votes
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
 from karat.nuggets.sets.keys import Nugget, Question
@@ -132,7 +132,11 @@ def _take_key(
     if question in draft.questions:
         known = draft.questions[question]
         theirs = [nugget for nugget, _ in known.nuggets.values()]
-        if [_said(n) for n in mine] != [_said(n) for n in theirs]:
+        said = [
+            [(nugget.id, nugget.descriptions[0], nugget.vital) for nugget in each]
+            for each in (mine, theirs)
+        ]
+        if said[0] != said[1]:
             draft.reading.problem(
                 place,
                 f"found other nuggets for question {short(question)} than before ({known.place})",
@@ -144,15 +148,11 @@ def _take_key(
         draft.nugget(question, nugget, place)
 
 
-def _said(nugget: Nugget) -> tuple[str, str, bool]:
-    return nugget.id, nugget.descriptions[0], nugget.vital
-
-
 # ------------------------------------------------------------------------------------ writing
 
 
 def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
-    """A line for each question and run; a question that no run answers has one without."""
+    """Yield a line for each question and run; a question that no run answers has one without."""
     for question in nuggets.key.questions.values():
         runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
         for run in runs:

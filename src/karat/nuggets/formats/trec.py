@@ -19,7 +19,7 @@ known of the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ _LINES = {
 
 
 def is_importance(field: str) -> bool:
-    """Whether a third field is one of a key."""
+    """Return whether a third field is one of a key."""
     return bool(_IMPORTANCE.fullmatch(field)) or field in ("also", "question")
 
 
@@ -90,7 +90,8 @@ def read_key(path: Path, draft: NuggetDraft) -> None:
     for place, row in _rows(path, 3, expected, draft):
         question, id, importance, text = (field or "" for field in row)
         if importance == "question":
-            _add_question(question, place, draft, text)
+            if text or question not in draft.questions:
+                draft.question(question, place, text)
             continue
         if importance == "also":
             draft.also(question, id, text, place)
@@ -99,19 +100,15 @@ def read_key(path: Path, draft: NuggetDraft) -> None:
         if found is None:
             draft.reading.problem(place, f"found {quoted(importance)}, expected vital or okay")
             continue
-        _add_question(question, place, draft)
+        if question not in draft.questions:
+            draft.question(question, place)
         votes = None if found[2] is None else int(found[2])
         nugget = Nugget(id, (text,), found[1].lower() == "vital", votes)
         draft.nugget(question, nugget, place)
 
 
-def _add_question(question: str, place: Place, draft: NuggetDraft, text: str = "") -> None:
-    if text or question not in draft.questions:
-        draft.question(question, place, text)
-
-
 def key_lines(key: Key) -> Iterator[str]:
-    """The lines of a key."""
+    """Yield the lines of a key."""
     for question in key.questions.values():
         if question.text:
             yield _line((question.id, NOTHING, "question"), question.text)
@@ -138,7 +135,7 @@ def read_runs(path: Path, draft: NuggetDraft) -> None:
 
 
 def run_lines(run: Run) -> Iterator[str]:
-    """The lines of a run."""
+    """Yield the lines of a run."""
     for question, responses in run.answers.items():
         for response in responses:
             fields = question, run.tag, response.document or NOTHING
@@ -164,13 +161,10 @@ class _Answer:
         self.items: dict[str, _Item] = {}
         self.said: dict[tuple[str, str], list[tuple[Place, float | None]]] = {}
 
-    def carried(self) -> set[str]:
-        """The nuggets that some response was judged to carry."""
-        return {n for (_, n), said in self.said.items() if any(value for _, value in said)}
-
     def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
         """Place, response, nugget and value: what was said, and what silence says."""
-        carried, known = self.carried(), list(nuggets)
+        carried = {n for (_, n), said in self.said.items() if any(value for _, value in said)}
+        known = list(nuggets)
         unknown = dict.fromkeys(n for _, n in self.said if n not in known)
         for id, item in self.items.items():
             for nugget in (*known, *unknown):
@@ -261,16 +255,12 @@ def _part_two(nugget: str, values: list[float | None]) -> Iterator[tuple[int, st
 
 
 def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
-    """The files of a folder that reads back; line ends in texts become blanks."""
+    """Yield the files of a folder that reads back; line ends in texts become blanks."""
     yield KEY, key_lines(nuggets.key)
-    for file, run in _files(nuggets.runs).items():
+    for file, run in {file_name(tag): run for tag, run in nuggets.runs.items()}.items():
         yield f"{RUNS}/{file}", run_lines(run)
     if nuggets.judgements.deciding:
         yield JUDGED, judged_lines(nuggets.judgements, nuggets.key)
-
-
-def _files(runs: Mapping[str, Run]) -> dict[str, Run]:
-    return {file_name(tag): run for tag, run in runs.items()}
 
 
 def _line(fields: tuple[str, ...], text: str) -> str:

@@ -64,7 +64,7 @@ class _Ids(NamedTuple):
     source: str
 
     def aligned(self, path: Path) -> list[str]:
-        """The lines of a file, one for each question."""
+        """Return the lines of a file, one for each question."""
         lines, count = read_lines(path), len(self.ids)
         if len(lines) != count:
             found = f"found {len(lines):,} lines, expected {count:,}"
@@ -81,7 +81,7 @@ def _ids_of(path: Path, draft: NuggetDraft) -> _Ids:
 
 
 def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
-    """The questions; how many units each has."""
+    """Take the questions and return how many units each has."""
     lines = ids.aligned(path)
     for (place, line), id in zip(draft.reading.numbered(lines, path), ids.ids, strict=True):
         draft.question(id, place)
@@ -91,7 +91,7 @@ def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
 
 
 def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
-    """The run of a file, named after it; its texts."""
+    """Take the run of a file, named after it, and return its texts."""
     texts = ids.aligned(path)
     draft.run(path.stem, Place(str(path), 1))
     for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
@@ -117,10 +117,10 @@ def _read_labels(
 
 
 def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
-    """The files of a folder; a run must be judged whole, or not at all."""
+    """Yield the files of a folder; a run must be judged whole, or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
-    yield UNITS, ["\t".join(_units(question.nuggets)) + "\n" for question in questions]
+    yield UNITS, ["\t".join(map(_unit, question.nuggets)) + "\n" for question in questions]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
             raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
@@ -130,8 +130,8 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
             yield f"{LABELS}/{run.tag}.label", labels
 
 
-def _units(nuggets: tuple[Nugget, ...]) -> list[str]:
-    return [_one_line(nugget.descriptions[0]).replace("\t", " ") for nugget in nuggets]
+def _unit(nugget: Nugget) -> str:
+    return _one_line(nugget.descriptions[0]).replace("\t", " ")
 
 
 def _summaries(run: Run, key: Key) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _one_line(text: str) -> str:
 
 
 def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
-    """A line for each question; nothing if nothing of the run was judged."""
+    """Return a line for each question; nothing if nothing of the run was judged."""
     rows = {
         question.id: [_label(question.id, nugget.id, run, nuggets) for nugget in question.nuggets]
         for question in nuggets.key.questions.values()

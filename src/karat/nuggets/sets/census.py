@@ -1,4 +1,4 @@
-"""What is in a nugget set: the paper's Table 1, and its Figure 4, nuggets by who found them."""
+"""Contents of a nugget set: the paper's Table 1, and its Figure 4, nuggets by who found them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run
 
 
 class Spread(NamedTuple):
@@ -53,7 +52,9 @@ def census(nuggets: NuggetSet) -> Census:
     """Counts of questions, nuggets, runs and responses."""
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
-    counts = [[len(run.responses(id)) for id in nuggets.key.questions] for run in _runs(nuggets)]
+    counts = [
+        [len(run.responses(id)) for id in nuggets.key.questions] for run in nuggets.runs.values()
+    ]
     sizes = [len(question.nuggets) for question in questions]
     pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
     return Census(
@@ -69,12 +70,8 @@ def census(nuggets: NuggetSet) -> Census:
     )
 
 
-def _runs(nuggets: NuggetSet) -> list[Run]:
-    return list(nuggets.runs.values())
-
-
 def spread(values: Sequence[float]) -> Spread:
-    """The mean of some values, and 1.96 s / sqrt(n)."""
+    """Return the mean of some values, and 1.96 s / sqrt(n)."""
     n = len(values)
     if not n:
         return Spread(math.nan, math.nan)
@@ -89,7 +86,7 @@ def _judged(nuggets: NuggetSet) -> int:
     known = nuggets.judgements.known
     return sum(
         (id, nugget.id, response.normal) in known
-        for run in _runs(nuggets)
+        for run in nuggets.runs.values()
         for id, question in nuggets.key.questions.items()
         for response in run.responses(id)
         for nugget in question.nuggets
@@ -100,7 +97,7 @@ def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
     """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
     known = nuggets.judgements.known
     found = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
-    for run in _runs(nuggets):
+    for run in nuggets.runs.values():
         for id, question in nuggets.key.questions.items():
             texts = [response.normal for response in run.responses(id)]
             for nugget in question.nuggets:

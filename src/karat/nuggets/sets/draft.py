@@ -118,7 +118,7 @@ class NuggetDraft:
 
     @property
     def responses(self) -> int:
-        """How many there are so far."""
+        """The number of responses so far."""
         return sum(map(len, self._responses.values()))
 
     # ------------------------------------------------------------------------ the judgements
@@ -161,7 +161,7 @@ class NuggetDraft:
                 self._describe(question, id, words, place)
 
     def _has(self, question: str, nugget: Nugget) -> bool:
-        """Whether the key holds this very nugget, perhaps with further words."""
+        """Return whether the key holds this very nugget, perhaps with further words."""
         known = self.questions[question].nuggets.get(nugget.id)
         if known is None:
             return False
@@ -171,7 +171,7 @@ class NuggetDraft:
     # ------------------------------------------------------------------------------- the end
 
     def finish(self) -> NuggetSet:
-        """The set; if anything is wrong with it, the first problem is raised."""
+        """Return the set; if anything is wrong with it, the first problem is raised."""
         self._extend_key()
         self._check_key()
         runs = {
@@ -216,7 +216,7 @@ class NuggetDraft:
         return False
 
     def _is_asked(self, what: str, question: str, place: Place) -> bool:
-        """Whether the key has a question that an assessor spoke of."""
+        """Return whether the key has a question that an assessor spoke of."""
         if question in self.questions:
             return True
         if self.skip_unknown:

@@ -19,7 +19,7 @@ NAMELESS = "-"
 
 
 def is_kind(kind: str, place: Place, reading: Reading) -> bool:
-    """Whether this is the kind of a judge, or nothing; else a problem is noted."""
+    """Return whether this is the kind of a judge, or nothing; else a problem is noted."""
     if not kind or kind in KINDS:
         return True
     reading.problem(place, f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}")
@@ -50,7 +50,7 @@ def with_kinds(
 
 
 def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
-    """The kind of each named judge that has one; nobody is a model and something else."""
+    """Return the kind of each named judge that has one; nobody is a model and something else."""
     found: dict[str, str] = {}
     for place, row in rows:
         if not row.kind or not row.judge:

@@ -138,7 +138,7 @@ class Judgements:
         return (low, high) if low != high else None
 
     def without(self, runs: Iterable[str]) -> Judgements:
-        """The judgements that do not come from some runs: for leaving systems out."""
+        """Return the judgements that do not come from some runs: for leaving systems out."""
         out = set(runs)
         return self.with_rows(row for row in self.rows if row.run not in out)
 
@@ -192,7 +192,7 @@ class Judgements:
 
 
 def _votes(rows: Iterable[Judged], of: Callable[[Judged], _K]) -> dict[_K, Votes]:
-    """The votes of the highest rank about each thing, of each judge the most favourable."""
+    """Return the votes of the highest rank about each thing, of each judge the most favourable."""
     found: dict[_K, Votes] = {}
     for row in rows:
         key, rank = of(row), RANK[row.kind]

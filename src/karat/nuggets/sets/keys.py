@@ -79,7 +79,7 @@ class Key:
 
 
 def make_key(questions: Iterable[Question]) -> Key:
-    """A key of questions, each id once."""
+    """Return a key of questions, each id once."""
     found: dict[str, Question] = {}
     for question in questions:
         if question.id in found:

@@ -15,14 +15,14 @@ from karat.nuggets.sets.voting import HALF, NO, YES
 
 @dataclass(frozen=True)
 class NuggetSet:
-    """What `load_nuggets` gives; runs and judgements may be absent."""
+    """A key with its runs and judgements, which may be absent."""
 
     name: str
     key: Key
     runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
     judgements: Judgements = field(default_factory=lambda: Judgements(()))
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What a reader left out, in words."""
+    """Sentences on what a reader left out."""
 
     def __repr__(self) -> str:
         nuggets = sum(len(question.nuggets) for question in self.key.questions.values())
@@ -32,7 +32,7 @@ class NuggetSet:
         )
 
     def run(self, tag: str) -> Run:
-        """A run by its tag."""
+        """Return a run by its tag."""
         if tag not in self.runs:
             from karat.settings import nearest
 
@@ -42,12 +42,12 @@ class NuggetSet:
         return self.runs[tag]
 
     def select(self, *tags: str) -> NuggetSet:
-        """The same with some of the runs; all judgements stay."""
+        """Return the set with some of the runs; all judgements stay."""
         return replace(self, runs=MappingProxyType({tag: self.run(tag) for tag in tags}))
 
 
 def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
-    """What is no error, and still good to know before numbers are believed.
+    """Return what is no error, and still good to know before numbers are believed.
 
     Not `corrected`: judgements of a run stand as they are, whatever others say of the same words.
     """
@@ -91,7 +91,7 @@ def _named(kind: str, names: list[str]) -> str:
 
 
 def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
-    """The rule is the paper's (see `Judgements`), or each run's own stand."""
+    """Return a sentence on contradictions; the rule is the paper's, or each run's own stand."""
     count = len(judgements.contradictions)
     if not count:
         return []

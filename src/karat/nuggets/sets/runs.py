@@ -14,7 +14,7 @@ class Response:
 
     text: str
     document: str = ""
-    """Where the system took it from, if it said so."""
+    """The source that the system named, if any."""
 
     @property
     def normal(self) -> str:
@@ -24,20 +24,20 @@ class Response:
 
 @lru_cache(maxsize=4096)  # of one answer there are as many judgements as nuggets
 def normal(text: str) -> str:
-    """A response as judgements are looked up by: white space and case do not matter."""
+    """Return a response as judgements are looked up by: white space and case do not matter."""
     return _spaced(text).casefold()
 
 
 @lru_cache(maxsize=4096)  # A, F and intervals all ask
 def characters(text: str) -> int:
-    """The length of a response, white space not counted."""
+    """Return the length of a response, white space not counted."""
     found = _spaced(text)
     return len(found) - found.count(" ")
 
 
 @lru_cache(maxsize=4096)
 def _spaced(text: str) -> str:
-    """The text with one blank for white space, and none at its ends.
+    """Return the text with one blank for white space, and none at its ends.
 
     Most texts are so already: of all white space only the blank is printable.
     """
@@ -62,12 +62,12 @@ class Run:
     """Whose system it is, if that is known: systems of one house are alike."""
 
     def responses(self, question: str) -> tuple[Response, ...]:
-        """What it answered to a question."""
+        """Return the responses to a question."""
         return self.answers.get(question, ())
 
 
 def make_run(tag: str, responses: Iterable[tuple[str, Response]], institution: str = "") -> Run:
-    """A run from pairs of question id and response, in the order of the ranks."""
+    """Return a run from pairs of question id and response, in the order of the ranks."""
     found: dict[str, list[Response]] = {}
     for question, response in responses:
         found.setdefault(question, []).append(response)

@@ -48,7 +48,7 @@ class Votes(NamedTuple):
         return _sides(self.by_judge.values())
 
     def value(self, ties: str = HALF) -> float:
-        """The value that counts."""
+        """Return the value that counts."""
         low, high = self.sides
         if low == high:
             return low
@@ -71,7 +71,7 @@ def check_kinds(kinds: Collection[str]) -> None:
 
 
 def check_ties(ties: str) -> str:
-    """The name of a rule for ties, if it is one."""
+    """Return the name of a rule for ties, if it is one."""
     if ties not in TIES:
         raise InputError(f"ties {quoted(ties)}: expected one of {', '.join(TIES)}")
     return ties

@@ -1,4 +1,4 @@
-"""How far judges agree: Krippendorff's alpha and intraclass correlations.
+"""Agreement of judges: Krippendorff's alpha and intraclass correlations.
 
 Both take a table of judges x units in which NaN is a judgement that was not made.
 """
@@ -108,7 +108,9 @@ def intraclass(table: Floats) -> Intraclass:
     x = table[:, whole].T
     n, k = x.shape
     left_out = int((~whole).sum())
-    why = _why_no_intraclass(x)
+    why = "all judgements are equal" if (x == x[:1, :1]).all() else ""
+    if k < 2 or n < 2:
+        why = f"{n} units judged by all of {k} judges, at least 2 of each are needed"
     if why:
         nan = float("nan")
         return Intraclass(nan, nan, nan, nan, nan, nan, n, left_out, why)
@@ -123,13 +125,6 @@ def intraclass(table: Floats) -> Intraclass:
         n,
         left_out,
     )
-
-
-def _why_no_intraclass(x: Floats) -> str:
-    n, k = x.shape
-    if k < 2 or n < 2:
-        return f"{n} units judged by all of {k} judges, at least 2 of each are needed"
-    return "all judgements are equal" if (x == x[0, 0]).all() else ""
 
 
 def _mean_squares(x: Floats) -> tuple[float, float, float, float]:

@@ -31,7 +31,7 @@ class JudgeTable(NamedTuple):
 
 
 def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) -> JudgeTable:
-    """The table of flat rows; judges and units in order of first sight."""
+    """Return the table of flat rows; judges and units in order of first sight."""
     x = _values(values, units, judges)
     who, rows = _numbered(judges)
     what, columns = _numbered(units)
@@ -118,7 +118,7 @@ class Standing(NamedTuple):
 
 
 def standings(table: JudgeTable) -> list[Standing]:
-    """Each judge against the mean of the others, unit by unit, and who stands apart.
+    """Compare each judge with the mean of the others, unit by unit; flag who stands apart.
 
     A judge is flagged if both hold: r is more than 0.2 below the median of all judges, and Fisher's
     z = atanh r is below the median by more than three times the larger of the judges' spread
@@ -167,7 +167,7 @@ def _merged(values: Floats, same: Sequence[int]) -> Floats:
 
 
 def _stuck(mine: Floats, others: Floats) -> bool:
-    """Whether one value for everything is unlikely from a judge who judges as the others do."""
+    """Return whether one value for everything is unlikely if a judge judges as the others do."""
     if not len(mine) or (mine != mine[0]).any():
         return False
     given = others[~np.isnan(others)]
