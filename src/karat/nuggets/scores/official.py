@@ -142,7 +142,7 @@ class Official:
     def _sums(
         self, questions: Sequence[Question], decided: Sequence[Decided]
     ) -> list[tuple[float, ...]]:
-        """Return of each answer r, R, nuggets carried, vital ones carried, vital ones in the key."""
+        """Return r, R, nuggets carried, vital ones carried and in the key of each answer."""
         carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
