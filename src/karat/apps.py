@@ -45,5 +45,10 @@ declare(
         "ParaphraseEvaluation": "karat.paraphrase.report.evaluation:evaluation_document",
         "WordAlignment": "karat.paraphrase.report.files:file_document",
         "WrittenFile": "karat.paraphrase.report.files:file_document",
+        "RealizedSentences": "karat.realize.report.tables:sentences_document",
+        "RealizedTree": "karat.realize.report.explanation:explain_document",
+        "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
+        "RealizerTraining": "karat.realize.report.tables:training_document",
+        "SupertagList": "karat.realize.report.tables:supertags_document",
     },
 )

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from karat.errors import MetricError, quoted
 
-Choices = Mapping[str, str] | Callable[[], Iterable[str]]
+Choices = Mapping[str, str] | Callable[[], Any]
 
 
 def setting(
@@ -94,8 +94,8 @@ class Named:
 
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))
-        digest = self.digests.get(name)
-        return f"{text}@{digest(text)}" if digest and text != "none" else text
+        digest = self.digests[name](text) if name in self.digests and text != "none" else ""
+        return f"{text}@{digest}" if digest else text
 
 
 NamedT = TypeVar("NamedT", bound=Named)
@@ -190,10 +190,10 @@ def _plain(value: str) -> bool:
     return bool(value) and not any(c in ",|\0" or c.isspace() for c in value)
 
 
-def _not_among(value: str, choices: Iterable[str]) -> str:
-    names = list(choices)
-    if value in names:
+def _not_among(value: str, choices: Any) -> str:
+    if value in choices:  # before a list is made, for which entry points are read
         return ""
+    names = list(choices)
     return f"is not one of {', '.join(names)}{nearest(value, names)}"
 
 

@@ -83,8 +83,10 @@ def test_systems_of_one_name_have_a_row_each() -> None:
 def test_explanations_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
     said = command("explain", "out.txt", "--originals", "in.txt", "--worst", "2", "--edge", "0.3")
     found = kt.explain_paraphrases(OUT, IN, worst=2, edge=0.3)
-    assert [row._asdict() for row in found.rows] == said["rows"]
-    assert found.records() == said["pem"]
+    assert [row._asdict() for row in found.rows] == said["rows"] == found.records()
+    assert [(row.segment, row.pem) for row in found.pem] == [
+        (row["pair"], row["pem"]) for row in said["pem"]
+    ]
     assert found.settings["edge"] == 0.3
     grams = [" ".join(gram.words) for pair in found.pairs for gram in pair.grams]
     assert grams == [row["ngram"] for row in said["ngrams"]]

@@ -26,8 +26,7 @@ from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
-from karat.realize.evaluation import Evaluation as RealizerEvaluation
-from karat.realize.report import sentences as realize
+from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
 from karat.report.documents.meta_page import Extras, meta_report
@@ -433,8 +432,7 @@ NUGGETS = [
 
 @case
 def seen(count: int, of: int = 10) -> str:
-    found = RealizerEvaluation("bank", [], of, count, ())
-    return realize._seen_note(found, count / of)
+    return TrainingOverlap(of, count, count / of).note
 
 
 REALIZERS = [

@@ -19,6 +19,8 @@ from karat.text.recipe import check_choice
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.lm.tables import Bools, Floats, Logarithms
+
 SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 """Name -> from counts, and which n-grams are kept, to estimates."""
 
@@ -65,17 +67,11 @@ def estimate(
     return make_tables(logs[0], weights[0], levels), notes
 
 
-def _logs(values: NDArray[np.float64]) -> NDArray[np.float32]:
+def _logs(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
-def _kept(
-    level: Level,
-    p: NDArray[np.float32],
-    backoff: NDArray[np.float32],
-    below: NDArray[np.bool_],
-    keep: NDArray[np.bool_],
-) -> Logs:
+def _kept(level: Level, p: Logarithms, backoff: Logarithms, below: Bools, keep: Bools) -> Logs:
     """Return the n-grams that are kept, by the numbers of those below among the kept."""
     number = (np.cumsum(below) - 1).astype(np.uint32)
     suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]

@@ -9,7 +9,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
-from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
 
 SEGMENTS_PER_BATCH = 1 << 14
@@ -46,7 +46,7 @@ def token_batches(
 ) -> Iterator[Batch]:
     """Yield the batches of all sources; only a few are held at a time."""
     most = SEGMENTS_PER_BATCH, BYTES_PER_BATCH
-    jobs = [(one, *ends) for one in sources if len(one) for ends in runs([one], *most)]
+    jobs = [(one, *ends) for one in sources if len(one) for ends in batches([one], *most)]
     total, done = sum(map(len, sources)), 0
 
     def cut(job: tuple[Segments, int, int]) -> Batch:

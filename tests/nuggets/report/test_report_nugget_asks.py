@@ -11,8 +11,7 @@ from karat.nuggets.judging.likelihood import spoken
 from karat.nuggets.report.asks import drawn, heading, laid_out, numbered, page, telling
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
-from karat.report.render.paper import Paper
-from karat.report.render.text_width import display_width
+from karat.report.render.terminal import Paper, display_width
 
 LENS = Nugget("1", ("the lens",))
 TEXTS = st.text(st.sampled_from("abclens \t設計。ה\u05b7\u202e\x1b\u0301-"), max_size=80)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from karat.cli.show import say, takes_color
 from karat.errors import quoted
 from karat.nuggets.cli.keyboard import Keyboard
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 from karat.visible import visible
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.report.render.paper import BOLD, CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, letters
+from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, display_width, letters
 from karat.visible import visible
 
 if TYPE_CHECKING:

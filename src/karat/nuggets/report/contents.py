@@ -75,14 +75,14 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
 
 def _difficulty(bins: Sequence[Bin]) -> list[Table | Figure]:
     """Figure 4, as a table and as a chart."""
-    from karat.report.charts.svg.drawings import bar_chart
+    from karat.report.charts.models import Bars, Interval
 
     if not bins:
         return []
     title = "Nuggets by how many systems found them"
     rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
-    bars = [(f"{b.label} system{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
-    chart = bar_chart(bars, title=title, axis="Nuggets, percent")
+    bars = [Interval(f"{b.label} system{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    chart = Bars(title, "Nuggets, percent", bars)
     return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
 
 

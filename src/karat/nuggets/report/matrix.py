@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.report.charts.figures import chart_svg
 from karat.report.charts.models import HeatMap
 from karat.report.model.table import Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
@@ -82,17 +81,22 @@ def _figure(
         low=0,
         high=1,
     )
-    heads = [element("th", element("span", quote(tag)), scope="col", class_="tag") for tag in tags]
-    body = []
-    for j, some in enumerate(rows):
-        kind = element("em", f" {some[0].importance}")
-        name = element("th", quote(some[0].description) + kind, scope="row")
-        cells = [_cell(number, run, j, row) for run, row in enumerate(some)]
-        body.append(element("tr", name, *cells))
-    head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
-    table = element("table", head, element("tbody", *body), class_="matrix")
-    page = table + "".join(_answers(question, number, found.scored))
-    return Figure(title, chart_svg(chart), LEGEND, html=page, script="nuggets/report/nuggets.js")
+
+    def page() -> str:
+        heads = [
+            element("th", element("span", quote(tag)), scope="col", class_="tag") for tag in tags
+        ]
+        body = []
+        for j, some in enumerate(rows):
+            kind = element("em", f" {some[0].importance}")
+            name = element("th", quote(some[0].description) + kind, scope="row")
+            cells = [_cell(number, run, j, row) for run, row in enumerate(some)]
+            body.append(element("tr", name, *cells))
+        head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
+        table = element("table", head, element("tbody", *body), class_="matrix")
+        return table + "".join(_answers(question, number, found.scored))
+
+    return Figure(title, chart, LEGEND, page=page, script="nuggets/report/nuggets.js")
 
 
 def _cell(number: int, run: int, nugget: int, row: NuggetRow) -> str:

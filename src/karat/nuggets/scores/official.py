@@ -142,7 +142,7 @@ class Official:
     def _sums(
         self, questions: Sequence[Question], decided: Sequence[Decided]
     ) -> list[tuple[float, ...]]:
-        """Return r, R, nuggets carried, vital ones carried and in the key of each answer."""
+        """Return r, R, nuggets carried, vital ones carried and vital ones of the key, by answer."""
         carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])

@@ -8,8 +8,10 @@ threads.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -165,16 +167,11 @@ class _Work:
     def train(self) -> None:
         stages = [("model 1", False, self.how.model1), ("HMM", True, self.how.hmm)]
         for name, hmm, iterations in stages:
+            expect = partial(self.kernel.expect, hmm=hmm)
             for iteration in range(1, iterations + 1):
-                self._iterate(f"{name}, iteration {iteration} of {iterations}", hmm)
-
-    def _iterate(self, what: str, hmm: bool) -> None:
-        def expect(start: int, stop: int) -> None:
-            self.kernel.expect(start, stop, hmm)
-
-        for _ in by_batches(expect, self.cuts, self.threads, self.progress, what):
-            pass
-        self.kernel.update(hmm)
+                what = f"{name}, iteration {iteration} of {iterations}"
+                deque(by_batches(expect, self.cuts, self.threads, self.progress, what), maxlen=0)
+                self.kernel.update(hmm)
 
     def links(self) -> Links:
         if self.how.decoding == "posterior":

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.generate.confidence import CONFIDENCE, adequacy, confidences
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.rewriting import Original, Replacement
-from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
 from karat.results import Result
 from karat.text.segments import STRIDE, Segments, Texts, as_segments
@@ -158,7 +158,8 @@ def paraphrases(
         lines = _lines(texts, start, end)
         place = (texts.name, start, stop.check)
         found = wordings(generator, lines, candidates, confidence, *place)
-        return _ranked(pem, lines, _adequate(pem, lines, found, confidence), n, confidence)
+        sure = _adequate(pem, lines, found, confidence)
+        return list(_ranked(pem, lines, sure, n, confidence))
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
     for batch in by_batches(work, cuts, threads, progress, "paraphrasing", stop):
@@ -278,44 +279,32 @@ def _steps(
     return [known[pair] for pair in pairs]
 
 
-def _ranked(
-    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
-) -> list[Generated]:
-    """Return the best by PEM; of equals the first that was found."""
-    texts = [one.text for each in found for one in each]
+def _both(lines: Sequence[str], found: Sequence[Sequence[Wording]]) -> tuple[list[str], list[str]]:
+    """Return the originals and the texts of all wordings."""
     originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
-    scores = pem.score(originals, texts, threads=1) if texts else None
-    ends = accumulate(map(len, found))
-    return [
-        Generated(_best(each, scores, end - len(each), n), None)
-        if each and scores
-        else Generated([], _reason(line, confidence))
-        for line, each, end in zip(lines, found, ends, strict=True)
-    ]
+    return originals, [one.text for each in found for one in each]
 
 
 def _adequate(
     pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
 ) -> list[list[Wording]]:
     """Return the wordings that reach a confidence when it is multiplied by pivot F1."""
-    texts = [one.text for each in found for one in each]
-    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    originals, texts = _both(lines, found)
     rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())
     sure = [[Wording(one.text, one.confidence * next(rest)) for one in each] for each in found]
     return [[one for one in each if one.confidence >= least] for each in sure]
 
 
-def _reason(line: str, confidence: float) -> str:
-    """Say why a line has no paraphrase."""
-    if not line.strip():
-        return "the line is empty"
-    return f"no rewriting reaches confidence {confidence:g}"
-
-
-def _best(found: Sequence[Wording], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:
-    pem, pivot, fluency, target = (column[start : start + len(found)].tolist() for column in scores)
-    order = np.argsort(-np.asarray(pem), kind="stable")[:n].tolist()
-    return [
-        Paraphrase(found[i].text, pem[i], pivot[i], fluency[i], target[i], found[i].confidence)
-        for i in order
-    ]
+def _ranked(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
+) -> Iterator[Generated]:
+    """Yield the best by PEM; of equals the first that was found."""
+    originals, texts = _both(lines, found)
+    scores = pem.score(originals, texts, threads=1) if texts else ()
+    rows: Iterator[Any] = zip(*(column.tolist() for column in scores), strict=True)
+    for line, each in zip(lines, found, strict=True):
+        every = [Paraphrase(*(one.text, *next(rows), one.confidence)) for one in each]
+        order = np.argsort([-one.pem for one in every], kind="stable")[:n].tolist()
+        empty = not line.strip()
+        reason = "the line is empty" if empty else f"no rewriting reaches confidence {confidence:g}"
+        yield Generated([every[i] for i in order], None if every else reason)

@@ -38,11 +38,8 @@ def opened(path: str) -> PhraseTable:
 
 @lru_cache(maxsize=16)
 def _opened(path: str, _time: int, _size: int) -> PhraseTable:
-    return _of_model(path) if stored_kind(path) == MODEL else PhraseTable.open(path)
-
-
-def _of_model(path: str) -> PhraseTable:
-    """Return the table of a paraphrase model, which must have one pivot language."""
+    if stored_kind(path) != MODEL:
+        return PhraseTable.open(path)
     from karat.paraphrase.pem.model import PEM
 
     pivots = PEM.open(path).pivots

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.metrics.base import Metric, Score
-from karat.report.charts.svg.drawings import interval_chart
+from karat.report.charts.models import Interval, Intervals
 from karat.report.model.cells import brief
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.results import MadeRows
@@ -137,9 +137,9 @@ def _score_row(row: ScoreRow) -> dict[str, Cell]:
 
 
 def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
-    items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+    items = [Interval(row.system, row.score.value, row.low, row.high) for row in rows]
     title = f"{metric} by system"
-    return Figure(title, interval_chart(items, title=title, axis=str(metric)))
+    return Figure(title, Intervals(title, str(metric), items))
 
 
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")

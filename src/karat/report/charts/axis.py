@@ -1,14 +1,22 @@
-"""Round numbers along an axis: 0, 0.2, 0.4 and never 0.1837."""
+"""An axis: round numbers along it (0, 0.2, 0.4 and never 0.1837), and where values lie on it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+_LARGEST = 1e300  # beyond it, differences overflow
 _SLACK = 1e-9  # of a step: what floating point may have added to a bound that was round
 _NARROW = 1e-9  # relative span below which two bounds count as one
 _TINY = 1e-290  # spans below this would underflow
+
+
+def drawable(values: Iterable[float | None]) -> bool:
+    """Whether all the values have a place on an axis; None, NaN and infinities have none."""
+    return all(v is not None and math.isfinite(v) and abs(v) < _LARGEST for v in values)
 
 
 class Ticks(NamedTuple):
@@ -101,3 +109,21 @@ def _power(x: float) -> int:
 def _exact(units: int, exponent: int) -> float:
     # Dividing integers rounds once: 3 tenths are 0.3, and not 0.30000000000000004.
     return units / 10**-exponent if exponent < 0 else float(units * 10**exponent)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Ticks laid out from `start` to `end`, in the units of the drawing."""
+
+    ticks: Ticks
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where the value lies; by logarithms if the ticks do."""
+        low, high = self.ticks.values[0], self.ticks.values[-1]
+        if isinstance(self.ticks, LogTicks):
+            from karat.arithmetic import log10  # numpy is loaded where it is needed
+
+            low, high, value = map(log10, (low, high, value))
+        return self.start + (value - low) / (high - low) * (self.end - self.start)

@@ -46,16 +46,14 @@ def place_labels(
     dots: Sequence[tuple[float, float]],
     sizes: Sequence[tuple[float, float]],
     within: Box,
-    scale: float = 1.0,
 ) -> list[Placed | None]:
     """A free place for the label of each dot, None where there is none.
 
     A label covers no dot and no other label. Those with the least choice are placed first.
-    `scale` is the number of units to a pixel of the page.
     """
-    taken = [_around(dot, DOT * scale) for dot in dots]
+    taken = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
     choices = [
-        [place for place in _places(dot, size, scale) if _free(place.box, taken, within)]
+        [place for place in _places(dot, size) if _free(place.box, taken, within)]
         for dot, size in zip(dots, sizes, strict=True)
     ]
     found: list[Placed | None] = [None] * len(dots)
@@ -65,21 +63,16 @@ def place_labels(
     return found
 
 
-def _around(dot: tuple[float, float], half: float) -> Box:
-    x, y = dot
-    return Box(x - half, y - half, x + half, y + half)
-
-
 def _free(box: Box, taken: Sequence[Box], within: Box) -> bool:
     return box.inside(within) and not any(box.meets(other) for other in taken)
 
 
-def _places(dot: tuple[float, float], size: tuple[float, float], scale: float) -> Iterator[Placed]:
+def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
     """The places for a label, the nearest first."""
     (x, y), (wide, high) = dot, size
     for step, distance in enumerate(DISTANCES):
         for across, down in _AROUND:
-            near = distance * scale * (0.7 if across and down else 1.0)
+            near = distance * (0.7 if across and down else 1.0)
             left = x + across * near - wide * (1 - across) / 2
             top = y + down * near - high * (1 - down) / 2
             yield Placed(Box(left, top, left + wide, top + high), step > 0)

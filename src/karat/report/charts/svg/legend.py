@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.report.charts.colors import series_color, series_line, series_marker
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.colors import MARKERS, series_color, series_line
 from karat.report.page.markup import coordinate, element, shape
 
 ROW = 20.0
@@ -43,7 +43,8 @@ def moved(x: float, y: float) -> str:
 
 def marker(number: int, at: str | None = None) -> str:
     """The marker of a series around the origin, or moved."""
-    return shape("path", d=series_marker(number), fill=series_color(number), transform=at)
+    outline = MARKERS[number % len(MARKERS)]
+    return shape("path", d=outline, fill=series_color(number), transform=at)
 
 
 def stroke(number: int) -> str:

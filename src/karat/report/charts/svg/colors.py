@@ -39,19 +39,10 @@ def series_color(number: int) -> str:
     return f"var(--series-{k + 1}, {SERIES[k]})"
 
 
-def series_marker(number: int) -> str:
-    """The outline of a series' marker."""
-    return MARKERS[number % len(MARKERS)]
-
-
-def series_dash(number: int) -> str | None:
-    """The dashes of a series: those that share a colour differ in them."""
-    return DASHES[(number + number // len(SERIES)) % len(DASHES)]
-
-
 def series_line(number: int) -> Look:
-    """How the line of a series looks."""
-    return {"stroke": series_color(number), "stroke_dasharray": series_dash(number)}
+    """How the line of a series looks: those that share a colour differ in their dashes."""
+    dashes = DASHES[(number + number // len(SERIES)) % len(DASHES)]
+    return {"stroke": series_color(number), "stroke_dasharray": dashes}
 
 
 def heat_color(share: float) -> str:

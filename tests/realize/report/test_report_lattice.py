@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.realize.report.lattice import order_graph
 from karat.report.charts.svg.word_graph import GraphArc, _chains, _drawn, _free, _places, sketch
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 
 CROSSING = [
     GraphArc(0, 1, "no"),
