@@ -120,7 +120,11 @@ class Scored(NamedTuple):
         found = self.decided.values()
         pairs = sum(decided.values.size for decided in found) or math.nan
         judged, undecided = (sum(getattr(d, k) for d in found) for k in ("judged", "undecided"))
-        ends = zip(("f_", "micro_", ""), _ends(self.intervals), strict=True)
+        ends: dict[str, Any] = {
+            f"{name}{end}": getattr(getattr(self.intervals, which, None), end, None)
+            for name, which in (("f_", "macro"), ("micro_", "micro"), ("", "share"))
+            for end in ("low", "high")
+        }
         return RunRow(
             run=self.run.tag,
             micro=self.official.micro.f,
@@ -132,7 +136,7 @@ class Scored(NamedTuple):
             guessed=(pairs - judged - undecided) / pairs,
             undecided=undecided / pairs,
             **_only(mean_shares(self.shares), RunRow),
-            **{f"{name}{end}": value for name, pair in ends for end, value in pair.items()},
+            **ends,
         )
 
     def questions(self) -> Iterator[QuestionRow]:
@@ -142,12 +146,6 @@ class Scored(NamedTuple):
             yield QuestionRow(
                 self.run.tag, row.question, row.A, row.V, row.W, **scores.get(row.question, {})
             )
-
-
-def _ends(found: RunIntervals | None) -> list[dict[str, Any]]:
-    """The ends of the intervals of macro F, of micro F and of A."""
-    intervals = (found.macro, found.micro, found.share) if found else (None,) * 3
-    return [{end: getattr(one, end, None) for end in ("low", "high")} for one in intervals]
 
 
 def _only(row: Any, kind: Any) -> dict[str, Any]:
@@ -220,8 +218,7 @@ class NuggetScoring(Result):
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models of the paper's classifier, if it learned any."""
         asked = [one for one in (self.guesses, self.guesses and self.guesses.beside) if one]
-        learned = [one.paper.models for one in asked if one.paper]
-        return model_rows(learned[0]) if learned else ()
+        return next((model_rows(one.paper.models) for one in asked if one.paper), ())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -253,11 +250,10 @@ class NuggetScoring(Result):
         """Remarks on the set, and what the guesses rest on."""
         told = remarks(self.nuggets, corrected=self.corrected)
         skipped = dict.fromkeys(q for one in self.scored for q in one.official.skipped)
+        told += about_skipped(skipped)
         if any(decided.undecided for one in self.scored for decided in one.decided.values()):
-            undecided = ["Pairs of response and nugget that nobody judged get no credit."]
-        else:
-            undecided = []
-        return (*told, *about_skipped(skipped), *undecided, *self.about_guesses)
+            told.append("Pairs of response and nugget that nobody judged get no credit.")
+        return (*told, *self.about_guesses)
 
     @cached_property
     def about_guesses(self) -> list[str]:
