@@ -6,7 +6,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,8 @@ class Fergus:
     @property
     def baselines(self) -> tuple[LeftRight, ...]:
         """LR from random trees, from real ones, and the latter with the language model."""
-        return (*self.left_right, self.left_right[-1].with_trigrams())
+        last = self.left_right[-1]
+        return (*self.left_right, replace(last, name=f"{last.name}, trigrams", trigrams=True))
 
     @classmethod
     def train(

@@ -38,10 +38,6 @@ class LeftRight:
     counts: Ints
     trigrams: bool = False
 
-    def with_trigrams(self) -> LeftRight:
-        """Return the baseline with the language model choosing the order on each side."""
-        return replace(self, name=f"{self.name}, trigrams", trigrams=True)
-
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
