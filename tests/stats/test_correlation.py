@@ -57,13 +57,6 @@ def test_taus_and_accuracy_are_those_of_every_pair(pair: tuple[list[float], list
         assert c.pairwise_accuracy(*pair) == pair_loops.accuracy(*pair, 0.0)
 
 
-@given(pair=vectors(2), epsilon=EPSILONS)
-def test_acc_eq_calls_small_differences_ties(
-    pair: tuple[list[float], list[float]], epsilon: float
-) -> None:
-    assert c.acc_eq(*pair, epsilon) == pair_loops.accuracy(*pair, epsilon)
-
-
 PEERS = {
     "pearson": scipy.stats.pearsonr,
     "spearman": scipy.stats.spearmanr,
@@ -134,8 +127,6 @@ def test_shapes_and_names_are_checked() -> None:
         c.pearson([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match="statistic 'tau': expected one of pearson"):
         c.statistic("tau")
-    with pytest.raises(InputError, match="epsilon=-1: expected"):
-        c.acc_eq([1, 2], [1, 2], -1)
 
 
 # ------------------------------------------------------------------------------- calibration

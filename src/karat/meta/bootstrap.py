@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.errors import InputError, quoted
-from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
+from karat.meta.levels import agreement, arranged, each_group, mean_of_defined, shared
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
@@ -79,7 +79,7 @@ def drawn(
         yield systems, segments
 
 
-class Interval(NamedTuple):
+class Percentiles(NamedTuple):
     """The central part of the resampled values, and how many of them are undefined."""
 
     low: float
@@ -87,12 +87,12 @@ class Interval(NamedTuple):
     undefined: int
 
 
-def percentiles(values: Floats, share: float = 0.95) -> Interval:
+def percentiles(values: Floats, share: float = 0.95) -> Percentiles:
     """The percentile interval of one metric's resampled values, or of a difference of two."""
     known = values[~np.isnan(values)]
     if not len(known):
-        return Interval(float("nan"), float("nan"), len(values))
-    return Interval(*interval(known, share), len(values) - len(known))
+        return Percentiles(float("nan"), float("nan"), len(values))
+    return Percentiles(*interval(known, share), len(values) - len(known))
 
 
 # ------------------------------------------------------------------------------- one batch
@@ -127,10 +127,9 @@ def _one_by_one(
     h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
 ) -> Floats:
     """Where groups share something, each draw is a case of its own."""
-    measure = level(at)
     return np.array(
         [
-            measure(h[np.ix_(s, t)], m[np.ix_(s, t)], by).value
+            agreement(h[np.ix_(s, t)], m[np.ix_(s, t)], by, at).value
             for s, t in zip(systems, segments, strict=True)
         ]
     )
@@ -152,13 +151,11 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Draws, points: Draws) 
             axis=1,
         )
     else:
-        values = np.concatenate([_group_values(h, m, by, p) for p in _parts(points, h.size)])
+        parts = _parts(points, h.size)
+        values = np.concatenate(
+            [each_group(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), by) for p in parts]
+        )
     return mean_of_defined(np.broadcast_to(values, counts.shape), counts)
-
-
-def _group_values(h: Floats, m: Floats, by: Statistic, points: Draws) -> Floats:
-    """Draws x groups."""
-    return each_group(h[:, points].swapaxes(0, 1), m[:, points].swapaxes(0, 1), by)
 
 
 def _pooled(h: Floats, m: Floats, of: Drawn, systems: Floats, segments: Floats) -> Floats:

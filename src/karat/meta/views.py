@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from karat import _kernel
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
-from karat.meta.levels import Agreement, document_means, level
+from karat.meta.levels import Agreement, agreement, document_means
 from karat.meta.scores import Scored, human_means
 from karat.metrics.base import Metric
 from karat.progress import Progress
@@ -64,7 +64,7 @@ class View:
     def agreement(self, metric: Metric, by: Statistic) -> Agreement:
         """The statistic of one metric."""
         if by.behind is None:
-            return level(self.at)(self.human, self.metrics[metric], by)
+            return agreement(self.human, self.metrics[metric], by, self.at)
         behind = self._behind(by)
         value = by.behind(behind.human, behind.metrics[metric], behind.score(metric))
         systems = int((~np.isnan(behind.human)).any(axis=1).sum())
@@ -165,10 +165,12 @@ def _of_documents(scored: Scored, human: Floats) -> View:
     places = [np.array(inside) for inside in members.values()]
     known = ~np.isnan(human)
     metrics = {m: scored.documents(m, places, known) for m in scored.metrics}
-    return _matrices(document_means(human, scored.evalset.groups or ()), metrics, "segment")
+    return matrix_view(document_means(human, scored.evalset.groups or ()), metrics, "segment")
 
 
-def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
+def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
+    """Scores of matrices, systems x segments or documents, at one of the levels of matrices."""
+
     def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
 
@@ -178,7 +180,7 @@ def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
 
 def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
     def make(scored: Scored, human: Floats) -> View:
-        return _matrices(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
+        return matrix_view(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
 
     return make
 

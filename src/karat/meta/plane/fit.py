@@ -21,6 +21,8 @@ from karat.arithmetic import SLACK, exact_product, product
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
+from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
+from karat.meta.plane.conclusions import plane_notes
 from karat.meta.scores import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
@@ -29,26 +31,9 @@ from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
-ALPHAS = tuple(k / 10 for k in range(11))
-ORDERS = (1, 2, 3, 4)
-BLEU_CELL = (1.0, 4)
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7
 """Systems whose human scores are dealt in all ways: 5,040 of them."""
-
-
-class Cell(NamedTuple):
-    """A point of the plane."""
-
-    alpha: float
-    n: int
-
-    def __str__(self) -> str:
-        return f"AEv({self.alpha:g},{self.n})"
-
-
-CELLS = tuple(Cell(alpha, n) for n in ORDERS for alpha in ALPHAS)
-"""All points, in the order of every array here: by n, then by alpha."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +154,22 @@ def best(r: Floats) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------ the fit
 
 
+class PlaneRow(NamedTuple):
+    """One cell of a plane; shares are between 0 and 1."""
+
+    dimension: str
+    alpha: float
+    n: int
+    r: float
+    r2: float
+    low: float
+    high: float
+    wins: float
+    q2: float
+    predicted: bool | None
+    """Whether the paper predicts it; None if nobody asked."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlaneFit:
     """The plane of one dimension. Arrays of cells follow `CELLS`."""
@@ -201,8 +202,14 @@ class PlaneFit:
         return found
 
     @property
+    def signed(self) -> Floats:
+        """R^2 in percent, negative where r is."""
+        found: Floats = 100 * np.sign(self.r) * self.r2
+        return found
+
+    @property
     def resamples(self) -> int:
-        """How many there are."""
+        """Bootstrap resamples."""
         return int(self.draws.shape[1])
 
     @cached_property
@@ -233,9 +240,37 @@ class PlaneFit:
         good = (self.r > 0) & ~np.isnan(self.q2)
         return _cell(int(np.where(good, self.q2, -np.inf).argmax())) if good.any() else None
 
-    def at(self, cell: tuple[float, int], of: Floats) -> float:
-        """What an array says of a cell."""
-        return float(of[CELLS.index(Cell(*cell))])
+    @property
+    def points(self) -> dict[str, Cell | None]:
+        """Points of the plane that a reader looks for, by what they are."""
+        best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
+        return {
+            "cross-validated pick": self.pick,
+            "maximum": self.maximum,
+            "most wins": best_known,
+            "BLEU's point": BLEU_CELL,
+            "ROUGE's point": ROUGE_CELL,
+            "AEv's default": AEV_CELL,
+        }
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """All cells, by n and alpha."""
+        arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
+        values = zip(*(array.tolist() for array in arrays), strict=True)
+        return tuple(
+            PlaneRow(self.dimension, *cell, *numbers, None)
+            for cell, numbers in zip(CELLS, values, strict=True)
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what to take from the plane."""
+        return plane_notes(self)
+
+    def row(self, cell: Cell) -> PlaneRow:
+        """One cell."""
+        return self.rows[CELLS.index(cell)]
 
     def table(self, of: Floats) -> Floats:
         """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from karat.arithmetic import SLACK
 from karat.evalset.sets import EvalSet
+from karat.meta.plane.cells import BLEU_CELL, CELLS
+from karat.meta.plane.conclusions import study_notes
 from karat.meta.plane.fit import (
-    BLEU_CELL,
-    CELLS,
-    Cell,
     Judged,
     PlaneFit,
+    PlaneRow,
     best,
     correlations,
     fit_plane,
@@ -90,7 +90,7 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
         pick = int(best(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
-            yield float(rest[pick]), float(rest[CELLS.index(Cell(*BLEU_CELL))])
+            yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])
 
 
 class Verdict(NamedTuple):
@@ -133,6 +133,20 @@ class PlaneStudy:
     """One for each fit, if there is a region."""
     halves: tuple[Halves, ...]
     """One for each fit, if splits were asked for."""
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """All cells of all dimensions, and whether the paper predicts them."""
+        rows = (row for fit in self.fits for row in fit.rows)
+        region = self.region
+        if region is None:
+            return tuple(rows)
+        return tuple(row._replace(predicted=region.holds(row.alpha, row.n)) for row in rows)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what to take from the planes."""
+        return tuple(study_notes(self))
 
 
 def study_plane(

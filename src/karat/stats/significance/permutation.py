@@ -28,6 +28,8 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import pearson_rows
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import (
+    TRIALS_AT_A_TIME,
+    Words,
     chosen_sums,
     chosen_system_sums,
     exchanges,
@@ -36,8 +38,8 @@ from karat.stats.significance.exchanges import (
 )
 
 Floats = NDArray[np.float64]
-Measure = Callable[[Floats, Floats], float]
-Measures = Callable[[Floats, Floats, Floats, NDArray[np.bool_]], Floats]
+Chosen = NDArray[np.bool_]
+Measures = Callable[[Floats, Floats, Floats, Chosen], Floats]
 _CELLS = 1 << 22  # that are exchanged or not at a time
 
 
@@ -56,21 +58,33 @@ class Permutation(NamedTuple):
         return self.beyond / self.trials if self.trials else float("nan")
 
 
-def perm_both(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    measure: Measure,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """Test any agreement `measure(human, metric)` of matrices in which NaN is missing."""
+class Exchanging(NamedTuple):
+    """Which cells can be exchanged, and how often that is tried."""
 
-    def one_by_one(h: Floats, a: Floats, b: Floats, chosen: NDArray[np.bool_]) -> Floats:
-        return np.array([measure(h, np.where(mask, b, a)) for mask in chosen])
+    known: Chosen
+    trials: int
+    seed: int
+    progress: Progress
 
-    return perm_both_many(human, first, second, one_by_one, trials, seed, progress)
+    def test(
+        self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
+    ) -> Permutation:
+        """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
+        exact = is_exact(self.known)
+        total = 1 << int(self.known.sum()) if exact else self.trials
+        parts, done = [np.empty(0)], 0
+        for words in exchanges(self.known, self.trials, self.seed):
+            for start in range(0, words.shape[1], size):
+                parts.append(differences(words[:, start : start + size]))
+                done += len(parts[-1])
+                self.progress(done, total, "permuting")
+        found = np.concatenate(parts)
+        defined = found[~np.isnan(found)]
+        beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
+        if np.isnan(delta):
+            return Permutation(delta, float("nan"), beyond, trials, exact)
+        p = beyond / trials if exact else (1 + beyond) / (1 + trials)
+        return Permutation(delta, p, beyond, trials, exact)
 
 
 def perm_both_many(
@@ -82,31 +96,23 @@ def perm_both_many(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """The same with a measure of many exchanges at once.
+    """Test any agreement of matrices in which NaN is missing.
 
     `measures(h, a, b, chosen)` is the agreement with h of `a` after the exchange of each mask in
     `chosen`, which says what is taken from `b`.
     """
     h, a, b = standardised(human, first, second)
-    known = ~np.isnan(h)
-    total = 1 << int(known.sum()) if is_exact(known) else trials
-    size = max(1, _CELLS // max(1, h.size))
 
-    def differences(chosen: NDArray[np.bool_]) -> Floats:
+    def differences(chosen: Chosen) -> Floats:
         # What `a` does not take from `b`, `b` takes from `a`.
         values = measures(h, a, b, np.concatenate([chosen, ~chosen]))
         found: Floats = values[: len(chosen)] - values[len(chosen) :]
         return found
 
-    found, done = [], 0
-    for words in exchanges(known, trials, seed):
-        for start in range(0, words.shape[1], size):
-            chosen = masks(words[:, start : start + size], h.shape)
-            found.append(differences(chosen))
-            done += len(chosen)
-            progress(done, total, "permuting")
     delta = float(differences(np.zeros((1, *h.shape), dtype=bool))[0])
-    return decide(delta, _joined(found), is_exact(known))
+    exchanging = Exchanging(~np.isnan(h), trials, seed, progress)
+    size = max(1, _CELLS // max(1, h.size))
+    return exchanging.test(delta, lambda words: differences(masks(words, h.shape)), size)
 
 
 def perm_both_pearson(
@@ -117,23 +123,30 @@ def perm_both_pearson(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """The same for Pearson's r over all cells, from sums: nothing is exchanged one by one.
+    """Test Pearson's r over all cells, from sums: nothing is exchanged one by one.
 
     With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
     sum after an exchange is the sum before and the chosen cells' differences.
     """
     h, a, b = standardised(human, first, second)
-    g = _standard(h)
-    n = int((~np.isnan(h)).sum())
-    before, after = _moments(g, a), _moments(g, b)
+    g, known = _standard(h), ~np.isnan(h)
+    n = int(known.sum())
+    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in (a, b))
     sums, others = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
-    known = ~np.isnan(h)
-    parts = []
-    for words in exchanges(known, trials, seed):
+
+    def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
-        parts.append(_r(sums + moved, n) - _r(others - moved, n))
-        progress(sum(map(len, parts)), trials, "permuting")
-    return decide(float(_r(sums, n) - _r(others, n)), _joined(parts), is_exact(known))
+        return _r(sums + moved, n) - _r(others - moved, n)
+
+    delta = float(_r(sums, n) - _r(others, n))
+    return Exchanging(known, trials, seed, progress).test(delta, differences)
+
+
+def _r(sums: Floats, n: int) -> Floats:
+    spread = n * sums[..., 1] - sums[..., 0] ** 2
+    spread = np.where(spread > SLACK * n * n, spread, np.nan)  # a constant, but for rounding
+    r: Floats = sums[..., 2] / np.sqrt(spread)
+    return r
 
 
 def perm_both_system_pearson(
@@ -144,10 +157,11 @@ def perm_both_system_pearson(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """The same for Pearson's r of the systems' mean scores."""
+    """Test Pearson's r of the systems' mean scores."""
     h, a, b = standardised(human, first, second)
-    kept = ~np.isnan(h).all(axis=1)
-    counts = (~np.isnan(h)).sum(axis=1)[kept]
+    known = ~np.isnan(h)
+    kept = known.any(axis=1)
+    counts = known.sum(axis=1)[kept]
     means = (np.nansum(h, axis=1)[kept] / counts).reshape(1, -1)
     ones, others = np.nansum(a, axis=1)[kept], np.nansum(b, axis=1)[kept]
     gaps = np.nan_to_num(b - a)
@@ -156,13 +170,27 @@ def perm_both_system_pearson(
         x, y = (ones + moved) / counts, (others - moved) / counts
         return pearson_rows(means, x) - pearson_rows(means, y)
 
-    known = ~np.isnan(h)
-    parts = []
-    for words in exchanges(known, trials, seed):
-        parts.append(difference(chosen_system_sums(words, gaps)[:, kept]))
-        progress(sum(map(len, parts)), trials, "permuting")
-    real = float(difference(np.zeros((1, len(counts))))[0])
-    return decide(real, _joined(parts), is_exact(known))
+    delta = float(difference(np.zeros((1, len(counts))))[0])
+    return Exchanging(known, trials, seed, progress).test(
+        delta, lambda words: difference(chosen_system_sums(words, gaps)[:, kept])
+    )
+
+
+def paired_permutation(
+    first: Floats,
+    second: Floats,
+    trials: int = 10000,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> Permutation:
+    """Is the mean of `first` above that of `second`? Pairs are exchanged, all ways if few."""
+    gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
+    known = np.ones(gaps.shape[:2], dtype=bool)
+    n = max(1, gaps.shape[1])
+    total = float(gaps.sum()) if gaps.size else float("nan")
+    return Exchanging(known, trials, seed, progress).test(
+        total / n, lambda words: (total - 2 * chosen_sums(words, gaps)[:, 0]) / n
+    )
 
 
 def standardised(human: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
@@ -185,47 +213,3 @@ def _standard(scores: Floats) -> Floats:
         return np.where(np.isnan(scores), np.nan, 0.0)
     moved: Floats = scores - known.mean()
     return moved / float(np.sqrt(np.nanmean(moved**2)))
-
-
-def _moments(g: Floats, m: Floats) -> Floats:
-    return np.nan_to_num(np.stack([m, m * m, g * m], axis=-1))
-
-
-def _r(sums: Floats, n: int) -> Floats:
-    spread = n * sums[..., 1] - sums[..., 0] ** 2
-    spread = np.where(spread > SLACK * n * n, spread, np.nan)  # a constant, but for rounding
-    r: Floats = sums[..., 2] / np.sqrt(spread)
-    return r
-
-
-def _joined(parts: list[Floats]) -> Floats:
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def decide(delta: float, differences: Floats, exact: bool = False) -> Permutation:
-    """Count the differences that reach the real one; `exact` if the real one is among them."""
-    known = differences[~np.isnan(differences)]
-    beyond = int(np.count_nonzero(known >= delta - SLACK))
-    if np.isnan(delta):
-        return Permutation(float(delta), float("nan"), beyond, len(known), exact)
-    p = beyond / len(known) if exact else (1 + beyond) / (1 + len(known))
-    return Permutation(float(delta), p, beyond, len(known), exact)
-
-
-def paired_permutation(
-    first: Floats,
-    second: Floats,
-    trials: int = 10000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """Is the mean of `first` above that of `second`? Pairs are exchanged, all ways if few."""
-    gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
-    known = np.ones(gaps.shape[:2], dtype=bool)
-    n = max(1, gaps.shape[1])
-    total = float(gaps.sum()) if gaps.size else float("nan")
-    parts = []
-    for words in exchanges(known, trials, seed):
-        parts.append((total - 2 * chosen_sums(words, gaps)[:, 0]) / n)
-        progress(sum(map(len, parts)), trials, "permuting")
-    return decide(total / n, _joined(parts), is_exact(known))
