@@ -6,7 +6,7 @@ All systems and metrics are resampled with the same draws, so that differences a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from karat.arithmetic import ExactRows, rounded
 from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
-from karat.metrics.settings import nearest
 from karat.progress import Progress, silent
 from karat.scoring import (
     Collected,
@@ -30,11 +29,12 @@ from karat.scoring import (
     segment_values,
     totals,
 )
+from karat.settings import nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
 from karat.stats.trials import check_trials
-from karat.text.references import GivenReferences, as_references
-from karat.text.segments import Texts
+from karat.text.references import GivenReferences, References, as_references
+from karat.text.segments import Segments, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,13 +77,47 @@ class Difference(NamedTuple):
         return self.second - self.first
 
 
-@dataclass(frozen=True, eq=False)
+class Example(NamedTuple):
+    """A segment on which a system and the baseline differ, with its texts."""
+
+    system: str
+    segment: int  # 0-based
+    baseline_score: float
+    system_score: float
+    reference: str
+    baseline_text: str
+    system_text: str
+    which: str = "reference"  # of several, the one that is shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Results[CompareRow]):
     """The rows, best first within each metric, and how they were made."""
 
     baseline: str
     test: str
     trials: int
+    examples: tuple[Example, ...] = ()
+    """Segments on which each system differs most from the baseline by the first metric."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Metrics, references, baseline, test and intervals."""
+        how = {"baseline": self.baseline, "test": self.test, "trials": self.trials}
+        return {**super().settings, **how}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How intervals and p were made, and notes on single scores."""
+        metrics = dict.fromkeys(row.metric for row in self.rows)
+        others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
+        where = f", where {' and '.join(others)}" if others else ""
+        made = (
+            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples. p: {TESTS[self.test]} "
+            f"against {self.baseline}, {self.trials:,} trials, all metrics and systems on the same "
+            f"draws. Wins, losses and ties count segments{where}."
+        )
+        return (made, *super().notes)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """The segments on which two systems differ most, the largest difference first."""
@@ -105,13 +139,15 @@ def compare(
     threads: int | None = None,
     progress: Progress = silent,
     signature: str = "karat",
+    examples: int = 0,
 ) -> Comparison:
     """Compare systems with a baseline (the first, unless named).
 
     `trials` are those of the test (default: 1000 for bootstrap, 10000 for randomization);
     `resamples` (default 1000) are for the intervals of `test="randomization"`: the bootstrap test's
     own trials serve for its intervals. An evaluation set brings its own references.
-    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
+    `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
+    of segments to keep on which each system differs most from the baseline.
     """
     given, references = as_texts(systems, references)
     named = as_systems(given)
@@ -139,8 +175,29 @@ def compare(
         for m in chosen
         for key in _best_first(m, found)
     ]
-    values = segment_values(found)
-    return Comparison(tuple(rows), refs.number, resamples, seed, values, base, test, trials)
+    kept = tuple(rows), refs.number, resamples, seed, segment_values(found), base, test, trials
+    comparison = Comparison(*kept, form=signature)
+    return replace(comparison, examples=_examples(comparison, named, refs, examples))
+
+
+def _examples(
+    comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
+) -> tuple[Example, ...]:
+    base, first = comparison.baseline, comparison.rows[0].metric
+    found = []
+    for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
+        gaps = comparison.differences(base, system, first, top)
+        places = [gap.segment for gap in gaps]
+        texts = zip(
+            references.strings(places),
+            systems[base].strings(places),
+            systems[system].strings(places),
+            strict=True,
+        )
+        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
+            which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
+            found.append(Example(system, *gap, refs[0], theirs, mine, which))
+    return tuple(found)
 
 
 def _resamples(test: str, trials: int, resamples: int | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -16,6 +16,7 @@ from karat.metrics.base import Metric, Score, check_form
 from karat.metrics.loop import run
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, References, as_references, check_aligned
@@ -41,17 +42,42 @@ class ScoreRow(NamedTuple):
 RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 
-@dataclass(frozen=True, eq=False)
-class Results(Generic[RowT]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(Result, Generic[RowT]):
     """Rows of scores that are found by name: `results["A", "bleu"]`."""
 
     rows: tuple[RowT, ...]
     references: int | None
-    """How many references every segment has; None if that varies."""
+    """Number of references of every segment; None if that varies."""
     resamples: int
     seed: int
     values: Mapping[tuple[str, Metric], NDArray[np.float64]]
     """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
+    form: str = field(default="karat", kw_only=True)
+    """The form of signatures."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Metrics, references and how intervals were made."""
+        metrics = dict.fromkeys(str(row.metric) for row in self.rows)
+        how = drawn(self.resamples, self.seed)
+        return {"metrics": tuple(metrics), "references": self.references, **how}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on single scores, each once."""
+        noted = (f"{r.system}, {r.metric}: {note}" for r in self.rows for note in r.score.notes)
+        return tuple(dict.fromkeys(noted))
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The full signature of each metric."""
+        return {str(row.metric): row.score.signature for row in self.rows}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return "\n".join(self.signatures.values())
 
     def __getitem__(self, key: tuple[str, str | Metric]) -> RowT:
         wanted = key[0], metric(key[1])
@@ -67,9 +93,9 @@ class Results(Generic[RowT]):
         return self.values[system, metric(by).of_segments()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scoring(Results[ScoreRow]):
-    """The scores of all systems by all metrics, and what is needed to read them."""
+    """The scores of all systems by all metrics; with segment scores, these are the table."""
 
 
 def score(
@@ -104,7 +130,8 @@ def score(
     for (system, m), total in totals(found, refs.number, how, signature).items():
         low, high = interval(draws[system, m]) if bootstrap else (None, None)
         rows.append(ScoreRow(system, m, total, low, high))
-    return Scoring(tuple(rows), refs.number, bootstrap, seed, segment_values(found))
+    values = segment_values(found)
+    return Scoring(tuple(rows), refs.number, bootstrap, seed, values, form=signature)
 
 
 def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, NDArray[np.float64]]:

@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.cli.main import COMMANDS
-from karat.metrics.names import CLASSES
+from karat.metrics.names import METRICS
 
 Karat = Callable[..., Any]
 
@@ -68,7 +68,7 @@ def test_metrics_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "x", "-m", "ble") == ["plain,bleu"]
     assert completed(karat, "compare", "--metric", "rougeL") == ["plain,rougeL", "plain,rougeLsum"]
     every = completed(karat, "score", "-m", "")
-    assert {f"plain,{name}" for name in CLASSES} <= set(every)
+    assert {f"plain,{name}" for name in METRICS} <= set(every)
 
 
 def test_formats_and_files_are_completed(karat: Karat) -> None:

@@ -340,7 +340,7 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
     found = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
-    document = comparison_document(found, [], "karat")
+    document = comparison_document(found, "karat")
     return " ".join([*document.notes, *document.signatures])
 
 

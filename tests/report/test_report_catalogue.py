@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.metrics.names import CLASSES, metric_class
+from karat.metrics.names import METRICS
 from karat.report.documents.catalogue import catalogue
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {"pivot_f1"}  # tested with one in tests/paraphrase
-BOUNDED = sorted(name for name in CLASSES if metric_class(name).bounded if name not in NEEDS_A_FILE)
-FREE = sorted(name for name in CLASSES if not metric_class(name).bounded)
+BOUNDED = sorted(name for name in METRICS if METRICS[name].bounded if name not in NEEDS_A_FILE)
+FREE = sorted(name for name in METRICS if not METRICS[name].bounded)
 
 
 def score(name: str, candidate: list[str], reference: list[str]) -> float:
@@ -31,7 +31,7 @@ def heading(name: str) -> str:
 @settings(max_examples=25)
 @given(candidate=words, reference=words)
 def test_what_has_a_scale_keeps_to_it(name, candidate, reference):
-    top = metric_class(name).full_scale
+    top = METRICS[name].full_scale
     assert f"(0 to {top:.0f})" in heading(name)
     assert 0 <= score(name, candidate, reference) <= top * (1 + 1e-12)
 
@@ -39,7 +39,7 @@ def test_what_has_a_scale_keeps_to_it(name, candidate, reference):
 @pytest.mark.parametrize("name", FREE)
 def test_what_may_leave_the_scale_says_so_and_does(name):
     found = score(name, ["x"] * 9, ["a", "b"])
-    if metric_class(name).sign > 0:
+    if METRICS[name].sign > 0:
         assert f"{name} (up to 1, may be negative)" in heading(name)
         assert found < 0
     else:
@@ -51,7 +51,7 @@ def test_what_may_leave_the_scale_says_so_and_does(name):
 @settings(max_examples=25)
 @given(candidate=words, reference=words)
 def test_the_end_that_is_named_holds(name, candidate, reference):
-    cls = metric_class(name)
+    cls = METRICS[name]
     found = score(name, candidate, reference)
     assert found <= cls.full_scale + 1e-12 if cls.sign > 0 else found >= 0
     perfect = cls.full_scale if cls.sign > 0 else 0.0

@@ -45,7 +45,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.listed and not args[0].startswith("-"):
-            from karat.metrics.settings import nearest
+            from karat.settings import nearest
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
             raise click.UsageError(f"no command {quoted(args[0])}{hint}")

@@ -193,9 +193,9 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
 
 def _check_metric(path: str) -> None:
     """`-m bleu chrf` makes a file of the second metric: say so."""
-    from karat.metrics.names import ALIASES, CLASSES
+    from karat.metrics.names import ALIASES, METRICS
 
-    if path in (*CLASSES, *ALIASES) and not Path(path).exists():
+    if path in (*METRICS.known(), *ALIASES) and not Path(path).exists():
         raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
 
 

@@ -13,6 +13,7 @@ from karat import __version__
 from karat.cli.groups import Commands
 from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
+from karat.registry import declared
 
 COMMANDS = {
     "score": ("karat.cli.commands.score", "Score candidates against references."),
@@ -25,10 +26,7 @@ COMMANDS = {
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
     "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
-    "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they carry."),
-    "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
-    "paraphrase": ("karat.paraphrase.cli.group", "Score paraphrases, and make some."),
-    "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
+    **declared("commands"),
     "metrics": ("karat.cli.commands.metrics", "List the metrics and their settings."),
     "demo": ("karat.cli.commands.demo", "Run a comparison on bundled texts and write a report."),
     "completion": ("karat.cli.commands.completion", "Print a shell's completion script."),

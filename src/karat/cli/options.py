@@ -39,9 +39,9 @@ _NOT_WRITTEN = re.compile(
 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from karat.metrics.names import ALIASES, CLASSES
+    from karat.metrics.names import ALIASES, METRICS
 
-    return [name for name in (*CLASSES, *ALIASES) if name.startswith(incomplete)]
+    return [name for name in (*METRICS, *ALIASES) if name.startswith(incomplete)]
 
 
 def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

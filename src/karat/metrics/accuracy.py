@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
-from karat.metrics.settings import setting
+from karat.settings import setting
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 
 if TYPE_CHECKING:

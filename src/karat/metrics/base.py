@@ -9,15 +9,16 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
 from karat.errors import InputError, quoted
-from karat.metrics.settings import to_text, validate
 from karat.metrics.signatures.claims import Claims, references_fact
 from karat.progress import Progress, silent
+from karat.registry import origin
+from karat.settings import Named
 from karat.text.recipe import Recipe
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts, as_segments
@@ -58,11 +59,11 @@ def check_form(form: str) -> None:
 
 
 @dataclass(frozen=True)
-class Metric(ABC):
+class Metric(Named, ABC):
     """A metric is a value: its string form is its name, argument, key and signature."""
 
-    name: ClassVar[str]
-    """What it is called on the command line."""
+    kind: ClassVar[str] = "metrics"
+    """The registry that it belongs to."""
     title: ClassVar[str] = ""
     """What lists call it, if that is not its name."""
     sign: ClassVar[int] = 1
@@ -71,17 +72,9 @@ class Metric(ABC):
     """What the scale runs to: 1 or 100; it decides how many decimals are shown."""
     bounded: ClassVar[bool] = True
     """Whether scores keep to the scale; accuracies may be negative, error rates exceed 100."""
-    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Other names for settings, as other tools call them."""
-    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
-    """Settings that go together, by name."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
-    """Settings that name a file or list: signatures show what is in it, by a digest."""
     claims: ClassVar[Claims] = Claims()
     """Other claims of the signature that the metric was read from; no part of its value."""
-
-    def __post_init__(self) -> None:
-        validate(self)
 
     # ------------------------------------------------------------------ what a family defines
 
@@ -109,24 +102,7 @@ class Metric(ABC):
         """What a reader of this score should know."""
         return ()
 
-    # ----------------------------------------------------------------------------- its name
-
-    def __str__(self) -> str:
-        settings = [(f.name, f.default) for f in self.settings()]
-        given = [
-            f"{name}={to_text(getattr(self, name))}"
-            for name, default in settings
-            if getattr(self, name) != default
-        ]
-        return ":".join([self._head(), ",".join(given)]) if given else self._head()
-
-    def _head(self) -> str:
-        return self.name
-
-    @classmethod
-    def settings(cls) -> list[Field[Any]]:
-        """The fields that are written after the name."""
-        return list(fields(cls))
+    # ------------------------------------------------------------------------ its signature
 
     def signature(
         self,
@@ -134,7 +110,9 @@ class Metric(ABC):
         form: str = "karat",
         drawn: Mapping[str, object] = MappingProxyType({}),
     ) -> str:
-        """Every setting, the number of references (None: it varies) and Karat's version.
+        """Return every setting, the number of references (None: it varies) and the version.
+
+        A metric of another package is signed with that package's version, too.
 
         `form="sacrebleu"` writes BLEU, chrF and TER as sacreBLEU does, others as Karat does; see
         docs/METRICS.md. `drawn` says how intervals and tests were made.
@@ -146,10 +124,10 @@ class Metric(ABC):
             found = sacrebleu_signature(self, references, drawn)
             if found is not None:
                 return found
-        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
-        fields = {**references_fact(references), "karat": __version__, **drawn}
-        more = "".join(f"|{name}={value}" for name, value in fields.items())
-        return f"{self._head()}:{settings}{more}"
+        package = origin(type(self))
+        facts = {"karat": __version__, **({"plugin": package} if package else {}), **drawn}
+        more = {**references_fact(references), **facts}.items()
+        return self.full_name() + "".join(f"|{name}={value}" for name, value in more)
 
     def claiming(self: MetricT, claims: Claims) -> MetricT:
         """Return this metric with the claims of a signature; they must not contradict its own."""
@@ -162,12 +140,6 @@ class Metric(ABC):
     def check_claims(self, references: int | None, drawn: Mapping[str, object]) -> None:
         """Refuse a signature that says something else than what is given and asked for."""
         self.claims.check(self, {**references_fact(references), **drawn})
-
-    def _full(self, name: str) -> str:
-        """A setting's value as the signature shows it: files and lists with their content."""
-        text = to_text(getattr(self, name))
-        digest = self.digests.get(name)
-        return f"{text}@{digest(text)}" if digest and text != "none" else text
 
     # --------------------------------------------------------------------------- its numbers
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.metrics.base import Metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Pairs
-from karat.metrics.settings import setting
+from karat.settings import setting
 from karat.text.recipe import CASES, CHARACTERS, Recipe
 
 if TYPE_CHECKING:

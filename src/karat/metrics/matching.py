@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
-from karat.metrics.settings import setting
+from karat.settings import setting
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 from karat.text.stemmers import stemmers
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
-from karat.metrics.settings import setting, to_text
+from karat.settings import setting, to_text
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 from karat.text.stemmers import stemmers
 

@@ -20,7 +20,7 @@ from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
-from karat.metrics.settings import setting
+from karat.settings import setting
 from karat.text.recipe import CASES, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
 

@@ -100,10 +100,6 @@ def command(
             threads=threads,
             progress=progress,
             signature=form,
+            examples=examples,
         )
-    from karat.report.documents.comparisons import comparison_document, find_examples
-    from karat.report.documents.scores import with_form
-
-    found = find_examples(comparison, systems, refs, examples)
-    document = comparison_document(comparison, found, options.command_line())
-    show(with_form(document, form), format, output)
+    show(comparison.document(options.command_line()), format, output)

@@ -14,7 +14,7 @@ from karat.cli.bar import Bar
 from karat.cli.show import check_output, check_page, show
 
 if TYPE_CHECKING:
-    from karat.report.documents.comparisons import Example
+    from karat.comparison import Example
     from karat.report.model.table import Figure
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
@@ -45,7 +45,6 @@ def command(output: str, texts: str | None) -> None:
         return
     from karat.cli.inputs import open_inputs
     from karat.comparison import compare
-    from karat.report.documents.comparisons import comparison_document, find_examples
 
     check_output(output)
     check_page("--output", output)
@@ -54,11 +53,10 @@ def command(output: str, texts: str | None) -> None:
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]
         systems, refs = open_inputs(files, references, False, progress)
         comparison = compare(
-            systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress
+            systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress, examples=2
         )
-        examples = find_examples(comparison, systems, refs, 2)
-    document = comparison_document(comparison, examples, "karat demo")
-    document = replace(document, blocks=(*document.blocks, *_pictures(examples[0])))
+    document = comparison.document("karat demo")
+    document = replace(document, blocks=(*document.blocks, *_pictures(comparison.examples[0])))
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")

@@ -67,7 +67,6 @@ def command(
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
-    from karat.report.documents.scores import score_document, segment_document, with_form
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
@@ -93,9 +92,7 @@ def command(
             progress=progress,
             signature=form,
         )
-    line = options.command_line()
-    document = (segment_document if segments else score_document)(scoring, line)
-    show(with_form(document, form), format, output)
+    show(scoring.document(options.command_line()), format, output)
 
 
 def show_signatures(

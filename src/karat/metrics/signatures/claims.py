@@ -77,3 +77,13 @@ def check_version(signature: str, version: str) -> None:
             f"numbers may differ: install that version, or leave karat={version} out to score "
             f"with this one"
         )
+
+
+def check_plugin(signature: str, said: str, installed: str) -> None:
+    """Refuse a signature of a plugin's other version, or of a plugin that is not the one here."""
+    if said and said != installed:
+        here = f"this is {installed}" if installed else "the metric here is Karat's own"
+        raise MetricError(
+            f"{signature}: a signature of {said}, and {here}: install that version, or leave "
+            f"plugin={said} out to score with what is here"
+        )

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat import __version__
 from karat.errors import MetricError, quoted
 from karat.metrics.names import parse_name
-from karat.metrics.settings import nearest
-from karat.metrics.signatures.claims import Claims, check_version, is_count
+from karat.metrics.signatures.claims import Claims, check_plugin, check_version, is_count
 from karat.metrics.signatures.sacrebleu import metric_of_fields, starts_with_field
+from karat.registry import origin
+from karat.settings import nearest
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
 
-FIELDS = ("nrefs", "karat", "test", "trials", "bootstrap", "seed")
+FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed")
 """The fields that follow the settings in Karat's signatures."""
 
 _TESTS = ("bootstrap", "randomization")
@@ -61,15 +63,14 @@ def _read_karat(text: str, head: str, fields: list[str]) -> Metric:
         if name in found:
             raise MetricError(f"{text}: {name} is given twice")
         found[name] = _value(text, name, value)
-    version = found.pop("karat", None)
-    if version is not None:
-        check_version(text, version)
+    check_version(text, found.pop("karat", __version__))
+    check_plugin(text, found.pop("plugin", ""), origin(type(metric)))
     return metric.claiming(Claims(tuple(found.items())))
 
 
 def _value(text: str, name: str, value: str) -> str:
     """A field's value, checked."""
-    if name == "karat" or (name == "nrefs" and value in ("var", "unknown")):
+    if name in ("karat", "plugin") or (name == "nrefs" and value in ("var", "unknown")):
         return value
     if name == "test":
         good, wanted = value in _TESTS, " or ".join(_TESTS)

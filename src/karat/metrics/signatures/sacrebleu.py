@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from karat import __version__
 from karat.errors import MetricError, quoted
-from karat.metrics.names import metric_class
-from karat.metrics.settings import nearest, to_text
+from karat.metrics.names import METRICS
 from karat.metrics.signatures.claims import Claims, check_version, is_count
+from karat.settings import nearest, to_text
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -124,7 +124,7 @@ def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
         if field not in _SHARED:
             _join(text, settings, _read(text, name, field, value))
     _check_version(text, found.pop("version", None))
-    return metric_class(name)(**settings).claiming(_claims(text, found))
+    return METRICS[name](**settings).claiming(_claims(text, found))
 
 
 def _named(text: str, head: str) -> tuple[str, Settings]:

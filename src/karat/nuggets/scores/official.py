@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted, short
-from karat.metrics.settings import to_text
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.runs import Response, Run, characters
+from karat.settings import to_text
 
 NAME = "nugget-f"
 """What the score is called in signatures."""

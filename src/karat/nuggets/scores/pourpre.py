@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from karat import __version__
 from karat.arithmetic import product
 from karat.errors import InputError
-from karat.metrics.settings import to_text
 from karat.nuggets.scores.idf import Weigh, count_weights
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import (
@@ -42,6 +41,7 @@ from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
+from karat.settings import to_text
 from karat.text.stopwords import stop_digest
 
 Floats = NDArray[np.float64]

@@ -16,12 +16,12 @@ from dataclasses import fields
 from urllib.parse import quote
 
 from karat import __version__
-from karat.metrics.settings import to_text
 from karat.nuggets.guess.guesses import PAPER, Nuggeteer
 from karat.nuggets.guess.paper.paper import AUTO, Paper
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judge_kinds import NAMELESS
 from karat.nuggets.sets.voting import HALF
+from karat.settings import to_text
 from karat.text.stopwords import stop_digest
 
 CORRECTED, AS_JUDGED = "corrected", "as-judged"

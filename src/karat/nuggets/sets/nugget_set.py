@@ -34,7 +34,7 @@ class NuggetSet:
     def run(self, tag: str) -> Run:
         """A run by its tag."""
         if tag not in self.runs:
-            from karat.metrics.settings import nearest
+            from karat.settings import nearest
 
             some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
             known = nearest(tag, self.runs) or f" (there are {some or 'none'})"

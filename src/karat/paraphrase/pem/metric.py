@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
-from karat.metrics.settings import setting
 from karat.paraphrase.pem.f1 import f1, share
 from karat.paraphrase.pem.pivot import MOST_ORDERS, PivotBags, PivotSettings
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
+from karat.settings import setting
 from karat.store import stored_kind
 
 Floats = NDArray[np.float64]

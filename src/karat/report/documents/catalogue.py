@@ -7,9 +7,9 @@ from dataclasses import Field
 from typing import Any
 
 from karat.metrics.base import Metric
-from karat.metrics.names import ALIASES, CLASSES, metric_class, parse
-from karat.metrics.settings import to_text
+from karat.metrics.names import ALIASES, METRICS, parse
 from karat.report.model.table import Cell, Column, Document, Table
+from karat.settings import to_text
 
 _COLUMNS = (
     Column("heading", "Metric", readers="people"),
@@ -26,7 +26,7 @@ _COLUMNS = (
 def catalogue(names: Sequence[str], command: str) -> Document:
     """All metrics, or those named."""
     chosen = list(dict.fromkeys(type(parse(name)) for name in names)) or [
-        metric_class(name) for name in CLASSES
+        METRICS[name] for name in METRICS
     ]
     rows = [row for cls in chosen for row in _rows(cls)]
     return Document(

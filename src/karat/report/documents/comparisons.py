@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
 
-from karat.comparison import TESTS, CompareRow, Comparison
+from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.report.charts.svg.drawings import histogram, interval_chart
 from karat.report.documents.scores import (
@@ -17,13 +16,9 @@ from karat.report.documents.scores import (
     decimals,
     emphasis,
     segment_signatures,
-    signatures,
+    with_form,
 )
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Table
-
-if TYPE_CHECKING:
-    from karat.text.references import References
-    from karat.text.segments import Segments
 
 _COLUMNS = (
     METRIC,
@@ -59,59 +54,21 @@ _DIFFERENCES = (
 )
 
 
-class Example(NamedTuple):
-    """A segment on which a system and the baseline differ, with its texts."""
-
-    system: str
-    segment: int  # 0-based
-    baseline_score: float
-    system_score: float
-    reference: str
-    baseline_text: str
-    system_text: str
-    which: str = "reference"  # of several, the one that is shown
-
-
-def find_examples(
-    comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
-) -> list[Example]:
-    """The segments on which each system differs most from the baseline by the first metric."""
-    base, first = comparison.baseline, comparison.rows[0].metric
-    found = []
-    for system in dict.fromkeys(row.system for row in comparison.rows):
-        if system == base:
-            continue
-        gaps = comparison.differences(base, system, first, top)
-        places = [gap.segment for gap in gaps]
-        texts = zip(
-            references.strings(places),
-            systems[base].strings(places),
-            systems[system].strings(places),
-            strict=True,
-        )
-        for gap, (refs, theirs, mine) in zip(gaps, texts, strict=True):
-            scores = gap.segment, gap.first, gap.second
-            which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
-            found.append(Example(system, *scores, refs[0], theirs, mine, which))
-    return found
-
-
-def comparison_document(
-    comparison: Comparison, examples: Sequence[Example], command: str
-) -> Document:
-    """The whole comparison."""
+def comparison_document(comparison: Comparison, command: str) -> Document:
+    """Return the whole comparison."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
-    corpus = signatures(comparison.rows)
+    corpus = comparison.signatures
     tables = [_table(comparison)]
-    if examples:
-        tables.append(_example_table(comparison, metrics[0], examples))
-    return Document(
+    if comparison.examples:
+        tables.append(_example_table(comparison, metrics[0]))
+    document = Document(
         title=f"Comparison with {comparison.baseline}",
         blocks=(*tables, *_figures(comparison, metrics)),
         command=command,
         signatures={**corpus, **segment_signatures(comparison), **corpus},
-        notes=_notes(comparison),
+        notes=comparison.notes,
     )
+    return with_form(document, comparison.form)
 
 
 def _table(comparison: Comparison) -> Table:
@@ -139,28 +96,8 @@ def _cells(row: CompareRow) -> dict[str, Cell]:
     }
 
 
-def _notes(comparison: Comparison) -> tuple[str, ...]:
-    test = TESTS[comparison.test]
-    seen = dict.fromkeys(
-        f"{row.system}, {row.metric}: {note}" for row in comparison.rows for note in row.score.notes
-    )
-    return (
-        f"Intervals: 95%, from {comparison.resamples:,} bootstrap resamples. p: {test} against "
-        f"{comparison.baseline}, {comparison.trials:,} trials, all metrics and systems on the same "
-        f"draws. Wins, losses and ties count segments{_other_names(comparison)}.",
-        *seen,
-    )
-
-
-def _other_names(comparison: Comparison) -> str:
-    """Which metrics score segments where those of the corpus do not."""
-    metrics = dict.fromkeys(row.metric for row in comparison.rows)
-    others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
-    return f", where {' and '.join(others)}" if others else ""
-
-
-def _example_table(comparison: Comparison, metric: Metric, examples: Sequence[Example]) -> Table:
-    rows = tuple(_example_cells(example, metric, comparison.baseline) for example in examples)
+def _example_table(comparison: Comparison, metric: Metric) -> Table:
+    rows = tuple(_example_cells(one, metric, comparison.baseline) for one in comparison.examples)
     title = f"Segments that differ most from {comparison.baseline} by {metric.of_segments()}"
     return Table("segments", title, _DIFFERENCES, rows, group="system")
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.comparison import CompareRow
 from karat.metrics.base import Metric, Score
 from karat.report.charts.svg.drawings import interval_chart
 from karat.report.model.cells import brief
@@ -75,18 +74,19 @@ def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
     return f"{letter.upper()} " + "/".join(f"{x:.{digits}f}" for x in steps) if steps else ""
 
 
-def signatures(rows: Iterable[ScoreRow | CompareRow]) -> dict[str, str]:
-    """The full signature of each metric."""
-    return {str(row.metric): row.score.signature for row in rows}
-
-
 def segment_signatures(results: Results[Any]) -> dict[str, str]:
     """The full signature of each metric that scores segments."""
     metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
     return {str(m): m.signature(results.references) for m in metrics}
 
 
-def score_document(scoring: Scoring, command: str) -> Document:
+def scoring_document(scoring: Scoring, command: str) -> Document:
+    """Return the scores of segments if they were asked for, else those of systems."""
+    make = _segment_document if scoring.values else _score_document
+    return with_form(make(scoring, command), scoring.form)
+
+
+def _score_document(scoring: Scoring, command: str) -> Document:
     """Corpus scores, one row per metric and system."""
     rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
     metrics = dict.fromkeys(row.metric for row in rows)
@@ -97,8 +97,8 @@ def score_document(scoring: Scoring, command: str) -> Document:
             *(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
         ),
         command=command,
-        signatures=signatures(rows),
-        notes=_notes(rows),
+        signatures={str(row.metric): row.score.signature for row in rows},
+        notes=scoring.notes,
     )
 
 
@@ -142,14 +142,6 @@ def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
     return Figure(title, interval_chart(items, title=title, axis=str(metric)))
 
 
-def _notes(rows: Sequence[ScoreRow]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            f"{row.system}, {row.metric}: {note}" for row in rows for note in row.score.notes
-        )
-    )
-
-
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 
 
@@ -188,7 +180,7 @@ def _segment_rows(scoring: Scoring) -> MadeRows:
     return MadeRows(parts)
 
 
-def segment_document(scoring: Scoring, command: str) -> Document:
+def _segment_document(scoring: Scoring, command: str) -> Document:
     """Segment scores: a flat row per metric, system and segment."""
     columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
     return Document(

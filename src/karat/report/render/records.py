@@ -92,6 +92,18 @@ def _record(table: Table, row: Row) -> dict[str, Cell]:
     return {column.key: _strict(row.get(column.key)) for column in _columns(table)}
 
 
+def first_records(document: Document) -> list[dict[str, Cell]]:
+    """Return the rows of the first table as flat dictionaries, numbers as plain numbers."""
+    table = _tables(document)[0]
+    return [{key: _plain(cell) for key, cell in _record(table, row).items()} for row in table.rows]
+
+
+def _plain(cell: Cell) -> Cell:
+    if isinstance(cell, str):
+        return str(cell)
+    return float(cell) if isinstance(cell, float) else cell
+
+
 def _strict(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 

@@ -1,0 +1,84 @@
+"""Results: what commands and their functions return, as data that goes anywhere.
+
+A result is a frozen dataclass with flat `rows` (NamedTuples), `settings`, `notes`, a `signature`.
+Its document - tables and figures - is made by the function that the registry names for its class.
+Data frames and notebooks have the first table of the document, with the columns of the JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import MissingExtra
+from karat.registry import Registry, load
+
+DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
+    "documents",
+    "result",
+    {
+        "Scoring": "karat.report.documents.scores:scoring_document",
+        "Comparison": "karat.report.documents.comparisons:comparison_document",
+    },
+)
+"""Class of a result -> the function `(result, command) -> Document`."""
+
+
+class Result:
+    """The forms that every result has: a document, a data frame, a notebook cell, one line."""
+
+    if TYPE_CHECKING:  # fields or properties of each result
+
+        @property
+        def rows(self) -> Sequence[Any]:
+            """Flat rows, NamedTuples."""
+
+        @property
+        def settings(self) -> Mapping[str, object]:
+            """Everything that was asked for."""
+
+        @property
+        def notes(self) -> tuple[str, ...]:
+            """Sentences that a reader of the numbers should know."""
+
+        @property
+        def signature(self) -> str:
+            """What lets anyone reproduce the numbers, a line for each metric."""
+
+    def document(self, command: str = "") -> Any:
+        """Return the tables and figures; `command` is how they were made, if by a command."""
+        return DOCUMENTS[type(self).__name__](self, command)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows as flat dictionaries, as JSON has them."""
+        found: list[dict[str, Any]] = load("karat.report.render.records:first_records")(
+            self.document()
+        )
+        return found
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame."""
+        return _package("pandas").DataFrame(self.records())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a Polars data frame."""
+        return _package("polars").DataFrame(self.records(), infer_schema_length=None)
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table."""
+        return _package("pyarrow").Table.from_pylist(self.records())
+
+    def _repr_html_(self) -> str:
+        return str(load("karat.report.render.notebook:render_notebook")(self.document()))
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.rows):,} row{'s' * (len(self.rows) != 1)}"
+        return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"{name} is not installed: pip install {name}") from error

@@ -1,0 +1,243 @@
+"""Settings: values with one name, `name` or `name:setting=value,setting=value`, and back.
+
+A `Named` value is a frozen dataclass whose fields are settings, each with its meaning and limits.
+Metrics and classifiers are such values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
+
+from karat.errors import MetricError, quoted
+
+Choices = Mapping[str, str] | Callable[[], Iterable[str]]
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    kind: type | None = None,
+    choices: Choices | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float = -math.inf,
+    unset: str = "none",
+) -> Any:
+    """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
+
+    `unset` is the text of None, where that is the default.
+    """
+    metadata = {
+        "help": help,
+        "kind": kind or type(default),
+        "choices": choices,
+        "low": low,
+        "high": high,
+        "above": above,
+        "unset": unset,
+    }
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A value whose string form is its name, argument and key, and parses back."""
+
+    name: ClassVar[str]
+    """What it is called on the command line."""
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Other names for settings, as other tools call them."""
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})
+    """Settings that go together, by name."""
+    digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({})
+    """Settings that name a file or list: signatures show what is in it, by a digest."""
+
+    def __post_init__(self) -> None:
+        """Check every setting; numbers become plain ints and floats."""
+        for f in fields(self):
+            value = _plain_number(getattr(self, f.name), f.metadata["kind"])
+            object.__setattr__(self, f.name, value)
+            problem = _problem(f, value)
+            if problem:
+                raise MetricError(f"{self._head()}: {f.name}={to_text(value)} {problem}")
+
+    def __str__(self) -> str:
+        given = [
+            f"{f.name}={to_text(getattr(self, f.name))}"
+            for f in self.settings()
+            if getattr(self, f.name) != f.default
+        ]
+        return ":".join([self._head(), ",".join(given)]) if given else self._head()
+
+    def _head(self) -> str:
+        return self.name
+
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        """Return the fields that are written after the name."""
+        return list(fields(cls))
+
+    def full_name(self) -> str:
+        """Return the name with every setting; files and lists with a digest of their content."""
+        settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
+        return f"{self._head()}:{settings}"
+
+    def _full(self, name: str) -> str:
+        text = to_text(getattr(self, name))
+        digest = self.digests.get(name)
+        return f"{text}@{digest(text)}" if digest and text != "none" else text
+
+
+NamedT = TypeVar("NamedT", bound=Named)
+
+
+def parse_settings(
+    cls: type[NamedT],
+    text: str,
+    fixed: Mapping[str, Any] = MappingProxyType({}),
+    hint: Callable[[str], str] = lambda item: "",
+) -> NamedT:
+    """Return the value of a class that `name:setting=value,…` describes.
+
+    `fixed` are settings that the name itself stands for; `hint` is said of an item that is none.
+    """
+    head, colon, rest = (part.strip() for part in text.partition(":"))
+    preset: dict[str, Any] = {}
+    given: dict[str, Any] = {}
+    for item in rest.split(",") if colon else []:
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not (key and equals and value):
+            wanted = f"is no setting; expected setting=value{hint(item)}"
+            raise MetricError(f"{head}: {quoted(item)} {wanted}")
+        if key == "preset" and cls.presets:
+            if value not in cls.presets:
+                known = ", ".join(cls.presets)
+                raise MetricError(f"{head}: no preset {quoted(value)}; there is {known}")
+            preset |= cls.presets[value]
+            continue
+        setting = cls.aliases.get(key, key)
+        if setting in given:
+            raise MetricError(f"{text}: {key} is given twice")
+        given[setting] = _value(cls, head, setting, value)
+        if setting in fixed and given[setting] != fixed[setting]:
+            raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
+    return cls(**(preset | dict(fixed) | given))
+
+
+def _value(cls: type[Named], head: str, key: str, text: str) -> Any:
+    by_name = {f.name: f for f in cls.settings()}
+    if key not in by_name:
+        names = [*by_name, *(["preset"] if cls.presets else [])]
+        has = f"it has {', '.join(names)}" if names else "it has none"
+        raise MetricError(f"{head} has no setting {quoted(key)}{nearest(key, names)} ({has})")
+    if key in cls.digests and "@" in text:
+        text = _same_content(cls, head, key, text)
+    try:
+        return from_text(text, by_name[key])
+    except (ValueError, KeyError) as error:
+        kind = by_name[key].metadata["kind"]
+        wanted = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
+        expected = wanted.get(kind, "a number")
+        raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
+
+
+def _same_content(cls: type[Named], head: str, key: str, text: str) -> str:
+    """Return the name in `name@digest`, as signatures have it, if its content is still the same."""
+    name, _, digest = text.rpartition("@")
+    if cls.digests[key](name) != digest:
+        what = {"stop": "stop list"}.get(key, key)
+        raise MetricError(f"{head}: the {what} {name} is not the one of the signature ({digest})")
+    return name
+
+
+def _plain_number(value: Any, kind: type) -> Any:
+    """A whole number given for a float, or one of numpy's, as Python's own."""
+    if isinstance(value, list | tuple) and kind is tuple:
+        return tuple(_plain_number(item, float) for item in value)
+    if isinstance(value, bool):
+        return value
+    if kind is float and isinstance(value, Real):
+        return float(value)
+    return int(value) if kind is int and isinstance(value, Integral) else value
+
+
+def _problem(f: Field[Any], value: Any) -> str:
+    kind, choices = f.metadata["kind"], f.metadata["choices"]
+    if value is None:
+        return "" if f.default is None else "is missing"
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        return f"is {type(value).__name__}, expected {kind.__name__}"
+    if choices is not None:
+        return _not_among(value, choices() if callable(choices) else choices)
+    if kind in (int, float):
+        return _out_of_range(f, value)
+    if kind is str and not _plain(value):
+        return "holds a comma, a bar or white space, which a metric's name cannot carry"
+    return ""
+
+
+def _plain(value: str) -> bool:
+    return bool(value) and not any(c in ",|\0" or c.isspace() for c in value)
+
+
+def _not_among(value: str, choices: Iterable[str]) -> str:
+    names = list(choices)
+    if value in names:
+        return ""
+    return f"is not one of {', '.join(names)}{nearest(value, names)}"
+
+
+def _out_of_range(f: Field[Any], value: float) -> str:
+    low, high, above = (f.metadata[key] for key in ("low", "high", "above"))
+    if low <= value <= high and value > above:
+        return ""
+    lower = f"above {to_text(above)}" if above > low else f"at least {to_text(low)}"
+    limits = [lower] if max(low, above) > -math.inf else []
+    limits += [f"at most {to_text(high)}"] if high < math.inf else []
+    return f"is out of range: expected {' and '.join(limits) or 'a number'}"
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """A suggestion, if some name is close to the word."""
+    folded = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.5)
+    return f"; did you mean {folded[close[0]]}?" if close else ""
+
+
+def to_text(value: Any) -> str:
+    """A setting's value in the one-string form."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return "/".join(to_text(item) for item in value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return "none" if value is None else str(value)
+
+
+def from_text(text: str, f: Field[Any]) -> Any:
+    """The value that `to_text` wrote; raises ValueError if it is none."""
+    kind = f.metadata["kind"]
+    if f.default is None and text.lower() == f.metadata["unset"]:
+        return None
+    if kind is bool:
+        return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]
+    if kind is tuple:
+        return tuple(_number(part) for part in text.split("/"))
+    if kind is float:
+        return _number(text)
+    return kind(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if math.isnan(value):
+        raise ValueError("not a number")
+    return value
