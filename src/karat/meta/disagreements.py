@@ -50,7 +50,7 @@ def disagreements(result: MetaEvaluation, dimension: str, count: int) -> Iterato
         found = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
         for i, j in sorted(found, key=lambda at: -abs(gaps[at[0], at[1]]))[:count]:
             name, texts = systems[i]
-            scores = (float(x[i, j]) for x in (human, score, gaps))
+            scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
             place = dimension, name, evalset.segments[j]
             yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from karat.errors import InputError
 from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import Experiment
+from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Place, rank
 from karat.meta.scores import Scored, score_evalset
 from karat.meta.views import check_level, matrix_view, view
-from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.stats.correlation import statistic
+from karat.results import Result
+from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import MOST_EXACT
 
@@ -25,13 +26,44 @@ Floats = NDArray[np.float64]
 ENOUGH_SYSTEMS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class MetaEvaluation:
-    """The results of an experiment, and what they were made from."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Result):
+    """Metrics ranked by their agreement with human scores, and the tests between them."""
 
     experiment: Experiment
     rows: tuple[MetaRow, ...]
     tests: tuple[MetricTest, ...]
+
+    @property
+    def name(self) -> str:
+        """What was evaluated."""
+        return self.experiment.evalset
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Every setting of the experiment."""
+        return asdict(self.experiment)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on how intervals and ranks were made."""
+        return (*_made(self), *_few(self))
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The full signature of each metric, where its outputs were scored here."""
+        return {}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return "\n".join(self.signatures.values())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaEvaluation(Ranking):
+    """The results of an experiment, and what they were made from."""
+
     scored: Scored
     """The outputs' statistics; of the set without the systems that were left out."""
 
@@ -41,11 +73,16 @@ class MetaEvaluation:
         return self.scored.evalset
 
     @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The metrics of all rows; some score segments under another name."""
+    def name(self) -> str:
+        """The name of the set."""
+        return self.evalset.name
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The full signature of each metric of the rows; some score segments under another name."""
         used = {row.metric for row in self.rows}
         both = (m for of in self.scored.metrics for m in (of, of.of_segments()))
-        return tuple(m for m in dict.fromkeys(both) if str(m) in used)
+        return {str(m): self.scored.signature(m) for m in both if str(m) in used}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -75,7 +112,7 @@ def meta_evaluate(
         for level in named.levels:
             seen = view(level, scored, human)
             for name in named.statistics:
-                place = Place(dimension, level, statistic(name))
+                place = Place(dimension, level, STATISTICS[name])
                 found, compared = rank(named, seen, place, progress)
                 rows += found
                 tests += compared
@@ -96,14 +133,50 @@ def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
     return chosen
 
 
+def rank_metrics(
+    human: Floats,
+    metrics: Mapping[str, Floats],
+    statistic: str = "pearson",
+    level: str = "segment",
+    *,
+    over: str = "both",
+    resamples: int = 1000,
+    trials: int = 1000,
+    correction: str = "none",
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> Ranking:
+    """Rank metrics by matrices of their scores, systems x segments, in which NaN is missing.
+
+    In all of them more is better. The settings are those of an `Experiment`; the levels of matrices
+    are system (means of segments), segment, item and by-system.
+    """
+    check_matrix_level(level)
+    asked = Experiment(
+        "matrices",
+        tuple(metrics),
+        ("human",),
+        (level,),
+        (statistic,),
+        over=over,
+        resamples=resamples,
+        trials=trials,
+        correction=correction,
+        seed=seed,
+    )
+    seen = matrix_view(human, metrics, level)
+    rows, tests = rank(asked, seen, Place("human", level, STATISTICS[statistic]), progress)
+    return Ranking(asked, tuple(rows), tuple(tests))
+
+
 # -------------------------------------------------------------------------------- in sentences
 
 
-def _made(result: MetaEvaluation) -> Iterator[str]:
+def _made(result: Ranking) -> Iterator[str]:
     asked = result.experiment
     if asked.resamples:
         over = "systems and segments" if asked.over == "both" else asked.over
-        alone = [name for name in asked.statistics if statistic(name).behind is not None]
+        alone = [name for name in asked.statistics if STATISTICS[name].behind is not None]
         if alone and asked.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
         yield (
@@ -117,7 +190,7 @@ def _made(result: MetaEvaluation) -> Iterator[str]:
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
             f"{MOST_EXACT} points or fewer are compared, all exchanges)."
         )
-    untested = [name for name in asked.statistics if not statistic(name).tested]
+    untested = [name for name in asked.statistics if not STATISTICS[name].tested]
     if asked.trials and len(asked.metrics) > 1 and untested:
         yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
     if any(row.left_out for row in result.rows):
@@ -138,7 +211,7 @@ def _turned(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _few(result: MetaEvaluation) -> Iterator[str]:
+def _few(result: Ranking) -> Iterator[str]:
     """Warn where few systems were compared as systems."""
     points = [row.points for row in result.rows if row.level.startswith("system")]
     fewest = min(points, default=ENOUGH_SYSTEMS)

@@ -13,8 +13,8 @@ from karat.errors import InputError, quoted
 from karat.evalset.formats.settings_file import toml_parser, toml_string
 from karat.evalset.loading import as_options
 from karat.meta.bootstrap import OVER
-from karat.meta.views import VIEWS, check_behind
-from karat.stats.correlation import ALL_STATISTICS, statistic
+from karat.meta.views import LEVELS, check_behind
+from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
 from karat.stats.trials import check_trials
@@ -52,8 +52,9 @@ class Experiment:
     """Options of the format's reader, as NAME=VALUE."""
 
     def __post_init__(self) -> None:
-        _check_names("level", self.levels, VIEWS)
-        _check_names("statistic", self.statistics, ALL_STATISTICS)
+        for level in self.levels:
+            LEVELS[level]  # refuses what is none
+        chosen = [STATISTICS[name] for name in self.statistics]
         _check_names("over", (self.over,), OVER)
         _check_names("normalise", (self.normalise,), ("none", "z"))
         _check_names("correction", (self.correction,), CORRECTIONS)
@@ -68,8 +69,8 @@ class Experiment:
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
         as_options(self.reader_options)
-        for name in self.statistics:
-            check_behind(statistic(name), self.levels)
+        for one in chosen:
+            check_behind(one, self.levels)
         for name in ("dimensions", "levels", "statistics", "exclude", "references"):
             _check_once(name, getattr(self, name))
 

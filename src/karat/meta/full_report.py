@@ -14,17 +14,24 @@ from karat.meta.plane.fit import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
 from karat.meta.pseudo_documents import LENGTHS, Reliability, reliability
 from karat.meta.ranking import MetaRow
 from karat.meta.scores import score_evalset
-from karat.meta.system_scores import MOST_SCATTERS, SystemScatter, SystemScore, scatters, system_scores
+from karat.meta.system_scores import (
+    MOST_SCATTERS,
+    SystemScatter,
+    SystemScore,
+    scatters,
+    system_scores,
+)
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.correlation import statistic
 
 SHUFFLES = 50
 """Repetitions of the reliability curves."""
 
 
-@dataclass(frozen=True, eq=False)
-class MetaReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaReport(Result):
     """A meta-evaluation and what stands behind it: systems, planes, reliability, examples."""
 
     evaluation: MetaEvaluation
@@ -40,6 +47,16 @@ class MetaReport:
     def rows(self) -> tuple[MetaRow, ...]:
         """The agreement of all metrics."""
         return self.evaluation.rows
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Every setting of the experiment, and the shuffles of the reliability curves."""
+        return {**self.evaluation.settings, "shuffles": SHUFFLES}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return self.evaluation.signature
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,9 +104,7 @@ def _left_out(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _planes(
-    result: MetaEvaluation, remarks: list[str], progress: Progress
-) -> Iterator[PlaneFit]:
+def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> Iterator[PlaneFit]:
     """Yield the planes of all dimensions that have enough systems; say where there is none."""
     asked, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)

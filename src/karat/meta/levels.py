@@ -29,15 +29,15 @@ class Agreement(NamedTuple):
     why: str = ""  # why it is NaN
 
 
-LEVELS = ("system", "segment", "item", "by-system")
+MATRIX_LEVELS = ("system", "segment", "item", "by-system")
 """Levels of two matrices: means of systems, all cells in one pool ("global", "no grouping"), the
 mean over segments ("group by item") and the mean over systems ("group by system")."""
 
 
 def check_matrix_level(at: str) -> None:
     """Refuse a level that matrices do not have."""
-    if at not in LEVELS:
-        raise InputError(f"level {quoted(at)}: expected one of {', '.join(LEVELS)}")
+    if at not in MATRIX_LEVELS:
+        raise InputError(f"level {quoted(at)}: expected one of {', '.join(MATRIX_LEVELS)}")
 
 
 def agreement(
@@ -49,8 +49,6 @@ def agreement(
     """
     check_matrix_level(at)
     chosen = statistic(by)
-    if chosen.behind is not None:  # spa would silently be plain accuracy
-        raise InputError(f"{chosen.name} is of matrices: use karat.stats.soft_pairwise")
     h, m = (arranged(x[None], at)[0] for x in shared(human, metric))
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:

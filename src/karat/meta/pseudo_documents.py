@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.meta.scores import Scored
+from karat.evalset.sets import EvalSet
+from karat.meta.scores import Scored, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, statistic
@@ -48,9 +49,10 @@ class Reliability(NamedTuple):
 
 
 def reliability(
-    scored: Scored,
+    given: EvalSet | Scored,
     dimension: str,
     *,
+    metrics: Sequence[str | Metric] | str | Metric = "bleu",
     lengths: Sequence[int] = LENGTHS,
     statistics: Sequence[str] = ("pearson", "spearman"),
     normalise: str = "none",
@@ -58,7 +60,11 @@ def reliability(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> list[Reliability]:
-    """Agreement of all metrics over pseudo-documents of all lengths."""
+    """Return the agreement of metrics over pseudo-documents of all lengths.
+
+    An evaluation set is scored by `metrics`; what was scored before is taken as it is.
+    """
+    scored = score_evalset(given, metrics) if isinstance(given, EvalSet) else given
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
     most = len(scored.evalset)

@@ -1,4 +1,4 @@
-"""Metrics ranked by their agreement with humans: intervals, tests between all, ranks in clusters."""
+"""Metrics ranked by their agreement with humans: intervals, tests, ranks in clusters."""
 
 from __future__ import annotations
 
@@ -90,9 +90,7 @@ def rank(
     return rows, tests
 
 
-def _row(
-    place: Place, name: str, rank: int | None, found: Agreement, ends: Percentiles
-) -> MetaRow:
+def _row(place: Place, name: str, rank: int | None, found: Agreement, ends: Percentiles) -> MetaRow:
     note = f"undefined: {found.why}" if math.isnan(found.value) else ""
     if ends.undefined and not note:
         note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"

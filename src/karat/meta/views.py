@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
 from karat.meta.levels import Agreement, agreement, document_means
 from karat.meta.scores import Scored, human_means
 from karat.metrics.base import Metric
 from karat.progress import Progress
+from karat.registry import Registry
 from karat.stats.correlation import Statistic, each_row
 from karat.stats.significance.exchanged_corpora import ScoreSums
 
@@ -103,7 +104,7 @@ def _only_systems(by: Statistic) -> str:
 def view(name: str, scored: Scored, human: Floats) -> View:
     """The scores of an evaluation set at a level; outputs that are missing have neither score."""
     check_level(name, scored.evalset)
-    return VIEWS[name][0](scored, scored.judged(human))
+    return LEVELS[name](scored, scored.judged(human))
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
@@ -114,8 +115,7 @@ def check_behind(by: Statistic, levels: Iterable[str]) -> None:
 
 def check_level(name: str, evalset: EvalSet) -> None:
     """Refuse a level that there is not, or not in this set."""
-    if name not in VIEWS:
-        raise InputError(f"level {quoted(name)}: expected one of {', '.join(VIEWS)}")
+    LEVELS[name]  # refuses what is none
     if name == "document" and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
@@ -185,12 +185,16 @@ def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
     return make
 
 
-VIEWS: dict[str, tuple[Callable[[Scored, Floats], View], str]] = {
-    "system": (_of_systems, "one point a system: its corpus score, its mean human score"),
-    "system-mean": (_of_segments("system"), "one point a system: means of segment scores"),
-    "segment": (_of_segments("segment"), "one point an output, all in one pool"),
-    "item": (_of_segments("item"), "the mean over segments of the statistic over systems"),
-    "by-system": (_of_segments("by-system"), "the mean over systems of that over segments"),
-    "document": (_of_documents, "one point a system and document: its corpus score there"),
-}
-"""Level -> how its view is made, and what it is."""
+LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(
+    "levels",
+    "level",
+    {
+        "system": _of_systems,
+        "system-mean": _of_segments("system"),
+        "segment": _of_segments("segment"),
+        "item": _of_segments("item"),
+        "by-system": _of_segments("by-system"),
+        "document": _of_documents,
+    },
+)
+"""Level -> the function that makes its view of an evaluation set's scores and human scores."""

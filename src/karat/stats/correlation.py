@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from karat import _kernel
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.progress import Stop
+from karat.registry import Registry
 from karat.stats.significance.exchanged_corpora import ScoreSums
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
 from karat.stats.ties import calibrate
@@ -87,6 +89,7 @@ class Statistic:
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
     """
+    kind: ClassVar[str] = "statistics"
 
     @property
     def tested(self) -> bool:
@@ -94,18 +97,24 @@ class Statistic:
         return self.sign > 0 and self.behind is None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:
-        """The statistic of two vectors; points with a NaN are left out."""
+        """Return the statistic of two vectors; points with a NaN are left out."""
+        self._check_points()
         h, m = defined(human, metric)
         return float(self.rows(h.reshape(1, -1), m.reshape(1, -1))[0])
 
     def over(self, human: Floats, metric: Floats) -> Groups:
-        """The mean over the rows of two matrices, each row a group; NaN is left out."""
+        """Return the mean over the rows of two matrices, each a group; NaN is left out."""
+        self._check_points()
         if self.together:
             return self.together(human, metric)
         values = each_row(self.rows, human, metric)
         known = values[~np.isnan(values)]
         mean = float(known.mean()) if len(known) else float("nan")
         return mean, len(known), len(values) - len(known)
+
+    def _check_points(self) -> None:
+        if self.behind is not None:  # of points alone it would be another statistic
+            raise InputError(f"{self.name} is of matrices: choose the level system or system-mean")
 
 
 # ---------------------------------------------------------------------- lines and distances
@@ -231,16 +240,22 @@ soft_accuracy = Statistic(
     behind=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score).value,
 )
 
-_OF_POINTS = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
-STATISTICS = {s.name: s for s in (*_OF_POINTS, calibrated_accuracy)}
-ALL_STATISTICS = {**STATISTICS, soft_accuracy.name: soft_accuracy}
-"""With those that need the segments behind systems' scores."""
+_OWN = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
+
+
+def _check(name: str, found: object) -> None:
+    if not isinstance(found, Statistic):
+        raise InputError(f"statistic {name}: {found!r} is no karat.Statistic")
+
+
+STATISTICS: Registry[Statistic] = Registry(
+    "statistics",
+    "statistic",
+    {one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)},
+    check=_check,
+)
 
 
 def statistic(name: str | Statistic) -> Statistic:
-    """A statistic by its name."""
-    if isinstance(name, Statistic):
-        return name
-    if name not in ALL_STATISTICS:
-        raise InputError(f"statistic {quoted(name)}: expected one of {', '.join(ALL_STATISTICS)}")
-    return ALL_STATISTICS[name]
+    """Return a statistic by its name."""
+    return name if isinstance(name, Statistic) else STATISTICS[name]

@@ -99,7 +99,7 @@ def fit(
     karat plane fit my-set -o plane.html
     """
     from karat.meta.plane.study import study_plane
-    from karat.report.documents.planes import plane_chart, plane_document
+    from karat.report.documents.planes import plane_chart
 
     metric, region = _family(base, stem, stop), _region(task, guideline)
     check_beside(output, name)
@@ -120,7 +120,7 @@ def fit(
             progress=progress,
         )
     write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
-    show(plane_document(study, options.command_line()), format, output)
+    show(study.document(options.command_line()), format, output)
 
 
 def _region(task: str | None, guideline: str | None) -> Region | None:
@@ -163,7 +163,8 @@ def recommend(task: str, guideline: str, format: str, output: str | None) -> Non
     karat plane recommend --task summary --guideline coverage
     karat plane recommend --task qa --guideline strict --format json
     """
-    from karat.report.documents.planes import recommendation
+    from karat.meta.plane.predictions import recommend as recommend_metrics
 
     check_output(output)
-    show(recommendation(task, guideline, options.command_line()), format, output)
+    found = recommend_metrics(task, guideline)
+    show(found.document(options.command_line()), format, output)

@@ -26,6 +26,7 @@ from karat.meta.plane.conclusions import plane_notes
 from karat.meta.scores import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.resampling import SEED
 from karat.stats.trials import check_trials
 
@@ -166,12 +167,12 @@ class PlaneRow(NamedTuple):
     high: float
     wins: float
     q2: float
-    predicted: bool | None
+    predicted: bool | None = None
     """Whether the paper predicts it; None if nobody asked."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneFit(Result):
     """The plane of one dimension. Arrays of cells follow `CELLS`."""
 
     dimension: str
@@ -256,12 +257,24 @@ class PlaneFit:
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
         """All cells, by n and alpha."""
+        names = "r", "r2", "low", "high", "wins", "q2"
         arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
         values = zip(*(array.tolist() for array in arrays), strict=True)
         return tuple(
-            PlaneRow(self.dimension, *cell, *numbers, None)
+            PlaneRow(self.dimension, *cell, **dict(zip(names, numbers, strict=True)))
             for cell, numbers in zip(CELLS, values, strict=True)
         )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The family, the dimension and how intervals were made."""
+        how = {"over": self.over, "resamples": self.resamples, "seed": self.seed}
+        return {"metric": str(self.metric), "dimension": self.dimension, **how}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the family."""
+        return self.metric.signature()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
+from karat.results import Result
 
 
 class Region(NamedTuple):
@@ -143,8 +144,8 @@ class Recommended(NamedTuple):
     rests_on: str
 
 
-@dataclass(frozen=True)
-class Recommendation:
+@dataclass(frozen=True, repr=False)
+class Recommendation(Result):
     """What the paper says of a task and a guideline, without human scores of one's own."""
 
     task: str
@@ -165,6 +166,16 @@ class Recommendation:
             _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
             for t in self.tables
         )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The task and the guideline."""
+        return {"task": self.task, "guideline": self.guideline}
+
+    @property
+    def signature(self) -> str:
+        """The metrics, a line each."""
+        return "\n".join(row.metric for row in self.rows)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -24,9 +24,10 @@ from karat.meta.plane.fit import (
     judged,
 )
 from karat.meta.plane.predictions import Region
-from karat.meta.scores import score_evalset
+from karat.meta.scores import score_evalset, signature_on
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.resampling import SEED
 from karat.stats.trials import check_trials
 
@@ -120,8 +121,8 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneStudy:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneStudy(Result):
     """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
 
     evalset: EvalSet
@@ -142,6 +143,18 @@ class PlaneStudy:
         if region is None:
             return tuple(rows)
         return tuple(row._replace(predicted=region.holds(row.alpha, row.n)) for row in rows)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The family, the dimensions, the prediction and how intervals were made."""
+        dimensions = tuple(fit.dimension for fit in self.fits)
+        how = self.fits[0].settings
+        return {**how, "dimension": dimensions, "region": self.region}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the family on this set."""
+        return signature_on(self.evalset, self.metric)
 
     @property
     def notes(self) -> tuple[str, ...]:
