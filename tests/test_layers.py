@@ -25,7 +25,7 @@ LAYERS = (
     ("metrics",),
     ("stats",),
     ("scoring",),
-    ("comparison",),
+    ("comparison", "explanation"),
     ("meta",),
     ("report",),
     ("cli",),

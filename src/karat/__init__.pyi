@@ -16,6 +16,8 @@ from karat.evalset.loading import load_evalset as load_evalset
 from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import save_evalset as save_evalset
 from karat.evalset.sets import EvalSet as EvalSet
+from karat.explanation import SegmentExplanations as SegmentExplanations
+from karat.explanation import explain_segments as explain_segments
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.meta.evaluation import MetaEvaluation as MetaEvaluation
 from karat.meta.evaluation import meta_evaluate as meta_evaluate
@@ -34,6 +36,7 @@ from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
+from karat.metrics.catalogue import list_metrics as list_metrics
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.explain.edits import Alignment as Alignment
 from karat.metrics.explain.edits import alignment as alignment
@@ -75,11 +78,15 @@ from karat.realize.model import open_realizer as open_realizer
 from karat.realize.model import train_realizer as train_realizer
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
+from karat.scoring import Scoring as Scoring
 from karat.scoring import score as score
+from karat.settings import setting as setting
 from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
 from karat.stats.significance.paired_tests import wilcoxon as wilcoxon
 from karat.stats.significance.paired_tests import williams as williams
+from karat.text.recipe import Recipe as Recipe
+from karat.text.recipe import tokenizers as tokenizers
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Tokens as Tokens

@@ -26,6 +26,8 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "PlaneStudy": "karat.report.documents.planes:study_document",
         "Ranking": "karat.report.documents.metas:meta_document",
         "Recommendation": "karat.report.documents.planes:recommendation_document",
+        "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
+        "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
     },
 )
 """Class of a result -> the function `(result, command) -> Document`."""

@@ -94,9 +94,12 @@ def test_no_text_commands_a_reader(output: Callable[..., str], format: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("out.txt", "ref.conllu", "-s", "4"), "--segment 4: the last segment of out.txt is 3"),
-        (("out.txt", "ref.conllu", "-s", "1", "--worst", "1"), "--segment and --worst both choose"),
-        (("out.txt", "ref.conllu", "-m", "bleu"), "only tree accuracies have treelets"),
+        (("out.txt", "ref.conllu", "-s", "4"), "segment 4: the last segment of out.txt is 3"),
+        (
+            ("out.txt", "ref.conllu", "-s", "1", "--worst", "1"),
+            "segments are chosen by number and as the worst",
+        ),
+        (("out.txt", "ref.conllu", "-m", "bleu"), "bleu cannot explain segments: expected gtm"),
         (("out.txt", "ref.txt"), "ref.txt has no trees: generation_tree_accuracy needs"),
         (("out.txt", "ref.txt", "--worst", "1"), "generation_tree_accuracy needs dependency trees"),
         (("out.txt", "missing.conllu"), "missing.conllu: No such file"),

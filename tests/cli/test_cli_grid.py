@@ -30,10 +30,13 @@ def _files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("a.txt", "ref1.txt", "-s", "5"), "--segment 5: the last segment of a.txt is 4"),
+        (("a.txt", "ref1.txt", "-s", "5"), "segment 5: the last segment of a.txt is 4"),
         (("a.txt", "ref1.txt", "-s", "0"), "0 is not in the range x>=1"),
-        (("a.txt", "ref1.txt", "-s", "1", "--worst", "1"), "--segment and --worst both choose"),
-        (("a.txt", "ref1.txt", "-m", "bleu"), "only gtm matches words in a grid"),
+        (
+            ("a.txt", "ref1.txt", "-s", "1", "--worst", "1"),
+            "segments are chosen by number and as the worst",
+        ),
+        (("a.txt", "ref1.txt", "-m", "bleu"), "bleu cannot explain segments: expected gtm"),
         (("a.txt", "gap.txt"), "a.txt has 4 segments and gap.txt has 3 segments"),
         (("gap.txt", "gap.txt", "-s", "2", "--optional-references"), "segment 2 has no reference"),
         (("gap.txt", "gap.txt", "--worst", "1", "--optional-references"), "segment 2 has no refer"),

@@ -9,7 +9,7 @@ import pytest
 from browser import CHROMIUM, ask, chromium, faults, printed_page
 
 import karat as kt
-from karat.report.documents.grids import Shown, grid_document
+from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.report.model.table import Column, Document, Table
 from karat.report.render.renderers import render
 
@@ -47,9 +47,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with two grids, the second in need of much room."""
     metric = kt.GTM(e=2)
     long = " ".join(f"word{i}" for i in range(60))
-    shown = [Shown(1, metric.explain(CANDIDATE, REFERENCES)), Shown(2, metric.explain(long, long))]
+    shown = [
+        ExplainedSegment(1, metric.explain(CANDIDATE, REFERENCES)),
+        ExplainedSegment(2, metric.explain(long, long)),
+    ]
     path = tmp_path_factory.mktemp("page") / "grid.html"
-    path.write_text(render(grid_document(shown, "x", "gtm:e=2", "karat"), "html"), "utf-8")
+    path.write_text(
+        render(
+            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(shown)).document("karat"), "html"
+        ),
+        "utf-8",
+    )
     return path
 
 
@@ -105,8 +113,11 @@ def test_hover_lights_the_row_and_the_column_and_tells_the_run(page: Path) -> No
 def test_hover_tells_which_two_words_meet(tmp_path: Path) -> None:
     path = tmp_path / "cells.html"
     texts = [("a b", ["x a", "y"]), ("a " * 2500 + "b", ["c " * 2500])]
-    shown = [Shown(n, kt.GTM().explain(*pair)) for n, pair in enumerate(texts, 1)]
-    path.write_text(render(grid_document(shown, "x", "gtm", "karat"), "html"), "utf-8")
+    shown = [ExplainedSegment(n, kt.GTM().explain(*pair)) for n, pair in enumerate(texts, 1)]
+    path.write_text(
+        render(SegmentExplanations("x", kt.metric("gtm"), tuple(shown)).document("karat"), "html"),
+        "utf-8",
+    )
     program = """
       return [[0, 1.5, 0.5], [0, 2.5, 0.5], [0, 3.5, 1.5], [1, 2499.5, 2500.5]]
         .map(([number, x, y]) => {
@@ -184,9 +195,14 @@ def test_a_column_sorts_up_down_and_back(page: Path) -> None:
 
 def test_words_of_wide_letters_are_not_cut_off(tmp_path: Path) -> None:
     words = "compensated Urlaubskampagne Kommunikationsprogramm"
-    shown = [Shown(1, kt.GTM(e=2).explain(words, [words]))]
+    shown = [ExplainedSegment(1, kt.GTM(e=2).explain(words, [words]))]
     path = tmp_path / "wide.html"
-    path.write_text(render(grid_document(shown, "x", "gtm:e=2", "karat"), "html"), "utf-8")
+    path.write_text(
+        render(
+            SegmentExplanations("x", kt.metric("gtm:e=2"), tuple(shown)).document("karat"), "html"
+        ),
+        "utf-8",
+    )
     program = """
       const drawing = document.querySelector("svg.grid").getBoundingClientRect();
       const words = [...document.querySelectorAll("svg.grid text[data-row]")];

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
+from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.explain.bitext import Explanation
-from karat.report.documents.grids import Shown, caption, grid_document
+from karat.report.documents.grids import caption
 from karat.report.render.paper import Paper
 from karat.report.render.renderers import render
 from karat.report.render.text_width import display_width, letters
@@ -175,7 +176,9 @@ def test_every_drawing_is_well_formed(candidate: str, references: list[str]) -> 
     found = explained(candidate, *references)
     for drawing in (grid_svg(found, "<T>"), edits_svg(found.edits(), "<T>")):
         assert ET.fromstring(drawing).findtext(f"{SVG}title") == "<T>"
-    document = grid_document([Shown(1, found)], "x", "gtm", "karat")
+    document = SegmentExplanations("x", kt.metric("gtm"), (ExplainedSegment(1, found),)).document(
+        "karat"
+    )
     ET.fromstring(render(document, "svg"))
 
 
@@ -203,7 +206,12 @@ def test_a_moved_word_is_struck_out_here_and_underlined_there() -> None:
 
 
 def test_a_drawing_by_itself_knows_the_dark() -> None:
-    drawing = render(grid_document([Shown(1, paper_example())], "x", "gtm", "karat"), "svg")
+    drawing = render(
+        SegmentExplanations(
+            "x", kt.metric("gtm"), (ExplainedSegment(1, paper_example()),)
+        ).document("karat"),
+        "svg",
+    )
     root = ET.fromstring(drawing)
     style = root.findtext(f"{SVG}style") or ""
     assert "prefers-color-scheme: dark" in style
@@ -273,7 +281,10 @@ def test_one_word_is_not_words() -> None:
 
 def test_markdown_holds_the_drawings_in_fences_that_no_word_closes() -> None:
     found = explained("``` a", "a ``` b")
-    shown = render(grid_document([Shown(1, found)], "x", "gtm", "karat"), "md")
+    shown = render(
+        SegmentExplanations("x", kt.metric("gtm"), (ExplainedSegment(1, found),)).document("karat"),
+        "md",
+    )
     assert shown.count("\n````\n") == 4  # two drawings, each opened and closed
     assert "  a ■\n" in shown
     assert "## Segment 1: from the reference to the candidate" in shown

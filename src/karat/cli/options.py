@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -54,92 +55,120 @@ def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return names or [CompletionItem(incomplete, type="file")]
 
 
-def evalset(function: F) -> F:
-    """`--set SET`: systems and references from an evaluation set."""
-    return click.option(
-        "--set",
-        "evalset",
-        metavar="SET",
-        shell_complete=complete_set,
-        help="Take systems and references from an evaluation set (see karat data); each CANDIDATE "
-        "is then a system of it (default: all).",
-    )(function)
+evalset = click.option(
+    "--set",
+    "evalset",
+    metavar="SET",
+    shell_complete=complete_set,
+    help="Take systems and references from an evaluation set (see karat data); each CANDIDATE "
+    "is then a system of it (default: all).",
+)
+_read_as = click.option(
+    "--read-as",
+    metavar="FORMAT",
+    help="The format of SET (default: found from its content); see karat data list.",
+)
+_reader_options = click.option(
+    "--option",
+    "reader_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the format's reader, such as pair=en-de or references=refB; repeat for "
+    "several.",
+)
+references = click.option(
+    "-r",
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="A reference file, line by line beside the candidates; write -r before each.",
+)
+optional_references = click.option(
+    "--optional-references",
+    is_flag=True,
+    help="An empty line in a reference file means that there is no such reference.",
+)
+metrics = click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="METRIC",
+    shell_complete=complete_metric,
+    help="A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
+    f"Default: {' '.join(DEFAULT_METRICS)}.",
+)
+as_text = click.option(
+    "--as",
+    "as_text",
+    type=click.Choice(["text"]),
+    callback=lambda ctx, param, value: value is not None,
+    help="Read files as plain text even where they look like JSON.",
+)
+signature = click.option(
+    "--signature",
+    "form",
+    type=click.Choice(["karat", "sacrebleu"]),
+    default="karat",
+    show_default=True,
+    help="Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+)
+threads = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Processors to use (default: all); results do not depend on it.",
+)
+seed = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=12345,
+    show_default=True,
+    help="Seed of all resampling.",
+)
+dimensions = click.option(
+    "-d",
+    "--dimension",
+    "dimensions",
+    multiple=True,
+    help="What was judged, such as fluency; repeat for several. Default: all.",
+)
+exclude = click.option(
+    "--exclude", multiple=True, metavar="SYSTEM", help="Leave a system out; repeat for several."
+)
+normalise = click.option(
+    "--normalise",
+    type=click.Choice(["none", "z"]),
+    default="none",
+    show_default=True,
+    help="z: each judge's scores get mean 0 and standard deviation 1 first.",
+)
+over = click.option(
+    "--over",
+    type=click.Choice(["both", "segments", "systems"]),
+    default="both",
+    show_default=True,
+    help="What the bootstrap draws anew.",
+)
+resamples = click.option(
+    "--resamples",
+    type=click.IntRange(0, MOST_TRIALS),
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples; 0 for no intervals.",
+)
+charts = click.option(
+    "--charts",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Also write every chart as PNG, PDF and SVG (needs matplotlib).",
+)
 
 
 def reader(function: F) -> F:
-    """`--read-as` and `--option`: how an evaluation set is read."""
-    function = click.option(
-        "--option",
-        "reader_options",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="An option of the format's reader, such as pair=en-de or references=refB; repeat for "
-        "several.",
-    )(function)
-    return click.option(
-        "--read-as",
-        metavar="FORMAT",
-        help="The format of SET (default: found from its content); see karat data list.",
-    )(function)
-
-
-def references(function: F) -> F:
-    """`-r REF`, once for each reference file."""
-    return click.option(
-        "-r",
-        "--reference",
-        "references",
-        multiple=True,
-        metavar="FILE",
-        type=click.Path(),
-        help="A reference file, line by line beside the candidates; write -r before each.",
-    )(function)
-
-
-def optional_references(function: F) -> F:
-    """`--optional-references`: an empty line is no reference."""
-    return click.option(
-        "--optional-references",
-        is_flag=True,
-        help="An empty line in a reference file means that there is no such reference.",
-    )(function)
-
-
-def metrics(function: F) -> F:
-    """`-m METRIC`, once for each metric."""
-    return click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        metavar="METRIC",
-        shell_complete=complete_metric,
-        help="A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
-        f"Default: {' '.join(DEFAULT_METRICS)}.",
-    )(function)
-
-
-def as_text(function: F) -> F:
-    """`--as text`: the lines of the files are the segments, whatever they look like."""
-    return click.option(
-        "--as",
-        "as_text",
-        type=click.Choice(["text"]),
-        callback=lambda ctx, param, value: value is not None,
-        help="Read files as plain text even where they look like JSON.",
-    )(function)
-
-
-def signature(function: F) -> F:
-    """`--signature`: the form of signatures."""
-    return click.option(
-        "--signature",
-        "form",
-        type=click.Choice(["karat", "sacrebleu"]),
-        default="karat",
-        show_default=True,
-        help="Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
-    )(function)
+    """Add `--read-as` and `--option`: how an evaluation set is read."""
+    return _read_as(_reader_options(function))
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
@@ -155,7 +184,7 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
 
 
 def output(function: F) -> F:
-    """`--format` and `--output`."""
+    """Add `--format` and `--output`."""
     function = click.option(
         "-f",
         "--format",
@@ -173,113 +202,52 @@ def output(function: F) -> F:
     )(function)
 
 
-def threads(function: F) -> F:
-    """`--threads`: how many processors to use."""
-    return click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        help="Processors to use (default: all); results do not depend on it.",
-    )(function)
-
-
-def seed(function: F) -> F:
-    """`--seed`: of all resampling."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=12345,
-        show_default=True,
-        help="Seed of all resampling.",
-    )(function)
-
-
-def dimensions(function: F) -> F:
-    """`-d DIMENSION`, once for each dimension."""
-    return click.option(
-        "-d",
-        "--dimension",
-        "dimensions",
-        multiple=True,
-        help="What was judged, such as fluency; repeat for several. Default: all.",
-    )(function)
-
-
-def exclude(function: F) -> F:
-    """`--exclude SYSTEM`, once for each system."""
-    return click.option(
-        "--exclude",
-        multiple=True,
-        metavar="SYSTEM",
-        help="Leave a system out; repeat for several.",
-    )(function)
-
-
-def normalise(function: F) -> F:
-    """`--normalise`: how judges' scales are made comparable."""
-    return click.option(
-        "--normalise",
-        type=click.Choice(["none", "z"]),
-        default="none",
-        show_default=True,
-        help="z: each judge's scores get mean 0 and standard deviation 1 first.",
-    )(function)
-
-
 def chosen(what: str) -> Callable[[F], F]:
-    """`--segment N` and `--worst K`: which segments are shown; `what` they are called."""
-
-    def add(function: F) -> F:
-        function = click.option(
-            "--worst",
-            type=click.IntRange(min=1),
-            metavar="K",
-            help=f"The K {what}s with the lowest scores instead.",
-        )(function)
-        return click.option(
-            "-s",
-            "--segment",
-            "segments",
-            type=click.IntRange(min=1),
-            multiple=True,
-            metavar="N",
-            help=f"The number of the {what}, from 1 (the default); repeat for several.",
-        )(function)
-
-    return add
+    """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
+    worst = click.option(
+        "--worst",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help=f"The K {what}s with the lowest scores instead.",
+    )
+    numbered = click.option(
+        "-s",
+        "--segment",
+        "segments",
+        type=click.IntRange(min=1),
+        multiple=True,
+        metavar="N",
+        help=f"The number of the {what}, from 1 (the default); repeat for several.",
+    )
+    return lambda function: numbered(worst(function))
 
 
-def over(function: F) -> F:
-    """`--over`: what the bootstrap draws anew."""
-    return click.option(
-        "--over",
-        type=click.Choice(["both", "segments", "systems"]),
-        default="both",
-        show_default=True,
-        help="What the bootstrap draws anew.",
-    )(function)
+def texts(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the candidates and where their references come from: `given`."""
+    from karat.cli.inputs import Given, given_set
 
+    @wraps(function)
+    def called(
+        candidates: tuple[str, ...],
+        references: tuple[str, ...],
+        optional_references: bool,
+        as_text: bool,
+        evalset: str | None,
+        read_as: str | None,
+        reader_options: tuple[str, ...],
+        **more: Any,
+    ) -> Any:
+        asked = given_set(evalset, read_as, reader_options)
+        given = Given(candidates, references, optional_references, as_text, asked)
+        return function(given=given, **more)
 
-def resamples(function: F) -> F:
-    """`--resamples`: of the bootstrap."""
-    return click.option(
-        "--resamples",
-        type=click.IntRange(0, MOST_TRIALS),
-        default=1000,
-        show_default=True,
-        help="Bootstrap resamples; 0 for no intervals.",
-    )(function)
-
-
-def charts(function: F) -> F:
-    """`--charts`: a folder for charts as files."""
-    return click.option(
-        "--charts",
-        metavar="FOLDER",
-        type=click.Path(),
-        help="Also write every chart as PNG, PDF and SVG (needs matplotlib).",
-    )(function)
+    files = click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
+    found: Callable[..., Any] = reader(called)
+    for add in (evalset, as_text, optional_references, references, files):
+        found = add(found)
+    return found
 
 
 def command_line() -> str:
-    """The command that was typed."""
+    """Return the command that was typed."""
     return shlex.join(["karat", *sys.argv[1:]])

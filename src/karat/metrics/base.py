@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
 from karat.errors import InputError, quoted
+from karat.metrics.guards import guard
 from karat.metrics.signatures.claims import Claims, references_fact
 from karat.progress import Progress, silent
 from karat.registry import origin
@@ -70,11 +71,19 @@ class Metric(Named, ABC):
     """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
     """What the scale runs to: 1 or 100; it decides how many decimals are shown."""
+    score_range: ClassVar[str] = ""
+    """The range of scores in words, where `bounded` and `sign` do not tell it."""
     bounded: ClassVar[bool] = True
     """Whether scores keep to the scale; accuracies may be negative, error rates exceed 100."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
     claims: ClassVar[Claims] = Claims()
     """Other claims of the signature that the metric was read from; no part of its value."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Guard the classes of other packages."""
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.partition(".")[0] != "karat":
+            guard(cls)
 
     # ------------------------------------------------------------------ what a family defines
 

@@ -37,6 +37,11 @@ CHARACTERS = {False: "characters", True: "characters-and-space"}
 CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
 
 
+def tokenizers() -> tuple[str, ...]:
+    """Return the names of all tokenisers."""
+    return tuple(TOKENIZERS)
+
+
 def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
     """Refuse a value that is not among the choices, naming them."""
     if value not in choices:

@@ -6,18 +6,13 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import Given, given_set
+from karat.cli.inputs import Given
 from karat.cli.show import show
 from karat.stats.trials import MOST_TRIALS
 
 
 @click.command(name="compare")
-@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
-@options.references
-@options.optional_references
-@options.as_text
-@options.evalset
-@options.reader
+@options.texts
 @options.metrics
 @click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
 @click.option(
@@ -50,13 +45,7 @@ from karat.stats.trials import MOST_TRIALS
 @options.threads
 @options.signature
 def command(
-    candidates: tuple[str, ...],
-    references: tuple[str, ...],
-    optional_references: bool,
-    as_text: bool,
-    evalset: str | None,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
+    given: Given,
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
@@ -83,8 +72,6 @@ def command(
     from karat.scoring import as_metrics
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    asked = given_set(evalset, read_as, reader_options)
-    given = Given(candidates, references, optional_references, as_text, asked)
     given.check(output)
     with Bar() as progress:
         systems, refs = given.open(progress)

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import open_inputs, split_name
-from karat.cli.places import check_choice_of_segments, chosen_places
 from karat.cli.show import check_output, show
-from karat.errors import InputError
-
-if TYPE_CHECKING:
-    from karat.metrics.matching import GTM
-    from karat.report.documents.grids import Shown
-    from karat.text.references import References
-    from karat.text.segments import Lines
 
 
 @click.command(name="grid")
@@ -58,41 +48,13 @@ def command(
     karat grid out.txt ref1.txt ref2.txt --worst 5 -o grid.html
     karat grid out.txt ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
     """
-    from karat.report.documents.grids import grid_document
+    from karat.explanation import explain_segments
 
-    metric = _matching(name)
-    check_choice_of_segments(segments, worst)
-    paths = [split_name(candidate)[1], *references]
-    check_output(output, paths)
+    check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
         systems, refs = open_inputs([candidate], references, optional_references, progress, as_text)
         ((system, lines),) = systems.items()
-        metric.check_claims(refs.number, {})
-        places = chosen_places(metric, lines, refs, segments, worst, progress)
-        shown = _explained(metric, lines, refs, places)
-    show(grid_document(shown, system, str(metric), options.command_line()), format, output)
-
-
-def _matching(name: str) -> GTM:
-    """The metric, which must be one that matches words."""
-    from karat.metrics.matching import GTM
-    from karat.metrics.names import metric
-
-    found = metric(name)
-    if not isinstance(found, GTM):
-        raise InputError(f"-m {name}: only gtm matches words in a grid; write for example gtm:e=2")
-    return found
-
-
-def _explained(metric: GTM, lines: Lines, refs: References, places: list[int]) -> list[Shown]:
-    from karat.report.documents.grids import Shown
-
-    found = []
-    for place, mine, theirs in zip(
-        places, lines.strings(places), refs.strings(places), strict=True
-    ):
-        try:
-            found.append(Shown(place + 1, metric.explain(mine, theirs)))
-        except InputError as error:
-            raise InputError(f"segment {place + 1:,}: {error}") from None
-    return found
+        found = explain_segments(
+            lines, refs, name, segments=segments, worst=worst, system=system, progress=progress
+        )
+    show(found.document(options.command_line()), format, output)

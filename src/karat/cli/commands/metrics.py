@@ -19,7 +19,7 @@ def command(names: tuple[str, ...], format: str, output: str | None) -> None:
     karat metrics aev bleu
     karat metrics --format json
     """
-    from karat.report.documents.catalogue import catalogue
+    from karat.metrics.catalogue import list_metrics
 
     check_output(output)
-    show(catalogue(names, options.command_line()), format, output)
+    show(list_metrics(*names).document(options.command_line()), format, output)

@@ -8,7 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.inputs import Given, given_set
+from karat.cli.inputs import Given
 from karat.cli.show import say, show
 from karat.errors import InputError
 from karat.stats.trials import MOST_TRIALS
@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="score")
-@click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
-@options.references
-@options.optional_references
-@options.as_text
-@options.evalset
-@options.reader
+@options.texts
 @options.metrics
 @click.option("--segments", is_flag=True, help="Show the score of every segment.")
 @click.option(
@@ -39,13 +34,7 @@ if TYPE_CHECKING:
 @options.signature
 @click.option("--signature-only", is_flag=True, help="Print the signatures and score nothing.")
 def command(
-    candidates: tuple[str, ...],
-    references: tuple[str, ...],
-    optional_references: bool,
-    as_text: bool,
-    evalset: str | None,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
+    given: Given,
     metrics: tuple[str, ...],
     segments: bool,
     bootstrap: int,
@@ -70,8 +59,6 @@ def command(
     from karat.scoring import as_metrics, drawn, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    asked = given_set(evalset, read_as, reader_options)
-    given = Given(candidates, references, optional_references, as_text, asked)
     given.check(output)
     if segments and bootstrap:
         raise InputError("--segments has no intervals: leave --bootstrap out")

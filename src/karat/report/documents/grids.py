@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from karat.metrics.explain.bitext import Explanation
 from karat.metrics.explain.edits import Alignment
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Figure, Table
+from karat.report.model.table import Cell, Column, Figure, Table
 from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
 from karat.report.segment.edits_svg import edits_html, edits_svg
 from karat.report.segment.edits_text import edits_sketch
@@ -49,22 +49,10 @@ _EDITS = (
 )
 
 
-class Shown(NamedTuple):
-    """One segment to show, numbered from 1."""
-
-    segment: int
-    matching: Explanation
-
-
-def grid_document(shown: Sequence[Shown], name: str, metric: str, command: str) -> Document:
-    """The grids and edit alignments of some segments of one candidate."""
-    figures = [f for one in shown for f in grid_figures(one.matching, f"Segment {one.segment}")]
-    return Document(
-        title=f"{name} by {metric}",
-        blocks=(*figures, *_tables(shown)),
-        command=command,
-        signatures={metric: shown[0].matching.signature},
-    )
+def grid_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
+    """Return the grids and edit alignments of some segments of one candidate."""
+    figures = [f for one in rows for f in grid_figures(one.found, f"Segment {one.segment}")]
+    return (*figures, *_tables(rows))
 
 
 def grid_figures(found: Explanation, name: str) -> list[Figure]:
@@ -123,7 +111,7 @@ def _counts(edits: Alignment) -> str:
     )
 
 
-def _tables(shown: Sequence[Shown]) -> list[Table]:
+def _tables(shown: Sequence[Any]) -> list[Table]:
     runs = tuple(row for one in shown for row in _run_rows(one))
     edits = tuple(row for one in shown for row in _edit_rows(one))
     return [
@@ -133,8 +121,8 @@ def _tables(shown: Sequence[Shown]) -> list[Table]:
     ]
 
 
-def _row(one: Shown) -> dict[str, Cell]:
-    found = one.matching
+def _row(one: Any) -> dict[str, Cell]:
+    found = one.found
     return {
         "segment": one.segment,
         "score": found.value,
@@ -152,9 +140,9 @@ def _row(one: Shown) -> dict[str, Cell]:
     }
 
 
-def _run_rows(one: Shown) -> Iterator[dict[str, Cell]]:
-    for block in one.matching.blocks:
-        words = one.matching.candidate[block.row : block.row + block.length]
+def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
+    for block in one.found.blocks:
+        words = one.found.candidate[block.row : block.row + block.length]
         yield {
             "heading": f"Segment {one.segment}",
             "segment": one.segment,
@@ -167,8 +155,8 @@ def _run_rows(one: Shown) -> Iterator[dict[str, Cell]]:
         }
 
 
-def _edit_rows(one: Shown) -> Iterator[dict[str, Cell]]:
-    edits = one.matching.edits()
+def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
+    edits = one.found.edits()
     places = range(len(edits.reference)), range(len(edits.candidate))
     for row in edit_rows(edits, *places):
-        yield {"segment": one.segment, "reference": one.matching.nearest + 1, **row}
+        yield {"segment": one.segment, "reference": one.found.nearest + 1, **row}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 from karat.metrics.explain.edits import Alignment
 from karat.metrics.explain.treelets import TreeExplanation, Treelet
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Document, Figure, Table
+from karat.report.model.table import Cell, Column, Figure, Table
 from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
 from karat.report.segment.edits_svg import edits_html, edits_svg
 from karat.report.segment.edits_text import edits_sketch
 
 MOST_FIGURES = 40
 """Treelets of one segment that are drawn; a table has all of them."""
-
-REGRESSION = "Shares are of the simple tree accuracy, from which the score is computed."
 
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 _COUNTS = (
@@ -53,25 +51,12 @@ _EDITS = (
 )
 
 
-class ShownTree(NamedTuple):
-    """One segment to show, numbered from 1."""
-
-    segment: int
-    found: TreeExplanation
+def treelet_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
+    """Return some segments of one candidate, treelet by treelet."""
+    return (*(figure for one in rows for figure in _figures(one)), *_tables(rows))
 
 
-def treelets_document(shown: Sequence[ShownTree], name: str, metric: str, command: str) -> Document:
-    """Some segments of one candidate, treelet by treelet."""
-    return Document(
-        title=f"{name} by {metric}",
-        blocks=(*(figure for one in shown for figure in _figures(one)), *_tables(shown)),
-        command=command,
-        signatures={metric: shown[0].found.signature},
-        notes=(REGRESSION,) if any(one.found.value != one.found.accuracy for one in shown) else (),
-    )
-
-
-def _figures(one: ShownTree) -> Iterator[Figure]:
+def _figures(one: Any) -> Iterator[Figure]:
     """The treelets that have errors, in the order of their heads."""
     wrong = [treelet for treelet in one.found.treelets if treelet.errors]
     for treelet in wrong[:MOST_FIGURES]:
@@ -106,7 +91,7 @@ def _caption(found: TreeExplanation, treelet: Treelet) -> str:
     )
 
 
-def _tables(shown: Sequence[ShownTree]) -> list[Table]:
+def _tables(shown: Sequence[Any]) -> list[Table]:
     parts = tuple(row for one in shown for row in _part_rows(one))
     edits = tuple(row for one in shown for row in _edit_rows(one))
     return [
@@ -116,7 +101,7 @@ def _tables(shown: Sequence[ShownTree]) -> list[Table]:
     ]
 
 
-def _row(one: ShownTree) -> dict[str, Cell]:
+def _row(one: Any) -> dict[str, Cell]:
     found = one.found
     return {
         "segment": one.segment,
@@ -128,7 +113,7 @@ def _row(one: ShownTree) -> dict[str, Cell]:
     }
 
 
-def _part_rows(one: ShownTree) -> Iterator[dict[str, Cell]]:
+def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
     """Every treelet, then what is lacking and what is besides; their errors are all there are."""
     found = one.found
     segment: dict[str, Cell] = {"heading": f"Segment {one.segment}", "segment": one.segment}
@@ -167,7 +152,7 @@ def _alone(found: TreeExplanation, kind: str, count: int) -> dict[str, Cell]:
     return {"part": part, **none, kind: count, "errors": count, "share": found.share(count)}
 
 
-def _edit_rows(one: ShownTree) -> Iterator[dict[str, Cell]]:
+def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
     """What was done in every treelet, with places in the whole texts."""
     for treelet in one.found.treelets:
         head: dict[str, Cell] = {

@@ -1,0 +1,126 @@
+"""Explanation: why segments score what they score, by a metric that can say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from karat.errors import InputError
+from karat.metrics.names import metric
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.text.references import GivenReferences, References, as_references
+from karat.text.segments import Segments, Texts, as_segments
+from karat.text.trees import Trees
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
+    from karat.metrics.explain.bitext import Explanation
+    from karat.metrics.explain.treelets import TreeExplanation
+
+
+class ExplainedSegment(NamedTuple):
+    """A segment, numbered from 1, with its grid or its treelets."""
+
+    segment: int
+    found: Explanation | TreeExplanation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentExplanations(Result):
+    """Some segments of one system, explained by one metric."""
+
+    system: str
+    metric: Metric
+    rows: tuple[ExplainedSegment, ...]
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The metric and the segments that were chosen."""
+        return {"metric": str(self.metric), "segments": tuple(row.segment for row in self.rows)}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on shares where the score is computed from another accuracy."""
+        regression = "Shares are of the simple tree accuracy, from which the score is computed."
+        values = [(row.found.value, getattr(row.found, "accuracy", None)) for row in self.rows]
+        other = any(accuracy not in (None, value) for value, accuracy in values)
+        return (regression,) if other else ()
+
+    @property
+    def signature(self) -> str:
+        """The signature of the metric on these segments."""
+        return self.rows[0].found.signature
+
+
+def explain_segments(
+    candidates: Texts,
+    references: GivenReferences,
+    by: str | Metric = "gtm:e=2",
+    *,
+    segments: Sequence[int] = (),
+    worst: int | None = None,
+    system: str = "candidate",
+    progress: Progress = silent,
+) -> SegmentExplanations:
+    """Explain the scores of segments, numbered from 1 (the first unless others are named).
+
+    `worst=5` chooses the five segments with the worst scores. `by` is `gtm` with any of its
+    settings, whose grids are shown, or a tree accuracy, whose treelets are.
+    """
+    if segments and worst:
+        raise InputError("segments are chosen by number and as the worst: leave one out")
+    found = _explaining(metric(by))
+    texts = as_segments(candidates, "candidates")
+    refs = as_references(references, len(texts), texts.name)
+    found.check_claims(refs.number, {})
+    if worst:
+        values = found.sign * found.segments(texts, refs, progress=progress)
+        places = values.argsort(kind="stable")[:worst].tolist()
+    else:
+        places = _numbered(segments or (1,), texts)
+    rows = [ExplainedSegment(at + 1, _explained(found, texts, refs, at)) for at in places]
+    return SegmentExplanations(system, found, tuple(rows))
+
+
+def _explaining(found: Metric) -> Any:
+    """Return a metric that explains segments with pictures; refuse others."""
+    from karat.metrics.matching import GTM
+    from karat.metrics.tree import TreeAccuracy
+
+    if not isinstance(found, GTM | TreeAccuracy):
+        raise InputError(
+            f"{found} cannot explain segments: expected gtm, such as gtm:e=2, or a tree accuracy, "
+            f"such as generation_tree_accuracy"
+        )
+    return found
+
+
+def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
+    for number in segments:
+        if number > len(texts):
+            last = f"the last segment of {texts.name} is {len(texts):,}"
+            raise InputError(f"segment {number}: {last}")
+    return [number - 1 for number in dict.fromkeys(segments)]
+
+
+def _explained(
+    by: Any, texts: Segments, refs: References, place: int
+) -> Explanation | TreeExplanation:
+    from karat.metrics.matching import GTM
+
+    if isinstance(by, GTM):
+        against: Any = refs.strings([place])[0]
+    elif isinstance(refs, Trees):
+        against = refs[place]
+    else:
+        raise InputError(
+            f"{refs.name} has no trees: {by.name} needs dependency trees as references, a "
+            ".conllu file"
+        )
+    try:
+        found: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
+    except InputError as error:
+        raise InputError(f"segment {place + 1:,}: {error}") from None
+    return found

@@ -1,0 +1,56 @@
+"""Guards around metrics of other packages: their slips become sentences, not wrong numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import KaratError, MetricError
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
+    from karat.metrics.pairs import Pairs
+
+
+def guard(cls: type[Metric]) -> None:
+    """Check what `rows` and `measure` of a class return, and name the metric where they fail."""
+    if "rows" in vars(cls):
+        cls.rows = _guarded(cls.rows, _rows_problem)  # type: ignore[method-assign]
+    if "measure" in vars(cls):
+        cls.measure = _guarded(cls.measure, _measure_problem)  # type: ignore[method-assign]
+
+
+def _guarded(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
+    @wraps(function)
+    def called(self: Metric, given: Any) -> Any:
+        try:
+            found = function(self, given)
+        except KaratError:
+            raise
+        except Exception as error:  # whatever another package does
+            said = f"{type(error).__name__}: {error}"
+            raise MetricError(f"{self}: its {function.__name__}() failed: {said}") from error
+        wrong = problem(self, given, found)
+        if wrong:
+            raise MetricError(f"{self}: its {function.__name__}() returned {wrong}")
+        return found
+
+    return called
+
+
+def _rows_problem(metric: Metric, pairs: Pairs, found: Any) -> str:
+    expected = (len(pairs.starts) - 1, len(metric.columns()))
+    shape = getattr(found, "shape", None)
+    if shape == expected:
+        return ""
+    return f"{shape or type(found).__name__}, expected an array of {expected} (segments, columns)"
+
+
+def _measure_problem(metric: Metric, rows: Any, found: Any) -> str:
+    if not isinstance(found, dict) or "value" not in found:
+        return "no `value`: expected a dictionary of arrays"
+    bad = [
+        name for name, values in found.items() if getattr(values, "shape", None) != rows.shape[:1]
+    ]
+    return f"{bad[0]!r} of another length than there are rows" if bad else ""
