@@ -164,7 +164,7 @@ class PlaneStudy(Result):
 
 def study_plane(
     evalset: EvalSet,
-    metric: AEv,
+    metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
     region: Region | None = None,
@@ -177,6 +177,7 @@ def study_plane(
     progress: Progress = silent,
 ) -> PlaneStudy:
     """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
+    metric = AEv() if metric is None else metric
     chosen = evalset.chosen_dimensions(dimensions)
     scored = score_evalset(evalset, metric, threads=threads, progress=progress)
     given = {d: judged(scored, metric, d, normalise) for d in chosen}
