@@ -109,7 +109,6 @@ as_text = click.option(
 )
 signature = click.option(
     "--signature",
-    "form",
     type=click.Choice(["karat", "sacrebleu"]),
     default="karat",
     show_default=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -45,18 +47,7 @@ from karat.stats.trials import MOST_TRIALS
 @options.threads
 @options.signature
 def command(
-    given: Given,
-    metrics: tuple[str, ...],
-    baseline: str | None,
-    test: str,
-    trials: int | None,
-    resamples: int | None,
-    examples: int,
-    seed: int,
-    format: str,
-    output: str | None,
-    threads: int | None,
-    form: str,
+    given: Given, metrics: tuple[str, ...], format: str, output: str | None, **settings: Any
 ) -> None:
     """Compare systems: scores with 95% intervals, differences, p-values, and where they differ.
 
@@ -74,19 +65,5 @@ def command(
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     given.check(output)
     with Bar() as progress:
-        systems, refs = given.open(progress)
-        comparison = compare(
-            systems,
-            refs,
-            chosen,
-            baseline=baseline,
-            test=test,
-            trials=trials,
-            resamples=resamples,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-            signature=form,
-            examples=examples,
-        )
-    show(comparison.document(options.command_line()), format, output)
+        found = compare(*given.open(progress), chosen, progress=progress, **settings)
+    show(found.document(options.command_line()), format, output)

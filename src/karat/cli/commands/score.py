@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,14 +36,10 @@ if TYPE_CHECKING:
 def command(
     given: Given,
     metrics: tuple[str, ...],
-    segments: bool,
-    bootstrap: int,
-    seed: int,
     format: str,
     output: str | None,
-    threads: int | None,
-    form: str,
     signature_only: bool,
+    **settings: Any,
 ) -> None:
     """Score candidates against references, one segment a line.
 
@@ -56,48 +52,42 @@ def command(
     karat score out.txt -r ref.txt -m bleu --segments --format tsv
     karat score --set demo -m bleu -m chrf
     """
-    from karat.scoring import as_metrics, drawn, score
+    from karat.scoring import as_metrics, score
 
     chosen = as_metrics(metrics or options.DEFAULT_METRICS)
     given.check(output)
-    if segments and bootstrap:
+    if settings["segments"] and settings["bootstrap"]:
         raise InputError("--segments has no intervals: leave --bootstrap out")
     if signature_only:
-        shown = list(dict.fromkeys(m.of_segments() for m in chosen)) if segments else chosen
-        show_signatures(shown, given.number(), drawn(bootstrap, seed), form, format, output)
+        show_signatures(chosen, given.number(), format, output, **settings)
         return
     with Bar() as progress:
-        systems, refs = given.open(progress)
-        scoring = score(
-            systems,
-            refs,
-            chosen,
-            bootstrap=bootstrap,
-            seed=seed,
-            segments=segments,
-            threads=threads,
-            progress=progress,
-            signature=form,
-        )
-    show(scoring.document(options.command_line()), format, output)
+        found = score(*given.open(progress), chosen, progress=progress, **settings)
+    show(found.document(options.command_line()), format, output)
 
 
 def show_signatures(
     metrics: list[Metric],
     references: int | None,
-    how: dict[str, object],
-    form: str,
     format: str,
     output: str | None,
+    segments: bool,
+    bootstrap: int,
+    seed: int,
+    signature: str,
+    **ignored: Any,
 ) -> None:
-    """The signatures, bare lines for people and a table for everything else."""
+    """Show the signatures, bare lines for people and a table for everything else."""
     from karat.report.documents.scores import signature_document, with_form
+    from karat.scoring import drawn
 
-    for metric in metrics:
+    how = drawn(bootstrap, seed)
+    shown = dict.fromkeys(m.of_segments() for m in metrics) if segments else metrics
+    for metric in shown:
         metric.check_claims(references, how)
-    signatures = {str(metric): metric.signature(references, form, how) for metric in metrics}
-    document = with_form(signature_document(signatures, options.command_line()), form)
+    signatures = {str(metric): metric.signature(references, signature, how) for metric in shown}
+    document = with_form(signature_document(signatures, options.command_line()), signature)
     if format == "text":
-        say((f"{signature}\n" for signature in document.signatures.values()), output)
+        say((f"{line}\n" for line in document.signatures.values()), output)
     else:
         show(document, format, output)

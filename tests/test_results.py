@@ -1,0 +1,144 @@
+"""Results as data: every result has rows, settings, notes, a signature, and goes anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import karat as kt
+from karat.registry import declared
+from karat.report.render.renderers import render
+from karat.results import DOCUMENTS, Result
+
+CANDIDATES = {"A": ["the cat sat on a mat", "a dog barked"], "B": ["a cat sat", "the dog barked"]}
+REFERENCES = ["the cat sat on the mat", "the dog barked"]
+
+
+@pytest.fixture(scope="module")
+def comparison() -> kt.Comparison:
+    return kt.compare(CANDIDATES, REFERENCES, ["bleu", "chrf"], trials=20, examples=1)
+
+
+def results() -> dict[str, Result]:
+    """One result of each kind that takes no time."""
+    texts = CANDIDATES["B"]
+    return {
+        "Scoring": kt.score(CANDIDATES, REFERENCES, ["bleu", "ter"], bootstrap=20),
+        "segments": kt.score(CANDIDATES, REFERENCES, ["bleu"], segments=True),
+        "Comparison": kt.compare(CANDIDATES, REFERENCES, ["bleu"], trials=20),
+        "SegmentExplanations": kt.explain_segments(texts, REFERENCES, worst=1),
+        "MetricCatalogue": kt.list_metrics("aev"),
+    }
+
+
+RESULTS = results()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_says_what_it_is(name: str) -> None:
+    result = RESULTS[name]
+    assert is_dataclass(result)
+    assert type(result).__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert result.rows
+    assert all(hasattr(row, "_fields") for row in result.rows)
+    assert isinstance(result.settings, Mapping)
+    assert isinstance(result.notes, tuple)
+    assert isinstance(result.signature, str)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_its_repr_is_short(name: str) -> None:
+    assert len(repr(RESULTS[name])) < 120
+    assert type(RESULTS[name]).__name__ in repr(RESULTS[name])
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_frames_have_the_rows_and_columns_of_the_json(name: str) -> None:
+    result = RESULTS[name]
+    rows = json.loads(render(result.document(), "json"))
+    (expected,) = (rows[table.key] for table in result.document().tables[:1])
+    assert result.records() == expected
+    assert result.to_polars().rows(named=True) == expected
+    assert result.to_arrow().to_pylist() == expected
+    frame = result.to_pandas()
+    assert list(frame.columns) == list(expected[0])
+    assert frame.astype(object).where(frame.notna(), None).to_dict("records") == expected
+
+
+def test_frames_are_those_of_the_packages(comparison: kt.Comparison) -> None:
+    assert isinstance(comparison.to_pandas(), pd.DataFrame)
+    assert isinstance(comparison.to_polars(), pl.DataFrame)
+    assert isinstance(comparison.to_arrow(), pa.Table)
+    frame = comparison.to_pandas().set_index(["system", "metric"])
+    assert frame.loc[("B", "chrf"), "delta"] == comparison["B", "chrf"].delta
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(kt.MissingExtra, match="polars is not installed: pip install polars"):
+        RESULTS["Scoring"].to_polars()
+
+
+def test_a_notebook_shows_the_table_and_its_picture(comparison: kt.Comparison) -> None:
+    page = comparison._repr_html_()
+    assert page.startswith("<div>")
+    assert "<table" in page
+    assert '<img src="data:image/svg+xml;base64,' in page
+    assert "<script" not in page
+    assert "<style" not in page  # a notebook keeps its own style
+
+
+def test_a_long_table_is_cut_in_a_notebook() -> None:
+    many = {"A": [f"word {i}" for i in range(300)]}
+    scored = kt.score(many, many["A"], ["bleu"], segments=True)
+    page = scored._repr_html_()
+    assert page.count("<tr>") < 250
+    assert "200 of 300 rows" in page
+
+
+def test_examples_and_notes_are_part_of_a_comparison(comparison: kt.Comparison) -> None:
+    (example,) = comparison.examples
+    assert (example.system, example.reference) == ("B", REFERENCES[example.segment])
+    assert comparison.settings["baseline"] == "A"
+    assert "20 trials" in comparison.notes[0]
+
+
+# -------------------------------------------------------------------------- all of them
+
+
+def test_every_document_belongs_to_a_result() -> None:
+    """What is declared can be loaded, and takes a result and a command."""
+    targets = {**DOCUMENTS._entries, **declared("documents")}
+    for name in targets:
+        assert callable(DOCUMENTS[name]), name
+
+
+def classes() -> list[type]:
+    """All classes of results in the package."""
+    package = Path(kt.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if "(Result" in path.read_text("utf-8") or "(Results" in path.read_text("utf-8"):
+            import_module(".".join(["karat", *path.relative_to(package).with_suffix("").parts]))
+
+    def below(cls: type) -> list[type]:
+        return [c for sub in cls.__subclasses__() for c in (sub, *below(sub))]
+
+    return [cls for cls in below(Result) if cls.__module__.startswith("karat.")]
+
+
+def test_every_result_has_a_document_and_what_a_result_has() -> None:
+    found = classes()
+    names = [cls.__name__ for cls in found if cls.__name__ != "Results"]
+    assert len(set(names)) == len(names)
+    assert set(names) <= {*DOCUMENTS._entries, *declared("documents")}
+    for cls in found:
+        has = {f.name for f in fields(cls)} | {n for c in cls.__mro__[:-1] for n in vars(c)}
+        assert {"rows", "settings", "notes", "signature"} <= has, cls
