@@ -16,6 +16,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.meta.levels import MATRIX_LEVELS, agreement
 from karat.meta.perm_both import perm_both
+from karat.progress import silent
 from karat.stats.correlation import pearson
 from karat.stats.significance import permutation as p
 from karat.stats.significance.exchanged_corpora import corpus_p_values
@@ -51,7 +52,6 @@ def system_pearson(h: np.ndarray, m: np.ndarray) -> float:
 
 
 MEASURES = {"segment": pearson, "system": system_pearson}
-Fast = {"segment": p.perm_both_pearson, "system": p.perm_both_system_pearson}
 
 
 def one_by_one(
@@ -63,13 +63,11 @@ def one_by_one(
     seed: int = 1,
 ) -> p.Permutation:
     """PERM-BOTH with each exchange made and measured."""
+    of = p.standardised(human, first, second)
     return p.perm_both_many(
-        human,
-        first,
-        second,
+        of,
         lambda h, a, b, chosen: np.array([measure(h, np.where(c, b, a)) for c in chosen]),
-        trials,
-        seed,
+        p.Exchanges(of.known, trials, seed, silent),
     )
 
 
@@ -119,7 +117,7 @@ def test_p_is_that_of_all_exchanges_within_chance(level: str, missing: bool) -> 
     exact = exchange_loops.perm_both(human, first, second, MEASURES[level])
     assert 0.005 < exact < 0.995
     trials = 20000
-    found = Fast[level](human, first, second, trials)
+    found = perm_both(human, first, second, at=level, trials=trials)
     assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / trials)
     assert found.p == (1 + found.beyond) / (1 + trials)
 
@@ -167,7 +165,7 @@ def test_every_word_is_there_once() -> None:
 def test_the_fast_way_is_the_slow_way(level: str, missing: float, seed: int) -> None:
     made = scores(seed, 5, 70, missing)
     slow = one_by_one(*made, MEASURES[level], 600, seed)
-    fast = Fast[level](*made, 600, seed)
+    fast = perm_both(*made, at=level, trials=600, seed=seed)
     assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
     assert fast[1:] == slow[1:]
 
@@ -206,7 +204,10 @@ def test_scale_and_shift_do_not_matter(level: str) -> None:
     assert moved.beyond == found.beyond
 
 
-@pytest.mark.parametrize("way", [*Fast.values(), lambda *x: one_by_one(*x, pearson, 50)])
+@pytest.mark.parametrize(
+    "way",
+    [perm_both, lambda *x: perm_both(*x, at="system"), lambda *x: one_by_one(*x, pearson, 50)],
+)
 def test_a_metric_is_not_better_than_itself(way: Callable[..., p.Permutation]) -> None:
     human, first, _ = scores(5, 4, 30)
     found = way(human, first, first.copy())
@@ -245,7 +246,7 @@ def test_two_equally_good_metrics_are_told_apart_as_often_as_the_level_says() ->
 def test_progress_and_bad_input() -> None:
     made = scores(7, 3, 8)
     seen: list[tuple[int, int, str]] = []
-    p.perm_both_pearson(*made, 1100, progress=lambda *report: seen.append(report))
+    perm_both(*made, trials=1100, progress=lambda *report: seen.append(report))
     assert seen == [(512, 1100, "permuting"), (1024, 1100, "permuting"), (1100, 1100, "permuting")]
     with pytest.raises(InputError, match="expected one shape, systems x segments"):
         perm_both(made[0], made[1], made[2][:, :4])

@@ -62,7 +62,7 @@ def bootstrap(
 
 
 def drawn(
-    shape: tuple[int, ...], over: str, resamples: int, seed: int
+    shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
 ) -> Iterator[tuple[Draws, Draws]]:
     """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is
     there once and in order. The batches do not change the draws.
@@ -77,6 +77,7 @@ def drawn(
             for n, stays, rng in zip(shape, fixed, generators, strict=True)
         )
         yield systems, segments
+        progress(start + rows, resamples, "resampling")
 
 
 class Percentiles(NamedTuple):

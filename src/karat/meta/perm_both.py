@@ -23,11 +23,13 @@ from karat.stats.correlation import Drawn, Statistic, statistic
 from karat.stats.resampling import SEED
 from karat.stats.significance.permutation import (
     Chosen,
+    Exchanges,
     Measures,
     Permutation,
     perm_both_many,
     perm_both_pearson,
     perm_both_system_pearson,
+    standardised,
 )
 from karat.stats.trials import check_trials
 
@@ -58,10 +60,10 @@ def perm_both(
             f"{chosen.name} has no such test, which exchanges standardised scores: "
             "choose another statistic"
         )
+    of = standardised(human, first, second)
+    tried = Exchanges(of.known, trials, seed, progress)
     fast = FAST.get((chosen.name, at))
-    if fast:
-        return fast(human, first, second, trials, seed, progress)
-    return perm_both_many(human, first, second, _measures(chosen, at), trials, seed, progress)
+    return fast(of, tried) if fast else perm_both_many(of, _measures(chosen, at), tried)
 
 
 def _measures(by: Statistic, at: str) -> Measures:

@@ -37,33 +37,29 @@ class Behind(NamedTuple):
     """The segments behind systems' scores."""
 
     human: Floats
-    metrics: Mapping[Metric, Floats]
+    metrics: Mapping[Any, Floats]
     """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
     corpus: bool = False
     """Whether a system's score is that of its segments together, not their mean."""
 
     def score(self, metric: Metric) -> ScoreSums | None:
-        """The function that scores sums of statistics, for corpus scores."""
-        if not self.corpus:
-            return None
-        return lambda sums: metric.sign * metric.measure(sums)["value"]
+        """Return the function that scores sums of statistics, for corpus scores."""
+        return (lambda sums: metric.sign * metric.measure(sums)["value"]) if self.corpus else None
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Human and metric scores at one level, and the way in which they are pooled."""
+    """Human and metric scores at one level: matrices, and the way in which they are pooled."""
 
     human: Floats
-    metrics: Mapping[Metric, Floats]
+    metrics: Mapping[Any, Floats]
     at: str
-    """A level of `levels`: how the matrices are correlated."""
-    resample: Callable[[Statistic, str, int, int, Progress], Floats]
-    """Statistic, over what, resamples, seed -> metrics x resamples."""
+    """A level of matrices: how they are correlated."""
     behind: Behind | None = None
     """Where points are systems: human and metric scores of the segments behind them."""
 
-    def agreement(self, metric: Metric, by: Statistic) -> Agreement:
-        """The statistic of one metric."""
+    def agreement(self, metric: Any, by: Statistic) -> Agreement:
+        """Return the statistic of one metric."""
         if by.behind is None:
             return agreement(self.human, self.metrics[metric], by, self.at)
         behind = self._behind(by)
@@ -74,7 +70,7 @@ class View:
         return Agreement(value, systems, why=why if math.isnan(value) else "")
 
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        """The statistic of all metrics in each resample: metrics x resamples."""
+        """Return the statistic of all metrics in each resample: metrics x resamples."""
         if by.behind is None:
             return self.resample(by, over, n, seed, progress)
         behind = self._behind(by)
@@ -91,10 +87,36 @@ class View:
                 progress(done, n, "resampling")
         return found
 
+    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        """Return a statistic of points in each resample: metrics x resamples."""
+        scores = list(self.metrics.values())
+        return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
+
     def _behind(self, by: Statistic) -> Behind:
         if self.behind is None:
             raise InputError(_only_systems(by))
         return self.behind
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorpusView(View):
+    """Systems with corpus scores, which are made anew for the segments of each resample."""
+
+    scored: Scored
+    judged: Floats
+    """Human scores, systems x segments."""
+
+    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        """Return the agreement over systems in each resample: metrics x resamples."""
+        known = ~np.isnan(self.judged)
+        parts: list[list[Floats]] = [[] for _ in self.metrics]
+        for systems, segments in drawn(self.judged.shape, over, n, seed, progress):
+            counts = _kernel.tally(segments, self.judged.shape[1])
+            h = np.take_along_axis(human_means(self.judged, counts), systems, axis=1)
+            for part, metric in zip(parts, self.metrics, strict=True):
+                m = np.take_along_axis(self.scored.corpus(metric, counts, known), systems, axis=1)
+                part.append(each_row(by.rows, h, m))
+        return np.stack([np.concatenate(part) for part in parts])
 
 
 def _only_systems(by: Statistic) -> str:
@@ -102,7 +124,7 @@ def _only_systems(by: Statistic) -> str:
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
-    """The scores of an evaluation set at a level; outputs that are missing have neither score."""
+    """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
     return LEVELS[name](scored, scored.judged(human))
 
@@ -115,74 +137,48 @@ def check_behind(by: Statistic, levels: Iterable[str]) -> None:
 
 def check_level(name: str, evalset: EvalSet) -> None:
     """Refuse a level that there is not, or not in this set."""
-    LEVELS[name]  # refuses what is none
-    if name == "document" and evalset.groups is None:
+    if LEVELS[name] is _of_documents and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
 
+def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
+    """Return scores of matrices, systems x segments or documents, at a level of matrices."""
+    return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
+
+
 def _of_systems(scored: Scored, human: Floats) -> View:
+    """One point a system: its corpus score, its mean human score."""
     known = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))
-    metrics = {m: scored.corpus(m, everything, known).T for m in scored.metrics}
-
-    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        return _corpus_draws(scored, human, by, over, n, seed, progress)
-
-    cells = ~scored.present[:, :, None]
-    rows = {m: np.where(cells, np.nan, scored.rows[m]) for m in scored.metrics}
-    behind = Behind(human, rows, corpus=True)
-    return View(human_means(human, everything).T, metrics, "segment", resample, behind)
-
-
-def _corpus_draws(
-    scored: Scored,
-    human: Floats,
-    by: Statistic,
-    over: str,
-    resamples: int,
-    seed: int,
-    progress: Progress,
-) -> Floats:
-    """Agreement over systems with corpus scores of drawn segments: metrics x resamples."""
-    known = ~np.isnan(human)
-    parts: list[list[Floats]] = [[] for _ in scored.metrics]
-    done = 0
-    for systems, segments in drawn(human.shape, over, resamples, seed):
-        counts = _kernel.tally(segments, human.shape[1])
-        h = np.take_along_axis(human_means(human, counts), systems, axis=1)
-        for part, metric in zip(parts, scored.metrics, strict=True):
-            m = np.take_along_axis(scored.corpus(metric, counts, known), systems, axis=1)
-            part.append(each_row(by.rows, h, m))
-        done += len(systems)
-        progress(done, resamples, "resampling")
-    return np.stack([np.concatenate(part) for part in parts])
+    missing = ~scored.present[:, :, None]
+    rows = {m: np.where(missing, np.nan, scored.rows[m]) for m in scored.metrics}
+    return CorpusView(
+        human_means(human, everything).T,
+        {m: scored.corpus(m, everything, known).T for m in scored.metrics},
+        "segment",
+        Behind(human, rows, corpus=True),
+        scored=scored,
+        judged=human,
+    )
 
 
 def _of_documents(scored: Scored, human: Floats) -> View:
+    """One point a system and document: its corpus score there."""
+    groups = scored.evalset.groups or ()
     members: dict[str, list[int]] = {}
-    for place, name in enumerate(scored.evalset.groups or ()):
+    for place, name in enumerate(groups):
         members.setdefault(name, []).append(place)
     places = [np.array(inside) for inside in members.values()]
     known = ~np.isnan(human)
     metrics = {m: scored.documents(m, places, known) for m in scored.metrics}
-    return matrix_view(document_means(human, scored.evalset.groups or ()), metrics, "segment")
-
-
-def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
-    """Scores of matrices, systems x segments or documents, at one of the levels of matrices."""
-
-    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
-
-    behind = Behind(human, metrics) if at == "system" else None
-    return View(human, metrics, at, resample, behind)
+    return matrix_view(document_means(human, groups), metrics, "segment")
 
 
 def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
-    def make(scored: Scored, human: Floats) -> View:
-        return matrix_view(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
-
-    return make
+    """Return the view of segment scores at a level of matrices."""
+    return lambda scored, human: matrix_view(
+        human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at
+    )
 
 
 LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(

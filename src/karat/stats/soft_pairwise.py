@@ -41,13 +41,10 @@ def pairwise_p_values(
     reached = np.zeros((systems, systems))
     slack = SLACK * float(np.abs(scores).sum()) if scores.size else 0.0  # rounding is no difference
     real = totals[:, None] - totals[None, :]
-    done = 0
-    for words in drawn_words((1, segments), trials, seed):
+    for words in drawn_words((1, segments), trials, seed, progress):
         sums = totals - 2 * chosen_sums(words, scores.T[None].copy())
         for i in range(systems):
             reached[i] += ((sums[:, i : i + 1] - sums) >= real[i] - slack).sum(axis=0)
-        done += len(sums)
-        progress(done, trials, "permuting")
     p = reached / trials
     np.fill_diagonal(p, np.nan)
     return p

@@ -363,12 +363,10 @@ def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Pr
     draws are those of `bootstrap`.
     """
     shape = judged.human.shape
-    parts, done = [np.empty((len(CELLS), 0))], 0
-    for systems, segments in drawn(shape, over, resamples, seed):
+    parts = [np.empty((len(CELLS), 0))]
+    for systems, segments in drawn(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
         parts.append(correlations(*judged.scores(counts), weights))
-        done += len(systems)
-        progress(done, resamples, "resampling")
     return np.concatenate(parts, axis=1)
 
 

@@ -40,8 +40,7 @@ def corpus_p_values(
     slack = _ROUNDING * float(np.abs(values).max(initial=0.0))  # rounding is no difference
     reached = np.zeros((systems, systems))
     flat = np.ascontiguousarray(rows.swapaxes(0, 1)).reshape(1, segments, -1)
-    done = 0
-    for words in drawn_words((1, segments), trials, seed):
+    for words in drawn_words((1, segments), trials, seed, progress):
         taken = chosen_sums(words, flat).reshape(-1, systems, width)
         for i in range(systems - 1):
             rest = slice(i + 1, systems)
@@ -51,8 +50,6 @@ def corpus_p_values(
             real = values[i] - values[rest]
             reached[i, rest] += (mine - theirs >= real - slack).sum(axis=0)
             reached[rest, i] += (mine - theirs <= real + slack).sum(axis=0)
-        done += len(taken)
-        progress(done, trials, "permuting")
     p = reached / trials
     np.fill_diagonal(p, np.nan)
     return p

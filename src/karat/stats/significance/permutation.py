@@ -58,8 +58,8 @@ class Permutation(NamedTuple):
         return self.beyond / self.trials if self.trials else float("nan")
 
 
-class Exchanging(NamedTuple):
-    """Which cells can be exchanged, and how often that is tried."""
+class Exchanges(NamedTuple):
+    """Cells that can be exchanged, how often that is tried, and with which seed."""
 
     known: Chosen
     trials: int
@@ -87,59 +87,57 @@ class Exchanging(NamedTuple):
         return Permutation(delta, p, beyond, trials, exact)
 
 
-def perm_both_many(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    measures: Measures,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """Test any agreement of matrices in which NaN is missing.
+class Triple(NamedTuple):
+    """Human scores and two metrics, systems x segments, on the cells that all have; NaN elsewhere.
+
+    Both metrics have mean 0 and standard deviation 1.
+    """
+
+    human: Floats
+    first: Floats
+    second: Floats
+
+    @property
+    def known(self) -> Chosen:
+        """The cells that all have."""
+        found: Chosen = ~np.isnan(self.human)
+        return found
+
+
+def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutation:
+    """Test any agreement.
 
     `measures(h, a, b, chosen)` is the agreement with h of `a` after the exchange of each mask in
     `chosen`, which says what is taken from `b`.
     """
-    h, a, b = standardised(human, first, second)
+    shape = of.human.shape
 
     def differences(chosen: Chosen) -> Floats:
         # What `a` does not take from `b`, `b` takes from `a`.
-        values = measures(h, a, b, np.concatenate([chosen, ~chosen]))
+        values = measures(*of, np.concatenate([chosen, ~chosen]))
         found: Floats = values[: len(chosen)] - values[len(chosen) :]
         return found
 
-    delta = float(differences(np.zeros((1, *h.shape), dtype=bool))[0])
-    exchanging = Exchanging(~np.isnan(h), trials, seed, progress)
-    size = max(1, _CELLS // max(1, h.size))
-    return exchanging.test(delta, lambda words: differences(masks(words, h.shape)), size)
+    delta = float(differences(np.zeros((1, *shape), dtype=bool))[0])
+    size = max(1, _CELLS // max(1, of.human.size))
+    return tried.test(delta, lambda words: differences(masks(words, shape)), size)
 
 
-def perm_both_pearson(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
+def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
     """Test Pearson's r over all cells, from sums: nothing is exchanged one by one.
 
     With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
     sum after an exchange is the sum before and the chosen cells' differences.
     """
-    h, a, b = standardised(human, first, second)
-    g, known = _standard(h), ~np.isnan(h)
-    n = int(known.sum())
-    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in (a, b))
+    g, n = _standard(of.human), int(of.known.sum())
+    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in of[1:])
     sums, others = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
 
     def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
         return _r(sums + moved, n) - _r(others - moved, n)
 
-    delta = float(_r(sums, n) - _r(others, n))
-    return Exchanging(known, trials, seed, progress).test(delta, differences)
+    return tried.test(float(_r(sums, n) - _r(others, n)), differences)
 
 
 def _r(sums: Floats, n: int) -> Floats:
@@ -149,31 +147,20 @@ def _r(sums: Floats, n: int) -> Floats:
     return r
 
 
-def perm_both_system_pearson(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
+def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
     """Test Pearson's r of the systems' mean scores."""
-    h, a, b = standardised(human, first, second)
-    known = ~np.isnan(h)
-    kept = known.any(axis=1)
-    counts = known.sum(axis=1)[kept]
-    means = (np.nansum(h, axis=1)[kept] / counts).reshape(1, -1)
-    ones, others = np.nansum(a, axis=1)[kept], np.nansum(b, axis=1)[kept]
-    gaps = np.nan_to_num(b - a)
+    kept = of.known.any(axis=1)
+    counts = of.known.sum(axis=1)[kept]
+    human, ones, others = (np.nansum(x, axis=1)[kept] for x in of)
+    means = (human / counts).reshape(1, -1)
+    gaps = np.nan_to_num(of.second - of.first)
 
     def difference(moved: Floats) -> Floats:
         x, y = (ones + moved) / counts, (others - moved) / counts
         return pearson_rows(means, x) - pearson_rows(means, y)
 
     delta = float(difference(np.zeros((1, len(counts))))[0])
-    return Exchanging(known, trials, seed, progress).test(
-        delta, lambda words: difference(chosen_system_sums(words, gaps)[:, kept])
-    )
+    return tried.test(delta, lambda words: difference(chosen_system_sums(words, gaps)[:, kept]))
 
 
 def paired_permutation(
@@ -188,13 +175,13 @@ def paired_permutation(
     known = np.ones(gaps.shape[:2], dtype=bool)
     n = max(1, gaps.shape[1])
     total = float(gaps.sum()) if gaps.size else float("nan")
-    return Exchanging(known, trials, seed, progress).test(
+    return Exchanges(known, trials, seed, progress).test(
         total / n, lambda words: (total - 2 * chosen_sums(words, gaps)[:, 0]) / n
     )
 
 
-def standardised(human: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
-    """All three on the cells that all have, NaN elsewhere; both metrics with mean 0 and sd 1."""
+def standardised(human: Floats, first: Floats, second: Floats) -> Triple:
+    """Return the cells that all three have, the metrics on one scale."""
     shapes = {human.shape, first.shape, second.shape}
     if len(shapes) != 1 or human.ndim != 2:
         raise InputError(
@@ -203,7 +190,7 @@ def standardised(human: Floats, first: Floats, second: Floats) -> tuple[Floats, 
         )
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
-    return h, _standard(a), _standard(b)
+    return Triple(h, _standard(a), _standard(b))
 
 
 def _standard(scores: Floats) -> Floats:
