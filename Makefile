@@ -12,7 +12,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 "scipy>=1.11" \
 	eflomal==2.0.0 systran-align==3.5.0 kenlm==0.3.0
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.2" cmake ninja setuptools wheel
-SOURCES := Makefile pyproject.toml CMakeLists.txt $(wildcard csrc/*)
+SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp')
 
 # Tests and experiments on real data run where the data is; elsewhere they are skipped.
 KARAT_DATA ?= $(abspath $(wildcard ../shared/data))

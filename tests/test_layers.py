@@ -63,6 +63,8 @@ LONGEST = 60  # lines of a function
 
 FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+KERNEL_FILES = sorted(KERNEL.rglob("*.?pp"))
+KERNEL_NAMES = [str(path.relative_to(KERNEL)) for path in KERNEL_FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
 
@@ -274,13 +276,72 @@ def test_numbers_do_not_depend_on_the_processor(path: Path) -> None:
     assert used == ({"@"} if path.name == "arithmetic.py" else set())  # whole numbers: exact
 
 
-@pytest.mark.parametrize("path", sorted(KERNEL.glob("*.?pp")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=KERNEL_NAMES)
 def test_the_kernel_does_not_ask_the_c_library(path: Path) -> None:
     code = re.sub(r"//.*", "", path.read_text("utf-8"))
     assert [found.group() for found in LIBRARY_CALL.finditer(code)] == []
 
 
+KERNEL_INCLUDES = {
+    "core": set(),
+    "text": {"core"},
+    "metrics": {"core", "text"},
+    "stats": {"core"},
+    "lm": {"core", "text"},
+    "nuggets": {"core", "text"},
+    "paraphrase": {"core", "text", "lm"},
+    "realize": {"core", "text", "lm"},
+}
+"""Folders that each folder of the kernel may include beside itself."""
+
+
+def included(code: str) -> list[str]:
+    """The kernel's own files that some C++ code includes."""
+    return re.findall(r'^ *# *include "([^"]+)"', code, re.MULTILINE)
+
+
+def not_for_folder(folder: str, code: str) -> set[str]:
+    """The includes of some C++ code that a file of this folder must not have."""
+    allowed = KERNEL_INCLUDES[folder] | {folder}
+    return {name for name in included(code) if name.split("/")[0] not in allowed}
+
+
+def test_every_folder_of_the_kernel_has_a_rule() -> None:
+    assert {path.name for path in KERNEL.iterdir() if path.is_dir()} == set(KERNEL_INCLUDES)
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=KERNEL_NAMES)
+def test_the_kernel_includes_along_its_folders(path: Path) -> None:
+    code = path.read_text("utf-8")
+    if path.parent == KERNEL:  # the module knows its bindings by name alone
+        assert included(code) == []
+    else:
+        assert not_for_folder(path.relative_to(KERNEL).parts[0], code) == set()
+        assert all((KERNEL / name).is_file() for name in included(code))
+
+
 # ------------------------------------------------------------------------ the rules see something
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("core", "text/utf8.hpp"),
+        ("metrics", "nuggets/windows.hpp"),
+        ("text", "lm/model.hpp"),
+        ("lm", "paraphrase/table/bind.hpp"),
+        ("paraphrase", "realize/bind.hpp"),
+        ("stats", "ranks.hpp"),
+    ],
+)
+def test_an_include_of_another_house_is_found(folder: str, name: str) -> None:
+    assert not_for_folder(folder, f'#pragma once\n#include "{name}"\n') == {name}
+
+
+def test_includes_of_shared_folders_are_allowed() -> None:
+    code = '#include <vector>\n#include "core/ragged.hpp"\n#include "lm/bind.hpp"\n'
+    assert not_for_folder("realize", code) == set()
+    assert included(code) == ["core/ragged.hpp", "lm/bind.hpp"]
 
 
 @pytest.mark.parametrize(

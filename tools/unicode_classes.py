@@ -1,4 +1,4 @@
-"""Write csrc/unicode_classes.hpp: the code points that `\\p{P}`, `\\p{S}` and `\\p{N}` match.
+"""Write csrc/text/unicode_classes.hpp: the code points that `\\p{P}`, `\\p{S}` and `\\p{N}` match.
 
 The `intl` tokeniser is defined by these classes as the `regex` package sees them, so its tables
 are the source. Run it after an update of `regex`:  python tools/unicode_classes.py
@@ -43,7 +43,7 @@ def table(letter: str) -> str:
 
 def main() -> None:
     """Write the header next to the other kernel sources."""
-    out = pathlib.Path(__file__).parent.parent / "csrc" / "unicode_classes.hpp"
+    out = pathlib.Path(__file__).parent.parent / "csrc" / "text" / "unicode_classes.hpp"
     tables = "\n".join(table(letter) for letter in NAMES)
     out.write_text(HEADER.format(version=regex.__version__) + tables + "\n}  // namespace karat\n")
 

@@ -8,6 +8,36 @@ from numpy.typing import NDArray
 
 _Ids = NDArray[np.int32]
 _Offsets = NDArray[np.int64]
+_Symbols = NDArray[np.uint32]
+_Weights = NDArray[np.float32]
+
+# ---------------------------------------------------------------------------------------- csrc/core
+
+class Watched:
+    lost: bool
+    def __init__(self, mapped: object, name: str) -> None: ...
+
+def sum_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]: ...
+def exp(x: Any) -> Any: ...
+def quick_exp(x: Any) -> Any: ...
+def exp_of_float(x: Any) -> Any: ...
+def log(x: Any) -> Any: ...
+def quick_log(x: Any) -> Any: ...
+def log10(x: Any) -> Any: ...
+def log1p(x: Any) -> Any: ...
+def sigmoid(x: Any) -> Any: ...
+def log_gamma(x: Any) -> Any: ...
+def erfc(x: Any) -> Any: ...
+def power(x: Any, y: Any) -> Any: ...
+def limb_sums(rows: NDArray[np.float64]) -> NDArray[np.int64]: ...
+def limbs(rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def from_limbs(
+    whole: NDArray[np.int64], middle: NDArray[np.int64], low: NDArray[np.int64]
+) -> NDArray[np.float64]: ...
+def products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def symmetric_solutions(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+# ---------------------------------------------------------------------------------------- csrc/text
 
 class Views:
     @property
@@ -33,10 +63,6 @@ class LineIndex:
     def feed(self, buffer: object, begin: int, enough: int) -> int: ...
     def starts(self) -> _Offsets: ...
 
-class Watched:
-    lost: bool
-    def __init__(self, mapped: object, name: str) -> None: ...
-
 class Vocab:
     def __len__(self) -> int: ...
     def add(self, words: list[str]) -> _Ids: ...
@@ -50,25 +76,28 @@ def string_sizes(strings: Sequence[str], stride: int) -> _Offsets: ...
 def tokenize(views: Views, vocab: Vocab, tokenizer: str) -> tuple[_Ids, _Offsets]: ...
 def codepoints(views: Views, keep_space: bool) -> tuple[_Ids, _Offsets]: ...
 def porter_nltk(vocab: Vocab, start: int, target: Vocab) -> _Ids: ...
-def sum_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]: ...
-def exp(x: Any) -> Any: ...
-def quick_exp(x: Any) -> Any: ...
-def exp_of_float(x: Any) -> Any: ...
-def log(x: Any) -> Any: ...
-def quick_log(x: Any) -> Any: ...
-def log10(x: Any) -> Any: ...
-def log1p(x: Any) -> Any: ...
-def sigmoid(x: Any) -> Any: ...
-def log_gamma(x: Any) -> Any: ...
-def erfc(x: Any) -> Any: ...
-def power(x: Any, y: Any) -> Any: ...
-def limb_sums(rows: NDArray[np.float64]) -> NDArray[np.int64]: ...
-def limbs(rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def from_limbs(
-    whole: NDArray[np.int64], middle: NDArray[np.int64], low: NDArray[np.int64]
-) -> NDArray[np.float64]: ...
-def products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def symmetric_solutions(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def tercom(
+    views: Views, vocab: Vocab, normalize: bool, no_punct: bool, asian: bool, twice: bool
+) -> tuple[_Ids, _Offsets]: ...
+def check_trees(heads: _Ids, offsets: _Offsets) -> tuple[int, str]: ...
+
+class WordTable:
+    def __init__(self, bytes: NDArray[np.uint8], offsets: _Offsets, slots: _Ids) -> None: ...
+    def __len__(self) -> int: ...
+    def find(self, vocab: Vocab, start: int = 0) -> _Ids: ...
+    def words(self, ids: _Ids) -> list[str]: ...
+
+def vocab_bytes(vocab: Vocab) -> tuple[NDArray[np.uint8], _Offsets]: ...
+def word_slots(bytes: NDArray[np.uint8], offsets: _Offsets) -> _Ids: ...
+def read_treebank(
+    buffer: object, begin: int
+) -> (
+    tuple[str, int, str]
+    | tuple[Views, Views, Views, Views, Views, _Ids, _Offsets, Views, _Ids, _Offsets]
+): ...
+
+# ------------------------------------------------------------------------------------- csrc/metrics
+
 def overlap(
     c_ids: _Ids,
     c_offsets: _Offsets,
@@ -78,6 +107,179 @@ def overlap(
     order: int,
     check: Callable[[], None] | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def lcs(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    most: int,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def summary_lcs(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    c_sentences: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    r_sentences: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def gtm_sizes(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    e: float,
+    exact: bool,
+    budget: int,
+    check: Callable[[], None] | None,
+) -> NDArray[np.float64]: ...
+def gtm_runs(
+    c_ids: _Ids,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    e: float,
+    exact: bool,
+    budget: int,
+    most_hits: float = ...,
+    narrow: bool = ...,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
+def word_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def accuracy_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def word_scripts(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> tuple[NDArray[np.int32], _Offsets]: ...
+def accuracy_scripts(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> tuple[NDArray[np.int32], _Offsets]: ...
+def ter_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def ter_script(
+    c_ids: _Ids, r_ids: _Ids, check: Callable[[], None] | None
+) -> tuple[NDArray[np.int64], _Ids, NDArray[np.int32]]: ...
+def tree_edits(
+    c_ids: _Ids,
+    c_offsets: _Offsets,
+    r_ids: _Ids,
+    heads: _Ids,
+    r_offsets: _Offsets,
+    starts: _Offsets,
+    check: Callable[[], None] | None,
+) -> NDArray[np.int64]: ...
+def tree_places(
+    result: _Ids, words: _Ids, heads: _Ids, check: Callable[[], None] | None
+) -> _Offsets: ...
+def tie_nodes(result: _Ids, words: _Ids, heads: _Ids) -> NDArray[np.int64]: ...
+
+# --------------------------------------------------------------------------------------- csrc/stats
+
+def tally(draws: NDArray[np.int64], items: int) -> NDArray[np.float64]: ...
+def chosen_sums(words: NDArray[np.uint64], rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def average_ranks(rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def pair_counts(
+    human: NDArray[np.float64], metric: NDArray[np.float64], epsilon: float
+) -> NDArray[np.int64]: ...
+def drawn_pair_counts(
+    human: NDArray[np.float64], metric: NDArray[np.float64], times: NDArray[np.int32]
+) -> NDArray[np.int64]: ...
+def drawn_pearson(
+    human: NDArray[np.float64], metric: NDArray[np.float64], times: NDArray[np.int32]
+) -> NDArray[np.float64]: ...
+def calibrate_ties(
+    human: NDArray[np.float64],
+    metric: NDArray[np.float64],
+    offsets: _Offsets,
+    band: int,
+    check: Callable[[], None] | None,
+) -> tuple[float, float, int, int]: ...
+
+# ------------------------------------------------------------------------------------------ csrc/lm
+
+MAX_ORDER: int
+
+class LanguageModel:
+    def __init__(
+        self,
+        p: NDArray[np.float32],
+        backoff: NDArray[np.float32],
+        longer: list[NDArray[np.uint64]],
+    ) -> None: ...
+    @property
+    def finite(self) -> bool: ...
+    def score(self, ids: _Ids, offsets: _Offsets) -> NDArray[np.float64]: ...
+    def words(self, ids: _Ids, offsets: _Offsets) -> tuple[NDArray[np.float32], _Ids]: ...
+
+def lm_word_hashes(words: int) -> NDArray[np.uint64]: ...
+def lm_table(
+    suffixes: NDArray[np.uint32],
+    hashes: NDArray[np.uint64],
+    firsts: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint64]]: ...
+
+class NgramCounter:
+    def __init__(self, order: int) -> None: ...
+    def add(
+        self, ids: _Ids, offsets: _Offsets, check: Callable[[], None] | None = None
+    ) -> None: ...
+    def bytes(self) -> int: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def counts(self, n: int) -> NDArray[np.int64]: ...
+
+class ArpaReader:
+    fault: str
+    line: int
+    order: int
+    def __init__(self, vocab: Vocab) -> None: ...
+    def feed(self, buffer: object, begin: int, enough: int) -> int: ...
+    def finish(self) -> None: ...
+    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
+    def logs(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+def arpa_lines(
+    words: WordTable,
+    ids: _Ids,
+    p: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+    last: bool,
+) -> bytes: ...
+
+# ------------------------------------------------------------------------------------- csrc/nuggets
+
 def nugget_scores(
     r_ids: _Ids,
     r_offsets: _Offsets,
@@ -179,313 +381,8 @@ def nugget_nearness(
     order: int,
     most: int,
 ) -> NuggetNearness: ...
-def lcs(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    most: int,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def summary_lcs(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    c_sentences: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    r_sentences: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def gtm_sizes(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    e: float,
-    exact: bool,
-    budget: int,
-    check: Callable[[], None] | None,
-) -> NDArray[np.float64]: ...
-def gtm_runs(
-    c_ids: _Ids,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    e: float,
-    exact: bool,
-    budget: int,
-    most_hits: float = ...,
-    narrow: bool = ...,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
-def tercom(
-    views: Views, vocab: Vocab, normalize: bool, no_punct: bool, asian: bool, twice: bool
-) -> tuple[_Ids, _Offsets]: ...
-def word_edits(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def accuracy_edits(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def word_scripts(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> tuple[NDArray[np.int32], _Offsets]: ...
-def accuracy_scripts(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> tuple[NDArray[np.int32], _Offsets]: ...
-def ter_edits(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def ter_script(
-    c_ids: _Ids, r_ids: _Ids, check: Callable[[], None] | None
-) -> tuple[NDArray[np.int64], _Ids, NDArray[np.int32]]: ...
-def tree_edits(
-    c_ids: _Ids,
-    c_offsets: _Offsets,
-    r_ids: _Ids,
-    heads: _Ids,
-    r_offsets: _Offsets,
-    starts: _Offsets,
-    check: Callable[[], None] | None,
-) -> NDArray[np.int64]: ...
-def tree_places(
-    result: _Ids, words: _Ids, heads: _Ids, check: Callable[[], None] | None
-) -> _Offsets: ...
-def tie_nodes(result: _Ids, words: _Ids, heads: _Ids) -> NDArray[np.int64]: ...
-def check_trees(heads: _Ids, offsets: _Offsets) -> tuple[int, str]: ...
-def tally(draws: NDArray[np.int64], items: int) -> NDArray[np.float64]: ...
-def chosen_sums(words: NDArray[np.uint64], rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def average_ranks(rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def pair_counts(
-    human: NDArray[np.float64], metric: NDArray[np.float64], epsilon: float
-) -> NDArray[np.int64]: ...
-def drawn_pair_counts(
-    human: NDArray[np.float64], metric: NDArray[np.float64], times: NDArray[np.int32]
-) -> NDArray[np.int64]: ...
-def drawn_pearson(
-    human: NDArray[np.float64], metric: NDArray[np.float64], times: NDArray[np.int32]
-) -> NDArray[np.float64]: ...
-def calibrate_ties(
-    human: NDArray[np.float64],
-    metric: NDArray[np.float64],
-    offsets: _Offsets,
-    band: int,
-    check: Callable[[], None] | None,
-) -> tuple[float, float, int, int]: ...
 
-# ------------------------------------------------------------------------------- the ordering model
-
-_Symbols = NDArray[np.uint32]
-_Weights = NDArray[np.float32]
-
-class TreeColumns:
-    def __init__(
-        self,
-        words: _Symbols,
-        endings: _Symbols,
-        shapes: _Symbols,
-        tags: _Symbols,
-        fine: _Symbols,
-        relations: _Symbols,
-        others: _Symbols,
-        heads: _Ids,
-        offsets: _Offsets,
-    ) -> None: ...
-    def __len__(self) -> int: ...
-
-class OrderingTrainer:
-    def __init__(
-        self,
-        bits: int,
-        beam: int,
-        alternatives: int,
-        rate: float,
-        dropout: float,
-        damping: float,
-    ) -> None: ...
-    def train(
-        self, columns: TreeColumns, places: _Ids, hidden: _Weights, chosen: _Offsets, seed: int
-    ) -> float: ...
-    def gradient(
-        self, columns: TreeColumns, places: _Ids, tree: int, weights: _Weights
-    ) -> tuple[float, NDArray[np.float64]]: ...
-    def remember(self) -> None: ...
-    def mean(self) -> _Weights: ...
-
-TEMPLATES: int
-FREQUENCIES: int
-
-def feature_classes(
-    columns: TreeColumns, places: _Ids, chosen: _Offsets, bits: int
-) -> NDArray[np.uint16]: ...
-
-class ScaleTrainer:
-    def __init__(self, weights: _Weights, classes: NDArray[np.uint16]) -> None: ...
-    def __len__(self) -> int: ...
-    def see(
-        self,
-        columns: TreeColumns,
-        places: _Ids,
-        chosen: _Offsets,
-        k: int,
-        beam: int,
-        alternatives: int,
-        model: LanguageModel | None,
-        words: _Ids,
-        weight: float,
-    ) -> None: ...
-    def parts(self, sentence: int) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]: ...
-    def fit(
-        self, epochs: int, rate: float, damping: float, decay: float, seed: int
-    ) -> _Weights: ...
-
-class RowsOfNodes:
-    def __len__(self) -> int: ...
-    def of(self, node: int) -> _Ids: ...
-
-def rows_of_nodes(
-    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, known: _Ids, second: bool
-) -> RowsOfNodes: ...
-
-class LabelTrainer:
-    def __init__(
-        self, labels: list[int], rows: int, rate: float, dropout: float, damping: float
-    ) -> None: ...
-    def train(
-        self, rows: RowsOfNodes, gold: _Ids, columns: TreeColumns, chosen: _Offsets, seed: int
-    ) -> float: ...
-    def remember(self) -> None: ...
-    def mean(self) -> _Weights: ...
-
-def symbols(views: Views) -> _Symbols: ...
-def order_trees(
-    weights: _Weights,
-    columns: TreeColumns,
-    begin: int,
-    end: int,
-    k: int,
-    beam: int,
-    alternatives: int,
-    model: LanguageModel | None,
-    words: _Ids,
-    weight: float,
-) -> tuple[_Ids, NDArray[np.float64], _Ids]: ...
-def explain_order(
-    weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
-) -> tuple[_Ids, NDArray[np.float64]]: ...
-def from_half_bytes(
-    found: NDArray[np.uint8], scales: NDArray[np.float32], width: int
-) -> NDArray[np.float32]: ...
-def label_trees(
-    tables: list[_Weights],
-    labels: list[int],
-    known: _Ids,
-    columns: TreeColumns,
-    affixes: _Symbols,
-    chosen: _Offsets,
-    second: bool,
-    sure: float,
-) -> _Ids: ...
-def count_labelling(
-    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, bits: int, second: bool
-) -> NDArray[np.uint8]: ...
-
-# ------------------------------------------------------------- words and treebanks of stored models
-
-class WordTable:
-    def __init__(self, bytes: NDArray[np.uint8], offsets: _Offsets, slots: _Ids) -> None: ...
-    def __len__(self) -> int: ...
-    def find(self, vocab: Vocab, start: int = 0) -> _Ids: ...
-    def words(self, ids: _Ids) -> list[str]: ...
-
-def vocab_bytes(vocab: Vocab) -> tuple[NDArray[np.uint8], _Offsets]: ...
-def word_slots(bytes: NDArray[np.uint8], offsets: _Offsets) -> _Ids: ...
-def read_treebank(
-    buffer: object, begin: int
-) -> (
-    tuple[str, int, str]
-    | tuple[Views, Views, Views, Views, Views, _Ids, _Offsets, Views, _Ids, _Offsets]
-): ...
-
-# ------------------------------------------------------------------------------- karat/lm
-
-MAX_ORDER: int
-
-class LanguageModel:
-    def __init__(
-        self,
-        p: NDArray[np.float32],
-        backoff: NDArray[np.float32],
-        longer: list[NDArray[np.uint64]],
-    ) -> None: ...
-    @property
-    def finite(self) -> bool: ...
-    def score(self, ids: _Ids, offsets: _Offsets) -> NDArray[np.float64]: ...
-    def words(self, ids: _Ids, offsets: _Offsets) -> tuple[NDArray[np.float32], _Ids]: ...
-
-def lm_word_hashes(words: int) -> NDArray[np.uint64]: ...
-def lm_table(
-    suffixes: NDArray[np.uint32],
-    hashes: NDArray[np.uint64],
-    firsts: _Ids,
-    p: NDArray[np.float32],
-    backoff: NDArray[np.float32],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint64]]: ...
-
-class NgramCounter:
-    def __init__(self, order: int) -> None: ...
-    def add(
-        self, ids: _Ids, offsets: _Offsets, check: Callable[[], None] | None = None
-    ) -> None: ...
-    def bytes(self) -> int: ...
-    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
-    def counts(self, n: int) -> NDArray[np.int64]: ...
-
-class ArpaReader:
-    fault: str
-    line: int
-    order: int
-    def __init__(self, vocab: Vocab) -> None: ...
-    def feed(self, buffer: object, begin: int, enough: int) -> int: ...
-    def finish(self) -> None: ...
-    def ngrams(self, n: int) -> tuple[NDArray[np.uint32], _Ids, NDArray[np.uint32]]: ...
-    def logs(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
-
-def arpa_lines(
-    words: WordTable,
-    ids: _Ids,
-    p: NDArray[np.float32],
-    backoff: NDArray[np.float32],
-    last: bool,
-) -> bytes: ...
-
-# ------------------------------------------------------------------------------- karat/paraphrase
+# ---------------------------------------------------------------------------------- csrc/paraphrase
 
 class JointAligner:
     def __init__(
@@ -606,7 +503,8 @@ class Paraphraser:
         check: Callable[[], None] | None,
     ) -> tuple[_Offsets, NDArray[np.float64], _Ids, _Offsets, _Ids, _Ids]: ...
 
-# ------------------------------------------------------------------------------- karat/realize
+# ------------------------------------------------------------------------------------- csrc/realize
+
 def canonical_order(keys: _Ids, heads: _Ids, offsets: _Offsets) -> _Ids: ...
 
 class Grammar:
@@ -688,3 +586,116 @@ def tree_lattice(
     slots: _Ids,
     weights: list[float],
 ) -> tuple[list[tuple[int, int, int, int, float]], list[tuple[int, int, float, bool]]]: ...
+
+class TreeColumns:
+    def __init__(
+        self,
+        words: _Symbols,
+        endings: _Symbols,
+        shapes: _Symbols,
+        tags: _Symbols,
+        fine: _Symbols,
+        relations: _Symbols,
+        others: _Symbols,
+        heads: _Ids,
+        offsets: _Offsets,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
+class OrderingTrainer:
+    def __init__(
+        self,
+        bits: int,
+        beam: int,
+        alternatives: int,
+        rate: float,
+        dropout: float,
+        damping: float,
+    ) -> None: ...
+    def train(
+        self, columns: TreeColumns, places: _Ids, hidden: _Weights, chosen: _Offsets, seed: int
+    ) -> float: ...
+    def gradient(
+        self, columns: TreeColumns, places: _Ids, tree: int, weights: _Weights
+    ) -> tuple[float, NDArray[np.float64]]: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+TEMPLATES: int
+
+FREQUENCIES: int
+
+def feature_classes(
+    columns: TreeColumns, places: _Ids, chosen: _Offsets, bits: int
+) -> NDArray[np.uint16]: ...
+
+class ScaleTrainer:
+    def __init__(self, weights: _Weights, classes: NDArray[np.uint16]) -> None: ...
+    def __len__(self) -> int: ...
+    def see(
+        self,
+        columns: TreeColumns,
+        places: _Ids,
+        chosen: _Offsets,
+        k: int,
+        beam: int,
+        alternatives: int,
+        model: LanguageModel | None,
+        words: _Ids,
+        weight: float,
+    ) -> None: ...
+    def parts(self, sentence: int) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]: ...
+    def fit(
+        self, epochs: int, rate: float, damping: float, decay: float, seed: int
+    ) -> _Weights: ...
+
+class RowsOfNodes:
+    def __len__(self) -> int: ...
+    def of(self, node: int) -> _Ids: ...
+
+def rows_of_nodes(
+    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, known: _Ids, second: bool
+) -> RowsOfNodes: ...
+
+class LabelTrainer:
+    def __init__(
+        self, labels: list[int], rows: int, rate: float, dropout: float, damping: float
+    ) -> None: ...
+    def train(
+        self, rows: RowsOfNodes, gold: _Ids, columns: TreeColumns, chosen: _Offsets, seed: int
+    ) -> float: ...
+    def remember(self) -> None: ...
+    def mean(self) -> _Weights: ...
+
+def symbols(views: Views) -> _Symbols: ...
+def order_trees(
+    weights: _Weights,
+    columns: TreeColumns,
+    begin: int,
+    end: int,
+    k: int,
+    beam: int,
+    alternatives: int,
+    model: LanguageModel | None,
+    words: _Ids,
+    weight: float,
+) -> tuple[_Ids, NDArray[np.float64], _Ids]: ...
+def explain_order(
+    weights: _Weights, columns: TreeColumns, tree: int, places: _Ids
+) -> tuple[_Ids, NDArray[np.float64]]: ...
+def from_half_bytes(
+    found: NDArray[np.uint8], scales: NDArray[np.float32], width: int
+) -> NDArray[np.float32]: ...
+def label_trees(
+    tables: list[_Weights],
+    labels: list[int],
+    known: _Ids,
+    columns: TreeColumns,
+    affixes: _Symbols,
+    chosen: _Offsets,
+    second: bool,
+    sure: float,
+) -> _Ids: ...
+def count_labelling(
+    columns: TreeColumns, affixes: _Symbols, chosen: _Offsets, bits: int, second: bool
+) -> NDArray[np.uint8]: ...

@@ -1,8 +1,9 @@
 """Files that are mapped and not read, and what becomes of one that is cut short meanwhile.
 
 A mapped file is read as long as it is in use. If another program makes it shorter, the missing part
-reads as zeros (see `csrc/mapped_files.hpp`), and `check_mapped` raises. It is called after each
-piece of work and before anything is printed or written, so no result is ever made of those zeros.
+reads as zeros (see `csrc/core/mapped_files.hpp`), and `check_mapped` raises. It is called after
+each piece of work and before anything is printed or written, so no result is ever made of those
+zeros.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from karat.realize.fergus.grammar import ARGUMENTS, Grammar, Slots, gold_frames
 from karat.realize.fergus.lp_chooser import Weights
 from karat.realize.input_trees import InputTrees
 
-K = 5.0  # of Witten and Bell, as in csrc/tree_model.hpp
-STRENGTH = 0.5  # as in csrc/precedence.hpp
+K = 5.0  # of Witten and Bell, as in csrc/realize/fergus/tree_model.hpp
+STRENGTH = 0.5  # as in csrc/realize/fergus/precedence.hpp
 FREE_PENALTY = -9.0
 
 Context = tuple[object, ...]

@@ -6,7 +6,7 @@
 Lower is better; both may exceed 100. A corpus score is that of the summed counts. An empty
 reference gives 0 with an empty candidate, else 100. Several references: WER takes the one with
 the lowest rate; TER the fewest edits to any, over the references' mean length. TER's shifts are
-searched for greedily, within limits that are part of the definition (csrc/ter.hpp).
+searched for greedily, within limits that are part of the definition (csrc/metrics/ter.hpp).
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ The paper's input has nothing but words, fully inflected, at the nodes of an uno
 (`inputs="words"`); today's shallow input has a tag and a relation beside each (`inputs="all"`).
 Words are lower-cased, because a capital would give the first word away.
 
-The nodes are renumbered by content (csrc/canonical.hpp): the root is node 0, heads come before
-their daughters, a subtree's nodes are consecutive, and sisters are sorted by what they and their
-daughters are. So nothing of the file's order is left that a model could see. `places` alone keeps
-it, for references and reports.
+The nodes are renumbered by content (csrc/realize/canonical_order.hpp): the root is node 0, heads
+come before their daughters, a subtree's nodes are consecutive, and sisters are sorted by what they
+and their daughters are. So nothing of the file's order is left that a model could see. `places`
+alone keeps it, for references and reports.
 
 A tree that is not projective is realised like any other: the orders that realisers build keep every
 subtree together, so its sentence cannot be reached, and counts as it is in an evaluation.

@@ -4,8 +4,8 @@ The paper took its elementary trees from XTAG; here they come from the treebank 
 supertag is its category (UPOS), its relation to the mother, and its frame: the argument slots in
 their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
 (substitution); all others adjoin, and the adjunction table counts on which side and in which order
-(csrc/precedence.hpp). Frames that occur once, or with more than `MOST_SLOTS` slots, are left out:
-their nodes have the free frame, in which arguments adjoin too.
+(csrc/realize/fergus/precedence.hpp). Frames that occur once, or with more than `MOST_SLOTS` slots,
+are left out: their nodes have the free frame, in which arguments adjoin too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The Tree Chooser: a supertag for every node of a tree, by the stochastic tree model.
 
 The model's parameters are the paper's, (l_d, s_d | l_m, s_m): a daughter's lexeme and supertag
-given her mother's, with interpolated back-off to labels and categories (csrc/tree_model.hpp). The
-best supertags of a tree are found exactly, by dynamic programming, under the attachment constraint:
-every slot of a frame is filled by one daughter of its relation. What was never seen is guessed: a
-word by its suffix and shape; a treelet that fits no frame gets the free frame.
+given her mother's, with interpolated back-off to labels and categories
+(csrc/realize/fergus/tree_model.hpp). The best supertags of a tree are found exactly, by dynamic
+programming, under the attachment constraint: every slot of a frame is filled by one daughter of its
+relation. What was never seen is guessed: a word by its suffix and shape; a treelet that fits no
+frame gets the free frame.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The Unraveler: all orders that a supertagged tree allows, as a packed lattice.
 
-Each treelet has a lattice of its own (csrc/lattice.hpp), whose arcs place the head or a daughter; a
-daughter's arc stands for all that her treelet's lattice can be. The number of word sequences of the
-whole is the product of the treelets' paths.
+Each treelet has a lattice of its own (csrc/realize/fergus/lattice.hpp), whose arcs place the head
+or a daughter; a daughter's arc stands for all that her treelet's lattice can be. The number of word
+sequences of the whole is the product of the treelets' paths.
 """
 
 from __future__ import annotations

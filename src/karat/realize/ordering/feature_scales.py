@@ -5,8 +5,8 @@
 Weights fit the trees they were trained on, so there some templates, and features that are seen
 often, seem better than they are. A model of half of the treebank orders the other half; a and b,
 and the scale of the language model, are those with which the treebank's orders win most probably
-against the other best orders of whole sentences (csrc/ordering_scales.hpp). A model of all trees is
-then multiplied by them, so that it is as large and as fast as without.
+against the other best orders of whole sentences (csrc/realize/ordering/scales.hpp). A model of all
+trees is then multiplied by them, so that it is as large and as fast as without.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Labels for trees that have none: tags and relations guessed from words alone.
 
-Two passes of softmax classifiers (csrc/labelling.hpp): the first sees the words of a node, its
-head, daughters and sisters, and how they begin and end; the second sees the labels that the first
-found for them as well.
+Two passes of softmax classifiers (csrc/realize/ordering/labelling.hpp): the first sees the words of
+a node, its head, daughters and sisters, and how they begin and end; the second sees the labels that
+the first found for them as well.
 
     P(label | node) = exp(Σ w[f, label]) / Σ over all labels
 

@@ -7,7 +7,8 @@ comes first (pair), which items are neighbours, which three stand in a row (trip
 on both sides of the head (across), and how all stand (order): their words, tags, relations, sizes,
 and the words that their subtrees begin and end with. For these the tree is
 ordered bottom-up; of each subtree a few orders are kept for the treelet above to choose from. The
-log-probability of an n-gram language model, times a weight, is added (csrc/ordering.hpp).
+log-probability of an n-gram language model, times a weight, is added
+(csrc/realize/ordering/model.hpp).
 
 Given words alone, the model first guesses tags and relations (`karat.realize.ordering.labelling`).
 """

@@ -17,7 +17,7 @@ of other folds alone (the last one from no judgement on the question):
                 the other responses, in standard deviations: a good answer or a poor one
 
 Likeness is the cosine of words and pairs of neighbouring words, log counts times the idf among the
-responses to the question (`csrc/nugget_likeness.hpp`). Memory grows with the responses times those
+responses to the question (`csrc/nuggets/likeness.hpp`). Memory grows with the responses times those
 they are compared with.
 """
 

@@ -6,7 +6,7 @@ sentences that are about it:
 
     r(s, g)    = root of the share of the nugget's words, by idf and informativeness, in sentence s
     near(g)    = cosine over stems + cosine over character 3-grams, present or not,
-                 weighted by `csrc/nugget_nearness.hpp`
+                 weighted by `csrc/nuggets/nearness.hpp`
 
 3-grams that more than three in four responses have are left out: they weigh little and cost most.
 No judgement has a part in it. The idf is that among the responses to the question.

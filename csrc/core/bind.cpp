@@ -1,0 +1,212 @@
+// The Python face of arithmetic that is the same on every processor (karat/arithmetic.py), and of
+// mapped files that are watched while they are read (karat/mapping.py).
+#include "core/bind.hpp"
+#include "core/elementary_functions.hpp"
+#include "core/exact_sums.hpp"
+#include "core/fixed_order.hpp"
+#include "core/mapped_files.hpp"
+
+namespace karat {
+namespace {
+
+using Stack = nb::ndarray<const double, nb::ndim<3>, nb::device::cpu>;
+using Whole = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <double (*f)(double)>
+Array<double> each(Numbers x) {
+    const size_t n = x.shape(0);
+    std::vector<double> found(n);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i) found[i] = f(x.data()[i]);
+    }
+    return give(std::move(found), {n});
+}
+
+template <double (*f)(double)>
+void bind_function(nb::module_& m, const char* name) {
+    m.def(name, f, "x"_a);
+    m.def(name, &each<f>, "x"_a);
+}
+
+// In a loop of its own, without branches, so that compilers make vectors of it.
+Array<double> quick_exps(Numbers x) {
+    const size_t n = x.shape(0);
+    std::vector<double> found(n);
+    {
+        nb::gil_scoped_release release;
+        const double* const from = x.data();
+        for (size_t i = 0; i < n; ++i) found[i] = quick_exp_inside(from[i]);
+        for (size_t i = 0; i < n; ++i)
+            if (!(from[i] >= -708 && from[i] <= 709)) found[i] = exp_of(from[i]);
+    }
+    return give(std::move(found), {n});
+}
+
+double exp_of_float(double x) { return exp_of(static_cast<float>(x)); }
+
+Array<double> powers(Numbers x, Numbers y) {
+    const size_t n = x.shape(0);
+    if (y.shape(0) != n) throw nb::value_error("expected as many exponents as numbers");
+    std::vector<double> found(n);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i) found[i] = power_of(x.data()[i], y.data()[i]);
+    }
+    return give(std::move(found), {n});
+}
+
+void check_range(double x) {
+    if (!can_be_exact(x)) throw nb::value_error("out of range");
+}
+
+// 3 x columns: sums of whole, middle and low limbs, carried.
+Array<int64_t> limb_sums(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> rows) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    std::vector<ExactSum> sums(columns);
+    for (size_t i = 0; i < n; ++i) {
+        const double* row = rows.data() + static_cast<int64_t>(i) * rows.stride(0);
+        for (size_t j = 0; j < columns; ++j) {
+            const double x = row[static_cast<int64_t>(j) * rows.stride(1)];
+            check_range(x);
+            sums[j].add(x);
+        }
+        if ((i & 0xfffffff) == 0xfffffff)
+            for (ExactSum& sum : sums) sum.carry();
+    }
+    std::vector<int64_t> found(3 * columns);
+    for (size_t j = 0; j < columns; ++j) {
+        sums[j].carry();
+        found[j] = sums[j].whole;
+        found[columns + j] = sums[j].middle;
+        found[2 * columns + j] = sums[j].low;
+    }
+    return give(std::move(found), {3, columns});
+}
+
+// 3 x rows x columns: whole, middle and low limbs.
+Array<double> limbs(Table rows) {
+    const size_t size = rows.size();
+    std::vector<double> found(3 * size);
+    for (size_t i = 0; i < size; ++i) {
+        check_range(rows.data()[i]);
+        const Limbs limbs = limbs_of(rows.data()[i]);
+        found[i] = limbs.whole;
+        found[size + i] = limbs.middle;
+        found[2 * size + i] = limbs.low;
+    }
+    return give(std::move(found), {3, rows.shape(0), rows.shape(1)});
+}
+
+Array<double> from_limbs(Whole whole, Whole middle, Whole low) {
+    const size_t n = whole.shape(0);
+    if (middle.shape(0) != n || low.shape(0) != n)
+        throw nb::value_error("expected as many limbs of each kind");
+    std::vector<double> found(n);
+    for (size_t i = 0; i < n; ++i)
+        found[i] = ExactSum{whole.data()[i], middle.data()[i], low.data()[i]}.value();
+    return give(std::move(found), {n});
+}
+
+Strided matrix(const Stack& stack, size_t at) {
+    return {stack.data() + static_cast<int64_t>(at) * stack.stride(0),
+            static_cast<int64_t>(stack.shape(1)), static_cast<int64_t>(stack.shape(2)),
+            stack.stride(1), stack.stride(2)};
+}
+
+Array<double> products(Stack a, Stack b) {
+    const size_t count = a.shape(0), m = a.shape(1), n = b.shape(2);
+    if (b.shape(0) != count || b.shape(1) != a.shape(2))
+        throw nb::value_error("the matrices do not fit each other");
+    if (b.size() && n > 1 && b.stride(2) != 1) throw nb::value_error("expected contiguous rows");
+    std::vector<double> found(count * m * n);
+    {
+        nb::gil_scoped_release release;
+        if (!found.empty())  // nothing points into an empty array
+            for (size_t i = 0; i < count; ++i)
+                product(matrix(a, i), matrix(b, i), &found[i * m * n]);
+    }
+    return give(std::move(found), {count, m, n});
+}
+
+Array<double> symmetric_solutions(Stack a, Stack b) {
+    const size_t count = a.shape(0), n = a.shape(1), columns = b.shape(2);
+    if (a.shape(2) != n || b.shape(0) != count || b.shape(1) != n)
+        throw nb::value_error("the matrices do not fit each other");
+    std::vector<double> found(count * n * columns);
+    bool solved = true;
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> work(n * n);
+        for (size_t at = 0; at < count && !found.empty(); ++at) {
+            const Strided left = matrix(a, at), right = matrix(b, at);
+            double* const x = &found[at * n * columns];
+            for (size_t i = 0; i < n; ++i) {
+                for (size_t j = i; j < n; ++j) work[i * n + j] = left(i, j);
+                for (size_t j = 0; j < columns; ++j) x[i * columns + j] = right(i, j);
+            }
+            solved &= solve_symmetric(work, static_cast<int64_t>(n), x,
+                                      static_cast<int64_t>(columns));
+        }
+    }
+    if (!solved) throw nb::value_error("the matrix is singular");
+    return give(std::move(found), {count, n, columns});
+}
+
+// The sum of all rows, which are added in their order.
+Array<int64_t> sum_rows(nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu> rows) {
+    const size_t n = rows.shape(0), columns = rows.shape(1);
+    const int64_t down = rows.stride(0), across = rows.stride(1);
+    std::vector<int64_t> sums(columns, 0);
+    const int64_t* row = rows.data();
+    for (size_t i = 0; i < n; ++i, row += down)
+        for (size_t j = 0; j < columns; ++j) sums[j] += row[static_cast<int64_t>(j) * across];
+    return give(std::move(sums), {columns});
+}
+
+// A registered mapping, for as long as Python keeps it.
+class Watched {
+  public:
+    Watched(nb::object mapped, std::string_view name) {
+        const Buffer buffer(mapped);
+        file_ = register_mapping(buffer.data(), static_cast<size_t>(buffer.size()), name);
+    }
+    ~Watched() { forget_mapping(file_); }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    bool lost() const { return file_->lost.load(); }
+
+  private:
+    MappedFile* file_;
+};
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+    bind_function<exp_of>(m, "exp");
+    m.def("quick_exp", &quick_exp_of, "x"_a);
+    m.def("quick_exp", &quick_exps, "x"_a);
+    bind_function<exp_of_float>(m, "exp_of_float");
+    bind_function<log_of>(m, "log");
+    bind_function<quick_log_of>(m, "quick_log");
+    bind_function<log10_of>(m, "log10");
+    bind_function<log1p_of>(m, "log1p");
+    bind_function<sigmoid_of>(m, "sigmoid");
+    bind_function<log_gamma_of>(m, "log_gamma");
+    bind_function<erfc_of>(m, "erfc");
+    m.def("power", &power_of, "x"_a, "y"_a);
+    m.def("power", &powers, "x"_a, "y"_a);
+    m.def("limb_sums", &limb_sums, "rows"_a);
+    m.def("limbs", &limbs, "rows"_a);
+    m.def("from_limbs", &from_limbs, "whole"_a, "middle"_a, "low"_a);
+    m.def("products", &products, "a"_a, "b"_a);
+    m.def("symmetric_solutions", &symmetric_solutions, "a"_a, "b"_a);
+    m.def("sum_rows", &sum_rows, "rows"_a.noconvert());
+    nb::class_<Watched>(m, "Watched")
+        .def("__init__", [](Watched* self, nb::object mapped, const std::string& name) {
+            new (self) Watched(mapped, name);
+        }, "mapped"_a, "name"_a)
+        .def_prop_ro("lost", &Watched::lost);
+}
+
+}  // namespace karat

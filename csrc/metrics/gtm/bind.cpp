@@ -1,0 +1,99 @@
+// The Python face of GTM.
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "core/bind.hpp"
+#include "core/watch.hpp"
+#include "metrics/gtm/search.hpp"
+
+namespace karat {
+namespace {
+
+// Refuses what GTM cannot do; gives a number above all ids.
+uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets, double e) {
+    const size_t most = size_t{1} << 30;
+    if (c_ids.shape(0) > most || r_ids.shape(0) + r_offsets.shape(0) > most)
+        throw nb::value_error("more tokens than GTM can number");
+    if (!(e >= 1)) throw nb::value_error("the exponent must be at least 1");
+    uint32_t largest = 0;
+    for (const Ids* ids : {&c_ids, &r_ids})
+        for (size_t k = 0; k < ids->shape(0); ++k)
+            largest = std::max(largest, static_cast<uint32_t>(ids->data()[k]));
+    if (largest >= 1u << 28)  // a table over all ids is made
+        throw nb::value_error("ids must be those of a vocabulary");
+    return largest + 1;
+}
+
+// For each segment: size, |C|, mean |R|, a bound for the size, and whether it is proven to be the
+// largest.
+Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
+                        double e, bool exact, int64_t budget, nb::object check) {
+    const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
+    const size_t segments = c_offsets.shape(0) - 1;
+    check_starts(starts, segments, r_offsets.shape(0) - 1);
+    const uint32_t ids = check_grid(c_ids, r_ids, r_offsets, e);
+    std::vector<double> rows(segments * 5);
+    Poll poll{std::move(check)};
+    {
+        nb::gil_scoped_release release;
+        Watch watch(std::ref(poll));
+        gtm::Search search(e, exact, budget, ids, watch);
+        double* row = rows.data();
+        for (size_t i = 0; i < segments; ++i, row += 5) {
+            const int64_t length = candidates.length(i);
+            const gtm::Answer found = search.weigh(candidates.begin(i), length, references,
+                                                   starts(i), starts(i + 1));
+            row[0] = search.power().root(found.sum);
+            row[1] = static_cast<double>(length);
+            row[2] = search.mean_length;
+            row[3] = found.bound == found.sum ? row[0] : search.power().root(found.bound);
+            row[4] = found.proven ? 1.0 : 0.0;
+            const int64_t* const at = references.offsets;
+            const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
+            watch.worked(256 + length + tokens);  // whatever else was counted
+        }
+    }
+    return give(std::move(rows), {segments, 5});
+}
+
+// The matching of one candidate with all references given: its runs as (row, column, length), the
+// column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
+// proven, and the cap. `most_hits` and `narrow` say which ways to the greedy matching are open.
+nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
+                   double most_hits, bool narrow) {
+    const Ragged references = ragged(r_ids, r_offsets);
+    Poll poll{nb::none()};
+    Watch watch(std::ref(poll));
+    gtm::Search search(e, exact, budget, check_grid(c_ids, r_ids, r_offsets, e), watch);
+    search.greedy.most_hits = most_hits;
+    search.may_be_narrow = narrow;
+    std::vector<gtm::Run> runs;
+    std::vector<double> kept;
+    std::vector<int32_t> flat;
+    gtm::Answer found;
+    {
+        nb::gil_scoped_release release;
+        found = search(c_ids.data(), static_cast<int64_t>(c_ids.shape(0)), references, 0,
+                       static_cast<int64_t>(r_offsets.shape(0)) - 1, runs);
+        gtm::sort_runs(runs);
+        gtm::weigh(runs, search.cap, search.power(), &kept);
+        for (const gtm::Run& run : runs)
+            flat.insert(flat.end(), {run.row, run.column, run.length});
+    }
+    const size_t n = runs.size();
+    const gtm::Power& power = search.power();
+    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
+                          power.root(found.sum), power.root(found.bound), found.proven, search.cap);
+}
+
+}  // namespace
+
+void bind_gtm(nb::module_& m) {
+    m.def("gtm_sizes", &gtm_sizes, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
+          "e"_a, "exact"_a, "budget"_a, "check"_a.none());
+    m.def("gtm_runs", &gtm_runs, "c_ids"_a, "r_ids"_a, "r_offsets"_a, "e"_a, "exact"_a, "budget"_a,
+          "most_hits"_a = gtm::Greedy().most_hits, "narrow"_a = true);
+}
+
+}  // namespace karat

@@ -1,0 +1,256 @@
+// How alike two responses to a question are where they speak of a nugget.
+//
+//     near(g, i, j) = sum of w(u, g) over the units u that both have
+//                     / sqrt(the same sum over the units of i, times that over those of j)
+//     w(u, g) = log((n + 1) / (c(u) + 1/2)) (max(a(u, g) - 1, 0) + 1/20 + 6 [u is in a text of g])
+//     a(u, g) = (sum of r(s, g) over the k sentences s that have u + 2 r(g)) / ((k + 2) r(g))
+//
+// Units are n-grams of a sentence's tokens that c(u) of the n responses have, at least 2 and no
+// more than is allowed; r(s, g) is given: how much a sentence is about the nugget; r(g) is its mean
+// over all sentences. So a unit weighs much if it stands in the nugget's text, or beside words that
+// do, and hardly anything elsewhere.
+//
+// What the first responses say of any other is a sum over its units alone, whoever it is compared
+// with: v(u, g) = w(u, g) sum of a(j, g) / |j| over the first responses j that have u, and
+//
+//     sum of near(g, i, j) a(j, g) = (sum of v(u, g) over the units u of i) / |i|
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "core/bits.hpp"
+#include "core/elementary_functions.hpp"
+#include "core/numbering.hpp"
+#include "core/ragged.hpp"
+
+namespace karat {
+
+class NuggetNearness {
+  public:
+    // Response i has the sentences from bounds[i] on; `relevance` has a row for each sentence and
+    // a column for each nugget; nugget g has the texts from nuggets[g] on.
+    NuggetNearness(const Ragged& sentences, const int64_t* bounds, int64_t responses,
+                   const Ragged& texts, const int64_t* nuggets, size_t count,
+                   const double* relevance, int order, int64_t most)
+        : order_(order), count_(count), wide_((count + 3) / 4 * 4), has_(responses), cells_{0} {
+        numbers_.reset(1 << 10);
+        for (int64_t i = 0; i < responses; ++i)
+            for (int64_t s = bounds[i]; s < bounds[i + 1]; ++s) read(sentences, s, i);
+        keep(most);
+        relate(relevance, static_cast<size_t>(bounds[responses]));
+        own(texts, nuggets);
+        lengths();
+    }
+
+    size_t responses() const { return has_.size(); }
+    size_t nuggets() const { return count_; }
+
+    // The first responses x themselves x nuggets.
+    template <class Poll>
+    void measure(size_t first, double* rows, Poll&& poll) const {
+        const Flags flags(has_, first, idf_.size());
+        std::vector<double> sums(wide_);
+        for (size_t i = 0; i < first; ++i) {
+            for (size_t j = 0; j <= i; ++j) {
+                shared(flags, i, j, sums.data());
+                double* const cells = rows + (i * first + j) * count_;
+                for (size_t g = 0; g < count_; ++g)
+                    cells[g] = sums[g] > 0 ? sums[g] / (norm(i)[g] * norm(j)[g]) : 0.0;
+                std::copy_n(cells, count_, rows + (j * first + i) * count_);  // near(j, i)
+            }
+            if (i % 64 == 63) poll();
+        }
+    }
+
+    // Responses x nuggets: the sums of near(g, i, j) a(j, g) over the first responses j.
+    template <class Poll>
+    void sum(const double* a, size_t first, double* rows, Poll&& poll) const {
+        const std::vector<double> v = spread(a, first);
+        std::vector<double> sums(wide_);
+        for (size_t i = 0; i < has_.size(); ++i, rows += count_) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (const int32_t u : has_[i]) add(sums.data(), v.data() + u * wide_);
+            for (size_t g = 0; g < count_; ++g)
+                rows[g] = norm(i)[g] > 0 ? sums[g] / norm(i)[g] : 0.0;
+            if (i % 1024 == 1023) poll();
+        }
+    }
+
+  private:
+    struct Seen {
+        int64_t sentence = -1, response = -1;  // that had it last
+        int64_t responses = 0;                 // that have it
+    };
+
+    static constexpr int id_bits = 21;
+
+    // Up to three tokens of 21 bits fill a key. Characters have no more; others, where a unit has
+    // several, are refused by `check`. A token that stands alone may have all of its 32 bits.
+    uint64_t key(const int32_t* ids) const {
+        uint64_t found = 0;
+        for (int k = 0; k < order_; ++k) found = found << id_bits | static_cast<uint32_t>(ids[k]);
+        return found;
+    }
+
+    void check(const int32_t* ids, int64_t count) const {
+        if (order_ > 1 && std::any_of(ids, ids + count, [](int32_t id) {
+                return static_cast<uint32_t>(id) >> id_bits != 0;
+            }))
+            throw std::invalid_argument("expected tokens below 2^21 where a unit has several");
+    }
+
+    // Notes the distinct units of a sentence, and which responses have them.
+    void read(const Ragged& sentences, int64_t s, int64_t i) {
+        check(sentences.begin(s), sentences.length(s));
+        for (int64_t at = 0; at + order_ <= sentences.length(s); ++at) {
+            const int32_t u = numbers_.add(key(sentences.begin(s) + at)) - 1;
+            if (static_cast<size_t>(u) == seen_.size()) seen_.emplace_back();
+            Seen& unit = seen_[u];
+            if (unit.sentence == s) continue;
+            unit.sentence = s;
+            inside_.push_back(u);
+            if (unit.response == i) continue;
+            unit.response = i;
+            ++unit.responses;
+            has_[i].push_back(u);
+        }
+        cells_.push_back(inside_.size());
+    }
+
+    // New numbers for the units that tell responses apart; -1 for the others.
+    void keep(int64_t most) {
+        const auto n = static_cast<double>(has_.size());
+        kept_.assign(seen_.size(), -1);
+        int32_t next = 0;
+        for (size_t u = 0; u < seen_.size(); ++u)
+            if (seen_[u].responses > 1 && seen_[u].responses <= most) {
+                kept_[u] = next++;
+                idf_.push_back(
+                    log_of((n + 1) / (static_cast<double>(seen_[u].responses) + 0.5)));
+            }
+        weights_.assign(idf_.size() * wide_, 0.0);
+        for (auto& units : has_) {
+            for (int32_t& u : units) u = kept_[u];
+            units.erase(std::remove(units.begin(), units.end(), -1), units.end());
+        }
+    }
+
+    // What a unit weighs for the sentences that it stands in.
+    void relate(const double* relevance, size_t sentences) {
+        std::vector<double> mean(wide_, 0.0), mine(wide_, 0.0), have(idf_.size(), 0.0);
+        for (size_t s = 0; s < sentences; ++s, relevance += count_) {
+            std::copy_n(relevance, count_, mine.begin());
+            add(mean.data(), mine.data());
+            for (size_t k = cells_[s]; k < cells_[s + 1]; ++k) {
+                const int32_t u = kept_[inside_[k]];
+                if (u < 0) continue;
+                ++have[u];
+                add(weight(u), mine.data());
+            }
+        }
+        for (double& one : mean) one /= static_cast<double>(std::max<size_t>(sentences, 1));
+        for (size_t u = 0; u < idf_.size(); ++u)
+            for (size_t g = 0; g < count_; ++g) {
+                double& sum = weight(u)[g];
+                const double about =
+                    mean[g] > 0 ? (sum + 2 * mean[g]) / ((have[u] + 2) * mean[g]) : 1.0;
+                sum = idf_[u] * (std::max(about - 1, 0.0) + 0.05);
+            }
+    }
+
+    // And for standing in a text of the nugget.
+    void own(const Ragged& texts, const int64_t* nuggets) {
+        std::vector<int64_t> last(idf_.size(), -1);
+        for (size_t g = 0; g < count_; ++g)
+            for (int64_t t = nuggets[g]; t < nuggets[g + 1]; ++t) {
+                check(texts.begin(t), texts.length(t));
+                for (int64_t at = 0; at + order_ <= texts.length(t); ++at) {
+                    const int32_t number = numbers_.find(key(texts.begin(t) + at));
+                    const int32_t u = number ? kept_[number - 1] : -1;
+                    if (u < 0 || last[u] == static_cast<int64_t>(g)) continue;
+                    last[u] = static_cast<int64_t>(g);
+                    weight(u)[g] += 6 * idf_[u];
+                }
+            }
+    }
+
+    // Which of the first responses has which unit: a bit each.
+    struct Flags {
+        Flags(const std::vector<std::vector<int32_t>>& has, size_t first, size_t units)
+            : wide((units + 63) / 64), bits(first * wide, 0) {
+            for (size_t i = 0; i < first; ++i)
+                for (const int32_t u : has[i]) bits[i * wide + u / 64] |= uint64_t{1} << u % 64;
+        }
+        const uint64_t* row(size_t i) const { return bits.data() + i * wide; }
+        const size_t wide;
+        std::vector<uint64_t> bits;
+    };
+
+    // The weights of what two responses share. Some nuggets at a time, so that their sums stay in
+    // registers.
+    void shared(const Flags& flags, size_t i, size_t j, double* sums) const {
+        size_t g = 0;
+        for (; g + 16 <= wide_; g += 16) shared_block<16>(flags, i, j, g, sums);
+        if (wide_ - g >= 8) shared_block<8>(flags, i, j, g, sums), g += 8;
+        if (wide_ - g >= 4) shared_block<4>(flags, i, j, g, sums);
+    }
+
+    template <size_t N>
+    void shared_block(const Flags& flags, size_t i, size_t j, size_t first, double* sums) const {
+        double found[N] = {};
+        const uint64_t *a = flags.row(i), *b = flags.row(j);
+        for (size_t w = 0; w < flags.wide; ++w)
+            for (uint64_t both = a[w] & b[w]; both; both &= both - 1) {
+                const double* const mine = weight(w * 64 + lowest(both)) + first;
+                for (size_t g = 0; g < N; ++g) found[g] += mine[g];
+            }
+        std::copy_n(found, N, sums + first);
+    }
+
+    // Responses x nuggets: the root of the sum of weights.
+    void lengths() {
+        norms_.assign(has_.size() * wide_, 0.0);
+        for (size_t i = 0; i < has_.size(); ++i)
+            for (const int32_t u : has_[i]) add(norms_.data() + i * wide_, weight(u));
+        for (double& one : norms_) one = std::sqrt(one);
+    }
+
+    // v(u, g): units x nuggets.
+    std::vector<double> spread(const double* a, size_t first) const {
+        std::vector<double> found(weights_.size(), 0.0), mine(wide_);
+        for (size_t j = 0; j < first; ++j, a += count_) {
+            for (size_t g = 0; g < count_; ++g) mine[g] = norm(j)[g] > 0 ? a[g] / norm(j)[g] : 0.0;
+            for (const int32_t u : has_[j]) add(found.data() + u * wide_, mine.data());
+        }
+        for (size_t k = 0; k < found.size(); ++k) found[k] *= weights_[k];
+        return found;
+    }
+
+    // Four at a time: what is beyond the last nugget is 0.
+    void add(double* sums, const double* more) const {
+        for (size_t g = 0; g < wide_; g += 4)
+            for (size_t k = g; k < g + 4; ++k) sums[k] += more[k];
+    }
+
+    double* weight(size_t u) { return weights_.data() + u * wide_; }
+    const double* weight(size_t u) const { return weights_.data() + u * wide_; }
+    const double* norm(size_t i) const { return norms_.data() + i * wide_; }
+
+    const int order_;
+    const size_t count_;  // nuggets
+    const size_t wide_;   // and what their rows take
+    Numbering numbers_;
+    std::vector<Seen> seen_;
+    std::vector<std::vector<int32_t>> has_;  // the units of each response
+    std::vector<int32_t> inside_;            // those of each sentence, from cells_[s] on
+    std::vector<size_t> cells_;
+    std::vector<int32_t> kept_;
+    std::vector<double> idf_;
+    std::vector<double> weights_;  // units x nuggets
+    std::vector<double> norms_;    // responses x nuggets
+};
+
+}  // namespace karat

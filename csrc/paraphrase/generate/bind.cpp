@@ -1,0 +1,78 @@
+// The Python face of the search for paraphrases.
+#include "lm/bind.hpp"
+#include "paraphrase/generate/paraphraser.hpp"
+#include "paraphrase/table/bind.hpp"
+
+namespace karat::paraphrase {
+namespace {
+
+// What is searched through is kept alive by the binding.
+struct PyParaphraser {
+    const PyPhraseTable& rewrites;
+    const PyModel& model;
+    SearchRules rules;
+
+    PyParaphraser(const PyPhraseTable& r, const PyModel& m, double weight, int32_t beam,
+                  int32_t changes)
+        : rewrites(r), model(m), rules{weight, beam, changes} {
+        if (beam < 1 || changes < 0) throw nb::value_error("a beam of no hypotheses");
+    }
+};
+
+// Results in columns.
+struct Results {
+    std::vector<int64_t> sentences{0}, starts{0};
+    std::vector<double> scores;
+    std::vector<int32_t> changes, lengths, edges;
+
+    void add(const std::vector<Rewriting>& found) {
+        for (const Rewriting& one : found) {
+            scores.push_back(one.score);
+            changes.push_back(one.changes);
+            for (const Step& step : one.steps)
+                lengths.push_back(step.length), edges.push_back(step.edge);
+            starts.push_back(static_cast<int64_t>(lengths.size()));
+        }
+        sentences.push_back(static_cast<int64_t>(scores.size()));
+    }
+};
+
+// For each sentence at most so many rewritings: where they begin; their scores, changed words and
+// where their steps begin; of each step the words of the original and the rewrite.
+nb::tuple search(const PyParaphraser& self, Ids ids, Offsets offsets, Ids source, Ids own, Ids lm,
+                 size_t most, nb::object check) {
+    constexpr int64_t work = 64;  // a word here is so many of other loops
+    Sentences sentences(ids, offsets, source, own);
+    for (size_t i = 0; i < own.shape(0); ++i)
+        if (own(i) < 0 || static_cast<size_t>(own(i)) >= lm.shape(0))
+            throw nb::value_error("a word that is not in the map to the language model");
+    if (lm.shape(0) < static_cast<size_t>(self.rewrites.pivot_words))
+        throw nb::value_error("the map to the language model lacks words of rewrites");
+    Pace pace(std::move(check));
+    Results results;
+    {
+        nb::gil_scoped_release release;
+        Paraphraser paraphraser(self.rewrites.table, self.model.model, self.rules);
+        for (size_t i = 0; i < sentences.size(); ++i) {
+            const Sentence sentence{sentences.source(i), sentences.own(i), lm.data()};
+            results.add(paraphraser.search(sentence, most));
+            pace.walk(work * sentences.length(i));
+        }
+    }
+    return nb::make_tuple(give(std::move(results.sentences)), give(std::move(results.scores)),
+                          give(std::move(results.changes)), give(std::move(results.starts)),
+                          give(std::move(results.lengths)), give(std::move(results.edges)));
+}
+
+}  // namespace
+
+void bind_generate(nb::module_& m) {
+    nb::class_<PyParaphraser>(m, "Paraphraser")
+        .def(nb::init<const PyPhraseTable&, const PyModel&, double, int32_t, int32_t>(),
+             "rewrites"_a, "model"_a, "weight"_a, "beam"_a, "changes"_a, nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>())
+        .def("search", &search, "ids"_a, "offsets"_a, "source"_a, "own"_a, "lm"_a, "most"_a,
+             "check"_a.none());
+}
+
+}  // namespace karat::paraphrase

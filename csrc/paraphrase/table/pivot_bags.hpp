@@ -1,0 +1,197 @@
+// Bags of pivot n-grams (Liu, Dahlmeier and Ng 2010): the expected n-grams of a confusion network.
+//
+// The network has the translations of each phrase of a sentence side by side, and the phrases one
+// after the other. An n-gram that runs through several phrases weighs the product of the
+// probabilities of the edges it touches; all ways to come by the same n-gram are added up.
+//
+// An n-gram ends in one phrase only. So a walk over the phrases carries the n-grams that end with
+// the phrase before, each once with its weight, and lets every edge continue them. What is carried
+// depends on the neighbourhood alone: time is linear in the length of the sentence.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/numbering.hpp"
+#include "paraphrase/table/phrase_table.hpp"
+#include "paraphrase/table/segmentation.hpp"
+
+namespace karat::paraphrase {
+
+struct BagRules {
+    int order;         // the longest n-grams
+    double edge;       // edges must be more probable than this; the best is always kept
+    double ngram;      // n-grams must weigh more than this
+    bool renormalise;  // whether the edges that are kept share all the probability
+};
+
+// N-grams as the nodes of a tree, numbered from 1: one is the number of all its words but the last,
+// and the last. 0 is the empty n-gram.
+class Grams {
+  public:
+    void reset(size_t expected) {
+        nodes_.reset(expected);
+        last_.assign(1, Node{0, -1, 0});
+    }
+    int32_t child(int32_t gram, int32_t word) {
+        const int32_t found =
+            nodes_.add(static_cast<uint64_t>(gram) << 32 | static_cast<uint32_t>(word));
+        if (static_cast<size_t>(found) == last_.size())
+            last_.push_back({gram, word, last_[gram].order + 1});
+        return found;
+    }
+    int32_t count() const { return nodes_.count(); }
+    int32_t order(int32_t gram) const { return last_[gram].order; }
+
+    // The words of an n-gram.
+    std::vector<int32_t> words(int32_t gram) const {
+        std::vector<int32_t> found(order(gram));
+        for (auto at = found.rbegin(); at != found.rend(); ++at, gram = last_[gram].shorter)
+            *at = last_[gram].word;
+        return found;
+    }
+
+  private:
+    struct Node {
+        int32_t shorter, word, order;
+    };
+    Numbering nodes_;
+    std::vector<Node> last_;
+};
+
+// One bag: weights by the number of the n-gram.
+using Weights = std::vector<double>;
+
+class Bags {
+  public:
+    // More n-grams than this in one phrase are refused; it takes a table of very many translations
+    // of which none are left out.
+    static constexpr int64_t most = 1 << 18;
+
+    Bags(const PhraseTable& table, BagRules rules) : table_(table), rules_(rules) {}
+
+    // Forgets all n-grams.
+    void reset(size_t expected) { grams_.reset(expected); }
+    const Grams& grams() const { return grams_; }
+
+    // The bag of a sentence; `own` are the pivot words that its words become if they are unseen.
+    // False if there are too many n-grams in one phrase.
+    bool fill(const std::vector<Piece>& pieces, const int32_t* own, Weights& weights) {
+        weights.assign(static_cast<size_t>(grams_.count()) + 1, 0.0);
+        ends_.clear();
+        for (const Piece& piece : pieces) {
+            edges(piece, own);
+            if (static_cast<int64_t>(ends_.size() + 1) * static_cast<int64_t>(edges_.size()) > most)
+                return false;
+            next_.clear();
+            for (const Edge& edge : edges_) {
+                inside(edge, weights);
+                across(edge, weights);
+            }
+            ends_.swap(next_);
+            for (const End& end : ends_) place_[end.gram] = 0;
+            own += piece.length;
+        }
+        return true;
+    }
+
+    bool kept(double weight) const { return weight > rules_.ngram; }
+
+    // For each order: the weight in common, that of the first bag, and that of the second.
+    void compare(const Weights& a, const Weights& b, double* out) const {
+        std::fill(out, out + 3 * rules_.order, 0.0);
+        for (size_t gram = 1; gram < std::max(a.size(), b.size()); ++gram) {
+            const double mine = weight(a, gram), theirs = weight(b, gram);
+            double* const row = out + 3 * (grams_.order(static_cast<int32_t>(gram)) - 1);
+            row[0] += std::min(mine, theirs);
+            row[1] += mine;
+            row[2] += theirs;
+        }
+    }
+
+  private:
+    struct Edge {
+        const int32_t* words;
+        int64_t length;
+        double probability;
+    };
+    // An n-gram, shorter than the longest, that ends with a phrase.
+    struct End {
+        int32_t gram;
+        double weight;
+    };
+
+    double weight(const Weights& bag, size_t gram) const {
+        return gram < bag.size() && kept(bag[gram]) ? bag[gram] : 0.0;
+    }
+
+    void edges(const Piece& piece, const int32_t* own) {
+        edges_.clear();
+        if (piece.phrase < 0) {
+            edges_.push_back({own, 1, 1.0});
+            return;
+        }
+        const int64_t first = table_.first_edge(piece.phrase);
+        const int64_t last = table_.last_edge(piece.phrase);
+        double sum = 0;
+        for (int64_t k = first; k < last; ++k) {
+            const double p = table_.probability(k);
+            if (k > first && p <= rules_.edge) break;  // they fall
+            const int32_t pivot = table_.pivot(k);
+            edges_.push_back({table_.pivots().begin(pivot), table_.pivots().length(pivot), p});
+            sum += p;
+        }
+        if (rules_.renormalise)
+            for (Edge& edge : edges_) edge.probability /= sum;
+    }
+
+    int32_t grow(int32_t gram, int32_t word, double weight, Weights& weights) {
+        const int32_t longer = grams_.child(gram, word);
+        if (static_cast<size_t>(longer) >= weights.size()) weights.resize(longer + 1, 0.0);
+        weights[longer] += weight;
+        return longer;
+    }
+
+    // The n-grams that lie in one edge.
+    void inside(const Edge& edge, Weights& weights) {
+        for (int64_t from = 0; from < edge.length; ++from) {
+            const int64_t to = std::min(edge.length, from + rules_.order);
+            int32_t gram = 0;
+            for (int64_t k = from; k < to; ++k)
+                gram = grow(gram, edge.words[k], edge.probability, weights);
+            if (to == edge.length) end(gram, edge.probability);
+        }
+    }
+
+    // Those that began in an earlier phrase.
+    void across(const Edge& edge, Weights& weights) {
+        for (const End& before : ends_) {
+            const int64_t room = rules_.order - grams_.order(before.gram);
+            const int64_t to = std::min(edge.length, room);
+            const double weight = before.weight * edge.probability;
+            int32_t gram = before.gram;
+            for (int64_t k = 0; k < to; ++k) gram = grow(gram, edge.words[k], weight, weights);
+            if (to == edge.length) end(gram, weight);
+        }
+    }
+
+    void end(int32_t gram, double weight) {
+        if (grams_.order(gram) >= rules_.order) return;
+        if (static_cast<size_t>(gram) >= place_.size()) place_.resize(gram + 1, 0);
+        int32_t& place = place_[gram];
+        if (!place) {
+            next_.push_back({gram, 0.0});
+            place = static_cast<int32_t>(next_.size());
+        }
+        next_[place - 1].weight += weight;
+    }
+
+    const PhraseTable& table_;
+    BagRules rules_;
+    Grams grams_;
+    std::vector<Edge> edges_;
+    std::vector<End> ends_, next_;
+    std::vector<int32_t> place_;  // by n-gram: its place in `next_`, from 1
+};
+
+}  // namespace karat::paraphrase

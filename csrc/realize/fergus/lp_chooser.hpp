@@ -1,0 +1,265 @@
+// The LP Chooser: the most likely path through the lattice, composed with an n-gram model.
+//
+// The lattice is packed (a daughter's arc stands for her treelet's lattice), so the composition
+// goes from the leaves up. A hypothesis is a string of words with its first n - 1 words and its
+// last state of the model: all that its neighbours can see. Of those that look the same from
+// outside the k best are kept (exactly Viterbi's rule), and of all at a state at most `beam`. The
+// words of the first n - 1 places are scored with what is known, and anew when something comes
+// before them.
+//
+// A treelet's work is its arcs times the beam. Where that would be more than `most_work`, the beam
+// is narrower there, but never below `least_beam`: many best sentences of a head with dozens of
+// daughters differ in a few places, and a narrower beam finds most of them too.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/elementary_functions.hpp"
+#include "realize/fergus/backoff.hpp"
+#include "realize/fergus/lattice.hpp"
+
+namespace karat::fergus {
+
+struct Sentence {
+    double score, lm;  // the whole, and its part of the language model (natural log)
+    std::vector<int32_t> nodes;
+};
+
+template <class Model, class State>
+class LpChooser {
+  public:
+    LpChooser(const Model& model, double weight, int beam, int k)
+        : m_(model), weight_(weight * log_of(10.0)), beam_(beam), k_(k),
+          n_(std::min(model.order() - 1, most_first)) {}
+
+    // `lattices[i]` is the treelet of node i, whose daughters are `daughters[i]`; heads come before
+    // their daughters; `words` are the model's.
+    std::vector<Sentence> choose(const std::vector<Lattice>& lattices,
+                                 const std::vector<std::vector<int32_t>>& daughters,
+                                 const std::vector<int32_t>& words) {
+        pool_.clear();
+        words_ = &words;
+        powers_.assign(1, 1);
+        while (powers_.size() <= words.size()) powers_.push_back(powers_.back() * base);
+        best_.assign(words.size(), {});
+        for (size_t i = words.size(); i-- > 0;) {
+            const Hypothesis alone = single(words[i], static_cast<int32_t>(i));
+            best_[i] = daughters[i].empty() ? std::vector<int32_t>{put(alone)}
+                                            : traverse(lattices[i], daughters[i], put(alone));
+        }
+        return finish();
+    }
+
+  private:
+    static constexpr int most_first = 5;
+    static constexpr size_t most_work = size_t{1} << 22;
+    static constexpr int least_beam = 20;
+    static constexpr uint64_t base = 0x9E3779B97F4A7C15ull;
+
+    struct Hypothesis {
+        double order = 0, inner = 0, outer = 0;  // outer: the first words', not yet certain
+        uint64_t hash = 0;                       // of its words: Σ word base^(words after it)
+        int32_t first[most_first];
+        int32_t firsts = 0, length = 0;
+        int32_t before = -1, part = -1, node = -1;  // how it was made
+        State last;
+        double score = 0;
+    };
+
+    int32_t put(const Hypothesis& h) {
+        pool_.push_back(h);
+        return static_cast<int32_t>(pool_.size()) - 1;
+    }
+
+    Hypothesis single(int32_t word, int32_t node) const {
+        Hypothesis h;
+        State nothing{};
+        nothing.length = 0;
+        const double p = m_.score(nothing, word, h.last);
+        (n_ ? h.outer : h.inner) = p;
+        if (n_) h.first[h.firsts++] = word;
+        h.length = 1;
+        h.node = node;
+        h.hash = mixed(static_cast<uint64_t>(spelled(node)));
+        h.score = weight_ * p;
+        return h;
+    }
+
+    std::vector<int32_t> traverse(const Lattice& lattice, const std::vector<int32_t>& daughters,
+                                  int32_t head) {
+        std::vector<std::vector<Hypothesis>> at(lattice.states);
+        std::vector<int32_t> kept;
+        size_t arc = 0;
+        const std::vector<int32_t> only_head{head};
+        narrow(lattice.arcs.size());
+        for (int32_t s = 0; s < lattice.states; ++s) {
+            if (s) kept = keep(std::exchange(at[s], {}), s + 1 == lattice.states ? k_ : 1);
+            for (; arc < lattice.arcs.size() && lattice.arcs[arc].from == s; ++arc) {
+                const Arc& a = lattice.arcs[arc];
+                const auto& parts = a.item < 0 ? only_head : best_[daughters[a.item]];
+                combine(kept, parts, a.score, !s, at[a.to]);
+            }
+        }
+        return kept;
+    }
+
+    void narrow(size_t arcs) {
+        const int affordable = static_cast<int>(most_work / arcs);
+        now_ = std::min(beam_, std::max(affordable, least_beam));
+    }
+
+    // Every pair of a hypothesis and a part, or with a beam those whose ranks are low together.
+    void combine(const std::vector<int32_t>& before, const std::vector<int32_t>& parts,
+                 double cost, bool at_start, std::vector<Hypothesis>& to) const {
+        if (at_start) {
+            for (const int32_t part : parts) {
+                Hypothesis h = pool_[part];
+                h.before = -1;
+                h.part = part;
+                h.order += cost;
+                h.score += cost;
+                to.push_back(h);
+            }
+            return;
+        }
+        for (size_t i = 0; i < before.size(); ++i)
+            for (size_t j = 0; j < parts.size(); ++j) {
+                if (now_ && (i + 1) * (j + 1) > static_cast<size_t>(now_)) break;
+                to.push_back(concatenate(before[i], parts[j], cost));
+            }
+    }
+
+    Hypothesis concatenate(int32_t before, int32_t part, double cost) const {
+        const Hypothesis &a = pool_[before], &b = pool_[part];
+        Hypothesis h = a;
+        h.before = before;
+        h.part = part;
+        h.node = -1;
+        h.order += b.order + cost;
+        h.inner += b.inner;
+        for (int32_t i = 0; i < b.firsts; ++i) {
+            State next;
+            const double p = m_.score(h.last, b.first[i], next);
+            h.last = next;
+            if (h.firsts < n_) {
+                h.first[h.firsts++] = b.first[i];
+                h.outer += p;
+            } else {
+                h.inner += p;
+            }
+        }
+        if (b.length > b.firsts || !n_) h.last = b.last;
+        h.length = a.length + b.length;
+        h.hash = a.hash * powers_[b.length] + b.hash;
+        h.score = h.order + weight_ * (h.inner + h.outer);
+        return h;
+    }
+
+    // The best, of equals the one found first, as many as the beam has, or `least`.
+    std::vector<int32_t> keep(const std::vector<Hypothesis>& all, int least) {
+        const auto worse = [&](int32_t a, int32_t b) {
+            return all[a].score != all[b].score ? all[a].score < all[b].score : a > b;
+        };
+        std::vector<int32_t> heap(all.size()), kept;
+        for (size_t i = 0; i < heap.size(); ++i) heap[i] = static_cast<int32_t>(i);
+        std::make_heap(heap.begin(), heap.end(), worse);
+        alike_.clear();
+        by_words_.clear();
+        const auto most = now_ ? static_cast<size_t>(std::max(now_, least)) : all.size();
+        for (; !heap.empty() && kept.size() < most; heap.pop_back()) {
+            std::pop_heap(heap.begin(), heap.end(), worse);
+            if (is_new(all[heap.back()])) kept.push_back(note(all[heap.back()]));
+        }
+        return kept;
+    }
+
+    // Fewer than k look like it, and none has the same words (equal words may change places).
+    bool is_new(const Hypothesis& h) const {
+        const auto alike = alike_.find(outside(h));
+        if (alike != alike_.end() && alike->second >= k_) return false;
+        const auto same = by_words_.equal_range(h.hash);
+        for (auto at = same.first; at != same.second; ++at)
+            if (spell_words(h) == spell_words(pool_[at->second])) return false;
+        return true;
+    }
+
+    int32_t note(const Hypothesis& h) {
+        const int32_t place = put(h);
+        ++alike_[outside(h)];
+        by_words_.emplace(h.hash, place);
+        return place;
+    }
+
+    // A number for what its neighbours can see of it: its first words and its last state.
+    static uint64_t outside(const Hypothesis& h) {
+        uint64_t found = joined(static_cast<uint64_t>(h.firsts), h.last.length);
+        for (int32_t i = 0; i < h.firsts; ++i) found = joined(found, h.first[i]);
+        for (int32_t i = 0; i < h.last.length; ++i) found = joined(found, h.last.words[i]);
+        return found;
+    }
+
+    std::vector<int32_t> spell_words(const Hypothesis& h) const {
+        std::vector<int32_t> found = spell(h);
+        for (int32_t& node : found) node = spelled(node);
+        return found;
+    }
+
+    // Words that the model does not know are told apart by their nodes.
+    int32_t spelled(int32_t node) const {
+        const int32_t word = (*words_)[node];
+        return word == m_.unk() ? -1 - node : word;
+    }
+
+    std::vector<Sentence> finish() {
+        std::vector<Sentence> found;
+        for (const int32_t root : best_[0]) {
+            const Hypothesis& h = pool_[root];
+            State state = m_.begin(), next;
+            double lm = h.inner;
+            for (int32_t i = 0; i < h.firsts; ++i) {
+                lm += m_.score(state, h.first[i], next);
+                state = next;
+            }
+            lm += m_.score(h.length > h.firsts ? h.last : state, m_.eos(), next);
+            Sentence s{h.order + weight_ * lm, weight_ * lm, {}};
+            s.nodes = spell(h);
+            found.push_back(std::move(s));
+        }
+        std::stable_sort(found.begin(), found.end(),
+                         [](const Sentence& a, const Sentence& b) { return a.score > b.score; });
+        if (found.size() > static_cast<size_t>(k_)) found.resize(k_);
+        return found;
+    }
+
+    std::vector<int32_t> spell(const Hypothesis& whole) const {
+        std::vector<const Hypothesis*> waiting{&whole};
+        std::vector<int32_t> nodes;
+        while (!waiting.empty()) {
+            const Hypothesis& h = *waiting.back();
+            waiting.pop_back();
+            if (h.part < 0) {
+                nodes.push_back(h.node);
+                continue;
+            }
+            waiting.push_back(&pool_[h.part]);
+            if (h.before >= 0) waiting.push_back(&pool_[h.before]);
+        }
+        return nodes;
+    }
+
+    const Model& m_;
+    double weight_;
+    int beam_, k_, n_;
+    int now_ = 0;  // the beam of this treelet
+    std::vector<uint64_t> powers_;
+    std::unordered_map<uint64_t, int> alike_;  // of those kept at a state, how many look so
+    std::unordered_multimap<uint64_t, int32_t> by_words_;
+    const std::vector<int32_t>* words_ = nullptr;
+    std::vector<Hypothesis> pool_;
+    std::vector<std::vector<int32_t>> best_;
+};
+
+}  // namespace karat::fergus

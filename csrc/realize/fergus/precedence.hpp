@@ -1,0 +1,106 @@
+// The adjunction table: on which side of its mother's head a daughter stands, and which of two
+// daughters on one side comes first; both back off from lexemes to labels to relations.
+#pragma once
+#include <utility>
+
+#include "realize/fergus/tree_model.hpp"
+
+namespace karat::fergus {
+
+// A daughter as the table knows it.
+struct Member {
+    int32_t word, label, degree;  // degree: how many daughters it has itself, at most 2
+};
+
+class Precedence {
+  public:
+    Precedence(const Grammar& grammar, const Counts& counts) : g_(grammar), n_(counts) {}
+
+    static constexpr double strength = 0.5;  // of lower levels, chosen on held-out documents
+
+    // p(d is left of her mother)
+    double left(const Member& d, const Member& m) const {
+        double p = 0.5;
+        each_side(g_, d, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
+        return p;
+    }
+
+    // p(a comes before b), both on one side (0 left, 1 right) of their mother
+    double before(int side, const Member& a, const Member& b, const Member& m) const {
+        if (same(a, b)) return 0.5;
+        if (swapped(a, b)) return 1 - before(side, b, a, m);
+        double p = 0.5;
+        each_pair(g_, side, a, b, m, [&](uint64_t c) { p = n_.choice(p, c, strength); });
+        return p;
+    }
+
+    template <class Each>
+    static void each_side(const Grammar& g, const Member& d, const Member& m, Each each) {
+        const int32_t mc = g.tag(m.label);
+        each(context(side_1, g.relation(d.label)));
+        each(context(side_2, d.label, mc, d.degree));
+        each(context(side_3, d.label, m.word, mc));
+        each(context(side_4, d.word, d.label, mc, d.degree));
+        each(context(side_5, d.word, d.label, m.word));
+    }
+
+    template <class Each>
+    static void each_pair(const Grammar& g, int side, const Member& a, const Member& b,
+                          const Member& m, Each each) {
+        const int32_t mc = g.tag(m.label);
+        each(context(pair_1, side, g.relation(a.label), g.relation(b.label)));
+        each(context(pair_2, side, a.label, b.label, mc, a.degree, b.degree));
+        each(context(pair_3, side, a.word, a.label, b.label, mc));
+        each(context(pair_4, side, b.word, a.label, b.label, mc));
+        each(context(pair_5, side, a.word, a.label, b.word, b.label));
+    }
+
+    static bool same(const Member& a, const Member& b) {
+        return a.label == b.label && a.word == b.word && a.degree == b.degree;
+    }
+
+    // Each pair is counted one way round, by label, word and degree.
+    static bool swapped(const Member& a, const Member& b) {
+        if (a.label != b.label) return a.label > b.label;
+        return a.word != b.word ? a.word > b.word : a.degree > b.degree;
+    }
+
+  private:
+    const Grammar& g_;
+    const Counts& n_;
+};
+
+// What the treelets of a gold tree add: `places` is where each node stands in the sentence.
+class PrecedenceCounting {
+  public:
+    PrecedenceCounting(const Grammar& grammar, Counting& counting) : g_(grammar), n_(counting) {}
+
+    void tree(const TreeNodes& t, const int32_t* places) {
+        const auto daughters = t.daughters();
+        const auto member = [&](int32_t i) {
+            return Member{t.words[i], t.labels[i],
+                          TreeModel::few(static_cast<int32_t>(daughters[i].size()), 2)};
+        };
+        for (int32_t m = 0; m < t.size; ++m)
+            for (const int32_t d : daughters[m]) {
+                const int side = places[d] > places[m];
+                Precedence::each_side(g_, member(d), member(m),
+                                      [&](uint64_t c) { n_.note_choice(c, !side); });
+                for (const int32_t e : daughters[m])
+                    if (e > d && (places[e] > places[m]) == side)
+                        pair(side, member(d), member(e), member(m), places[d] < places[e]);
+            }
+    }
+
+  private:
+    void pair(int side, const Member& a, const Member& b, const Member& m, bool first) {
+        if (Precedence::same(a, b)) return;
+        if (Precedence::swapped(a, b)) return pair(side, b, a, m, !first);
+        Precedence::each_pair(g_, side, a, b, m, [&](uint64_t c) { n_.note_choice(c, first); });
+    }
+
+    const Grammar& g_;
+    Counting& n_;
+};
+
+}  // namespace karat::fergus

@@ -1,0 +1,185 @@
+// The ordering model: a log-linear model of the order of a treelet's items, applied bottom-up, so
+// that what is known of an item includes the words its ordered subtree begins and ends with.
+//
+//     P(order | treelet) = exp(w · f(order)) / Σ exp(w · f(other)),  over the k best orders
+//
+// Of every subtree a few of the best orders are kept, for the treelet above to choose from. A
+// language model has its say on each of them: its log-probability, times a weight, is added.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "lm/model.hpp"
+#include "realize/ordering/search.hpp"
+#include "realize/ordering/trees.hpp"
+
+namespace karat::ordering {
+
+// Up to this many items all orders are looked at; more are searched with the beam.
+constexpr int most_exact = 5;
+
+inline int beam_for(int items, int beam) {
+    int all = 1;
+    for (int i = 2; i <= std::min(items, most_exact); ++i) all *= i;
+    return items <= most_exact ? std::max(all, beam) : beam;
+}
+
+// Scores cells with fixed weights, each once.
+class CellScores {
+  public:
+    CellScores(const float* weights, int bits) : weights_(weights), shift_(64 - bits) {}
+
+    void begin(const Treelet& treelet) {
+        treelet_ = &treelet;
+        at_ = CellPlaces(treelet.count());
+        known_.assign(at_.size(), std::numeric_limits<float>::quiet_NaN());
+    }
+
+    float operator()(int64_t cell) {
+        if (!std::isnan(known_[cell])) return known_[cell];
+        float sum = 0;
+        auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
+        cell_features(*treelet_, at_, cell, add);
+        return known_[cell] = sum;
+    }
+
+    // What an order as a whole adds to its cells.
+    float whole(const int* order, int n) const {
+        float sum = 0;
+        auto add = [&](uint64_t h) { sum += weights_[h >> shift_]; };
+        order_features(treelet_->frame, treelet_->items, order, n, add);
+        return sum;
+    }
+
+  private:
+    const float* weights_;
+    int shift_;
+    const Treelet* treelet_ = nullptr;
+    CellPlaces at_;
+    std::vector<float> known_;
+};
+
+// How a tree is ordered: the width of the beam, how many orders of a subtree are kept, and the
+// language model with its weight, if there is one.
+struct DecodeSettings {
+    int beam = 32, alternatives = 3;
+    const lm::Model* model = nullptr;
+    double weight = 0;
+};
+
+class OrderDecoder {
+  public:
+    OrderDecoder(const float* weights, int bits, const DecodeSettings& settings)
+        : settings_(settings), scores_(weights, bits) {}
+
+    // The k best orders of a tree that were found; `words` are its nodes' words in the language
+    // model.
+    std::vector<Phrase> best(const TreeNodes& tree, const int32_t* words, int k) {
+        Phrases phrases(tree.size());
+        for (int node = tree.size() - 1; node >= 0; --node) {
+            phrases[node] = ways(tree, node, phrases, words, k);
+            for (const int d : tree.daughters(node)) phrases[d] = {};
+            for (const int d : tree.beyond(node)) phrases[d] = {};
+        }
+        return phrases[0];
+    }
+
+  private:
+    // Large treelets choose from fewer orders of each daughter: the tables grow with the cube.
+    static constexpr size_t most_items = 64;
+
+    static void bound(const std::vector<int>& daughters, Phrases& phrases) {
+        const auto items = [&](size_t each) {
+            size_t sum = 0;
+            for (const int d : daughters) sum += std::min(each, phrases[d].size());
+            return sum;
+        };
+        size_t each = most_items;
+        while (each > 1 && items(each) > most_items) --each;
+        for (const int d : daughters)
+            if (phrases[d].size() > each) phrases[d].resize(each);
+    }
+
+    std::vector<Phrase> ways(const TreeNodes& tree, int node, Phrases& phrases,
+                             const int32_t* words, int k) {
+        bound(tree.daughters(node), phrases);
+        const Treelet treelet = treelet_of(tree, node, phrases);
+        scores_.begin(treelet);
+        const int keep = std::max(settings_.alternatives, node == 0 ? k : 1);
+        const int look = settings_.model ? std::max(keep, looked_at) : keep;
+        std::vector<Phrase> found;
+        for (const ScoredOrder& o :
+             search_.best(treelet, beam_for(treelet.length(), std::max(settings_.beam, keep)), look,
+                          scores_,
+                          [this](const int* order, int n) { return scores_.whole(order, n); })) {
+            found.push_back({nodes_of(tree, node, o.order, phrases), o.score, 0});
+            if (settings_.model) add_fluency(tree, node, o.order, phrases, words, found.back());
+        }
+        std::stable_sort(found.begin(), found.end(), [](const Phrase& a, const Phrase& b) {
+            return a.score > b.score;
+        });
+        if (static_cast<int>(found.size()) > keep) found.resize(keep);
+        return found;
+    }
+
+    // What the language model says of the whole replaces what it said of the parts.
+    void add_fluency(const TreeNodes& tree, int node, const std::vector<int>& order,
+                     const Phrases& phrases, const int32_t* words, Phrase& phrase) const {
+        double parts = 0;
+        int item = 0;
+        for (const int d : tree.daughters(node))
+            for (const Phrase& p : phrases[d]) {
+                if (std::find(order.begin(), order.end(), item) != order.end()) parts += p.fluency;
+                ++item;
+            }
+        phrase.fluency = fluency(phrase.nodes, words, node == 0);
+        phrase.score += phrase.fluency - parts;
+    }
+
+    // weight · ln Pr; a subtree begins in no state, a sentence has a beginning and an end.
+    double fluency(const std::vector<int>& nodes, const int32_t* words, bool whole) const {
+        const lm::Model& model = *settings_.model;
+        lm::State state = whole ? model.begin() : model.empty();
+        double sum = 0;
+        for (const int i : nodes) sum += model.score(state, words[i], state);
+        if (whole) sum += model.score(state, model.eos(), state);
+        return settings_.weight * sum * 2.302585092994046;
+    }
+
+    static constexpr int looked_at = 12;
+
+    DecodeSettings settings_;
+    CellScores scores_;
+    OrderSearch search_;
+};
+
+// What each kind of cell, and the whole, adds to the order that a tree has: one row a treelet, in
+// the order of `heads`.
+struct OrderParts {
+    std::vector<int32_t> heads;
+    std::vector<double> parts;  // part_kinds for each
+};
+
+inline OrderParts order_parts(const float* weights, int bits, const TreeNodes& tree,
+                              const int32_t* places) {
+    OrderParts found;
+    CellScores scores(weights, bits);
+    const auto see = [&](int node, const Treelet& treelet, const std::vector<int>& order) {
+        scores.begin(treelet);
+        const CellPlaces at(treelet.count());
+        double parts[part_kinds] = {};
+        cells_of_order(at, order.data(), static_cast<int>(order.size()), [&](int64_t cell) {
+            parts[static_cast<int>(at.kind(cell))] += scores(cell);
+        });
+        parts[cell_kinds] = scores.whole(order.data(), static_cast<int>(order.size()));
+        found.heads.push_back(node);
+        found.parts.insert(found.parts.end(), parts, parts + part_kinds);
+    };
+    each_treelet(tree, places, see);
+    return found;
+}
+
+}  // namespace karat::ordering
