@@ -19,7 +19,6 @@ from karat.meta.perm_both import perm_both
 from karat.progress import silent
 from karat.stats.correlation import pearson
 from karat.stats.significance import permutation as p
-from karat.stats.significance.exchanged_corpora import corpus_p_values
 from karat.stats.significance.exchanges import (
     chosen_sums,
     chosen_system_sums,
@@ -29,6 +28,7 @@ from karat.stats.significance.exchanges import (
 )
 from karat.stats.soft_pairwise import (
     agreement_of_p_values,
+    corpus_p_values,
     pairwise_p_values,
     soft_pairwise_accuracy,
 )

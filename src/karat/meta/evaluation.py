@@ -36,7 +36,7 @@ class Ranking(Result):
 
     @property
     def name(self) -> str:
-        """What was evaluated."""
+        """The name of what was evaluated."""
         return self.experiment.evalset
 
     @property

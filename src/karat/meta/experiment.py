@@ -37,7 +37,7 @@ class Experiment:
     references: tuple[int, ...] = ()
     """The numbers of the references that are used, from 1."""
     over: str = "both"
-    """What the bootstrap draws anew: segments, systems or both."""
+    """The units of the bootstrap: segments, systems or both."""
     resamples: int = 1000
     trials: int = 1000
     """Of the permutation test between metrics; 0 for none."""

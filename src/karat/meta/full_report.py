@@ -41,7 +41,7 @@ class MetaReport(Result):
     reliability: tuple[Reliability, ...]
     disagreements: tuple[Disagreement, ...]
     remarks: tuple[str, ...] = ()
-    """What is not shown, and why."""
+    """Sentences on parts that are not shown."""
 
     @property
     def rows(self) -> tuple[MetaRow, ...]:

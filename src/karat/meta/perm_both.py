@@ -1,4 +1,4 @@
-"""Whether one metric agrees better with humans than another: PERM-BOTH at any level.
+"""PERM-BOTH at any level: the test that one metric agrees better with humans than another.
 
 The points of an exchanged metric are some of those of both. So statistics of pairs are counted
 over all points of both, sorted once, of which each is there or not; any other statistic is taken of

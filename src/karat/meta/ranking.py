@@ -42,7 +42,7 @@ class MetaRow(NamedTuple):
 
 
 class MetricTest(NamedTuple):
-    """Whether one metric agrees better with the humans than another."""
+    """A test that one metric agrees better with the humans than another."""
 
     dimension: str
     level: str

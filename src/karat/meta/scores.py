@@ -33,7 +33,7 @@ class Scored:
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
     present: Bools
-    """Which cells have an output."""
+    """True for cells with an output."""
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""

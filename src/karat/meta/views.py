@@ -1,4 +1,4 @@
-"""What is compared at each level: matrices of human and metric scores, and how to pool them.
+"""Views of an evaluation set at each level: matrices of human and metric scores.
 
 A system's or document's metric score is that of its segments taken together (sums of statistics),
 as a corpus score is; its human score is the mean of its segments' scores.
@@ -24,7 +24,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.registry import Registry
 from karat.stats.correlation import Statistic, each_row
-from karat.stats.significance.exchanged_corpora import ScoreSums
+from karat.stats.soft_pairwise import ScoreSums
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Behind(NamedTuple):
     metrics: Mapping[Any, Floats]
     """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
     corpus: bool = False
-    """Whether a system's score is that of its segments together, not their mean."""
+    """True if a system's score is that of its segments together, not their mean."""
 
     def score(self, metric: Metric) -> ScoreSums | None:
         """Return the function that scores sums of statistics, for corpus scores."""

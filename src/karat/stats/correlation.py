@@ -17,8 +17,7 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Stop
 from karat.registry import Registry
-from karat.stats.significance.exchanged_corpora import ScoreSums
-from karat.stats.soft_pairwise import soft_pairwise_accuracy
+from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
 Floats = NDArray[np.float64]
@@ -93,7 +92,7 @@ class Statistic:
 
     @property
     def tested(self) -> bool:
-        """Whether metrics can be compared by exchanging their standardised scores."""
+        """True if metrics can be compared by exchanging their standardised scores."""
         return self.sign > 0 and self.behind is None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> float:

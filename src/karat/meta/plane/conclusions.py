@@ -1,4 +1,4 @@
-"""What to make of a plane: its pick, its maximum, the paper's prediction, in sentences."""
+"""Conclusions from a plane: its pick, its maximum, the paper's prediction, in sentences."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Judged:
 
 
 def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
-    """What the plane of a dimension is made from: the outputs that somebody judged."""
+    """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
@@ -168,7 +168,7 @@ class PlaneRow(NamedTuple):
     wins: float
     q2: float
     predicted: bool | None = None
-    """Whether the paper predicts it; None if nobody asked."""
+    """True if the paper predicts it, None if no prediction was asked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,18 +181,18 @@ class PlaneFit(Result):
     segments: int
     judgements: int
     over: str
-    """What was resampled: segments, systems or both."""
+    """The units of the bootstrap: segments, systems or both."""
     seed: int
     r: Floats
     """Pearson's r of each cell."""
     draws: Floats
-    """The same in each bootstrap resample: cells x resamples; NaN where it is undefined."""
+    """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
     q2: Floats
     """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
     picking: float
-    """The same for the procedure: the best cell of the other systems predicts each one."""
+    """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
     p: float
-    """How often a maximum over all cells this large comes from permuted human scores."""
+    """The share of permuted human scores with a maximum over all cells at least as large."""
     permutations: int
     """All there are if systems are few, else random ones."""
 
@@ -306,7 +306,7 @@ def fit_plane(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> PlaneFit:
-    """The plane of one dimension, with intervals, the cross-validated pick and its test.
+    """Fit the plane of one dimension, with intervals, the cross-validated pick and its test.
 
     `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
     `judged` by them before is taken as it is.
@@ -422,7 +422,7 @@ def picking(human: Floats, cells: Floats) -> float:
 
 
 def _line(x: Floats, y: Floats, at: float) -> float:
-    """What the least-squares line through some points says at another place."""
+    """Return the height of the least-squares line through some points at another place."""
     dx = x - x.mean()
     slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
     return float(y.mean()) + slope * (at - float(x.mean()))

@@ -1,4 +1,4 @@
-"""What the paper predicts: where on the plane a task and a guideline lie (Soricut and Brill 2004).
+"""Predictions: where on the plane a task and a guideline lie (Soricut and Brill 2004).
 
 The plane's x axis is the guideline, from recall to precision (alpha from 0 to 1); its y axis the
 application, from compactness to faithfulness (N from 1 to 4).
@@ -24,7 +24,7 @@ class Region(NamedTuple):
     n_high: int
 
     def holds(self, alpha: float, n: int) -> bool:
-        """Whether a cell lies in it."""
+        """Return True if a cell lies in it."""
         slack = 1e-9  # 0.1 * 3 is not 0.3
         wide = self.alpha_low - slack <= alpha <= self.alpha_high + slack
         return wide and self.n_low <= n <= self.n_high
@@ -146,7 +146,7 @@ class Recommended(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Recommendation(Result):
-    """What the paper says of a task and a guideline, without human scores of one's own."""
+    """The paper's answer for a task and a guideline, without human scores of one's own."""
 
     task: str
     guideline: str

@@ -1,4 +1,4 @@
-"""What becomes of a pick and of a prediction: halves, verdicts, and whole studies of the plane."""
+"""Studies of the plane: a pick tried on other halves, verdicts on predictions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEWEST_FOR_HALVES = 4
 
 
 class Halves(NamedTuple):
-    """What becomes of a pick made on half of the systems and segments, on the other half.
+    """A pick made on half of the systems and segments, tried on the other half.
 
     A cell that correlates negatively there, or not at all, has R^2 = 0. All is NaN if no half can
     be used: there are too few systems, or their human scores do not differ.
@@ -95,7 +95,7 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
 
 
 class Verdict(NamedTuple):
-    """Whether the predicted region is better than the rest of the plane."""
+    """The predicted region against the rest of the plane."""
 
     inside: float
     """Mean R^2 of its cells (a negative correlation counts as 0)."""
@@ -128,7 +128,7 @@ class PlaneStudy(Result):
     evalset: EvalSet
     metric: AEv
     region: Region | None
-    """What the paper predicts, if a task and a guideline were named."""
+    """The paper's prediction, if one was asked for."""
     fits: tuple[PlaneFit, ...]
     verdicts: tuple[Verdict, ...]
     """One for each fit, if there is a region."""

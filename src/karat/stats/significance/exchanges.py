@@ -42,7 +42,7 @@ def exchanges(known: NDArray[np.bool_], trials: int, seed: int = SEED) -> Iterat
 
 
 def is_exact(known: NDArray[np.bool_]) -> bool:
-    """Whether all exchanges are gone through: with 12 cells there are 4,096 of them."""
+    """Return True if all exchanges are gone through: 12 cells have 4,096 of them."""
     return int(known.sum()) <= MOST_EXACT
 
 

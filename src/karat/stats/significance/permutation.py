@@ -1,4 +1,4 @@
-"""Is metric A better than metric B? PERM-BOTH (Deutsch, Dror and Roth 2021).
+"""PERM-BOTH: the test that metric A is better than metric B (Deutsch, Dror and Roth 2021).
 
 Both metrics are standardised over the cells that humans and both metrics have, since only then
 can scores of different scales stand in for each other. In each trial every cell of the
@@ -170,7 +170,7 @@ def paired_permutation(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """Is the mean of `first` above that of `second`? Pairs are exchanged, all ways if few."""
+    """Test that the mean of `first` is above that of `second` by exchanging pairs."""
     gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
     known = np.ones(gaps.shape[:2], dtype=bool)
     n = max(1, gaps.shape[1])
