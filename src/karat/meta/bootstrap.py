@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.errors import InputError, quoted
-from karat.meta.levels import agreement, arranged, each_group, mean_of_defined, shared
+from karat.meta.levels import (
+    agreement,
+    arranged,
+    drawn_means,
+    each_group,
+    mean_of_defined,
+    shared,
+)
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
@@ -105,7 +112,8 @@ def _values(
     if at == "segment":
         return _of_cells(h, m, by, systems, segments)
     if at == "system":
-        means = _system_means(h, m, _kernel.tally(segments, h.shape[1]))
+        counts = _kernel.tally(segments, h.shape[1])
+        means = (drawn_means(x, counts) for x in (h, m))
         return each_row(by.rows, *(np.take_along_axis(x, systems, axis=1) for x in means))
     if by.together:
         return _one_by_one(h, m, by, at, systems, segments)
@@ -187,18 +195,6 @@ def _parts(draws: Draws, cells: int) -> list[Draws]:
 
 def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _system_means(h: Floats, m: Floats, segments: Floats) -> tuple[Floats, Floats]:
-    """Draws x systems: means over drawn segments, NaN for a system without any."""
-    counts = exact_product(segments, ~np.isnan(h).T)
-    means = []
-    for scores in (h, m):
-        found = np.full(counts.shape, np.nan)
-        sums = exact_product(segments, np.nan_to_num(scores).T)
-        np.divide(sums, counts, out=found, where=counts > 0)
-        means.append(found)
-    return means[0], means[1]
 
 
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:

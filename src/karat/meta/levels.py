@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.arithmetic import exact_sum
+from karat.arithmetic import exact_product, exact_sum
 from karat.errors import InputError, quoted
 from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
 
@@ -108,6 +108,14 @@ def row_means(scores: Floats) -> Floats:
     means = np.full(len(scores), np.nan)
     np.divide(exact_sum(np.nan_to_num(scores), axis=1), counts, out=means, where=counts > 0)
     return means
+
+
+def drawn_means(scores: Floats, counts: Floats) -> Floats:
+    """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
+    known = ~np.isnan(scores)
+    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(scores), known))
+    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    return found
 
 
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:

@@ -119,14 +119,6 @@ def _check_references(evalset: EvalSet) -> None:
         )
 
 
-def human_means(human: Floats, counts: Floats) -> Floats:
-    """Draws x systems: the mean human score of the segments drawn, NaN where none is known."""
-    known = ~np.isnan(human)
-    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(human), known))
-    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return found
-
-
 def signature_on(evalset: EvalSet, metric: Metric) -> str:
     """A metric's signature with the number of references of a set, if that is one number."""
     numbers = {len(group) for group in evalset.references}

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.meta.evaluation import MetaEvaluation
+from karat.meta.levels import drawn_means
 from karat.meta.ranking import MetaRow
-from karat.meta.scores import human_means
 from karat.meta.views import view
 from karat.metrics.base import Metric
 from karat.stats.resampling import central
@@ -44,7 +44,7 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
     drawn = _kernel.tally(rng.integers(0, n, size=(asked.resamples, n)), n)
     counts = np.vstack([np.ones((1, n)), drawn])
     for dimension in asked.dimensions:
-        human = human_means(result.evalset.human(dimension, asked.normalise), counts)
+        human = drawn_means(result.evalset.human(dimension, asked.normalise), counts)
         yield from _with_ends(result, "human", dimension, human)
     for metric in scored.metrics:
         values = metric.sign * scored.corpus(metric, counts, scored.present)

@@ -18,8 +18,8 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
-from karat.meta.levels import Agreement, agreement, document_means
-from karat.meta.scores import Scored, human_means
+from karat.meta.levels import Agreement, agreement, document_means, drawn_means
+from karat.meta.scores import Scored
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.registry import Registry
@@ -112,7 +112,7 @@ class CorpusView(View):
         parts: list[list[Floats]] = [[] for _ in self.metrics]
         for systems, segments in drawn(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
-            h = np.take_along_axis(human_means(self.judged, counts), systems, axis=1)
+            h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
             for part, metric in zip(parts, self.metrics, strict=True):
                 m = np.take_along_axis(self.scored.corpus(metric, counts, known), systems, axis=1)
                 part.append(each_row(by.rows, h, m))
@@ -153,7 +153,7 @@ def _of_systems(scored: Scored, human: Floats) -> View:
     missing = ~scored.present[:, :, None]
     rows = {m: np.where(missing, np.nan, scored.rows[m]) for m in scored.metrics}
     return CorpusView(
-        human_means(human, everything).T,
+        drawn_means(human, everything).T,
         {m: scored.corpus(m, everything, known).T for m in scored.metrics},
         "segment",
         Behind(human, rows, corpus=True),

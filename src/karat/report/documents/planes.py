@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -61,36 +61,33 @@ _RECOMMENDED = (
 
 def study_document(study: PlaneStudy, command: str) -> Document:
     """Return the planes of some dimensions of one set."""
-    return Document(
-        title=f"The plane of {study.evalset.name}",
-        blocks=(*_blocks(study.fits, study.region), _rows(study)),
-        command=command,
-        signatures={str(study.metric): study.signature},
-        notes=study.notes,
-    )
+    return _document(study, study.evalset.name, study.fits, study.region, command)
 
 
 def fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
-    return Document(
-        title=f"The plane of {fit.dimension}",
-        blocks=(*_blocks([fit], None), _rows(fit)),
-        command=command,
-        signatures={str(fit.metric): fit.signature},
-        notes=fit.notes,
-    )
+    return _document(fit, fit.dimension, [fit], None, command)
 
 
-def _blocks(fits: Sequence[PlaneFit], region: Region | None) -> Iterator[Table | Figure]:
+def _document(
+    found: PlaneFit | PlaneStudy,
+    name: str,
+    fits: Sequence[PlaneFit],
+    region: Region | None,
+    command: str,
+) -> Document:
+    blocks: list[Table | Figure] = []
     for fit in fits:
-        yield plane_table(fit)
-        yield _points(fit)
-        yield replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
-
-
-def _rows(found: PlaneFit | PlaneStudy) -> Table:
+        figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
+        blocks += [plane_table(fit), _points(fit), figure]
     rows = tuple(row._asdict() for row in found.rows)
-    return Table("rows", "Cells", _CELLS, rows, readers="programs")
+    return Document(
+        title=f"The plane of {name}",
+        blocks=(*blocks, Table("rows", "Cells", _CELLS, rows, readers="programs")),
+        command=command,
+        signatures={str(found.metric): found.signature},
+        notes=found.notes,
+    )
 
 
 def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
