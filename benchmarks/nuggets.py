@@ -27,16 +27,12 @@ from table import Row, duration
 from timing import processor_time
 
 from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import (
-    Classifier,
-    Index,
-    forget_texts,
-    score,
-    smoothed_idf,
-)
-from karat.nuggets.guess.paper.tuning import tune
+from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.tuning import settings, tune
 from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.words import forget_texts, smoothed_idf
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -114,7 +110,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """Scores, evidence, tuning; then one run of very many responses."""
     made = _made(corpus)
     pool = _pool(made)
-    rule = Classifier(2)
+    rule = Paper(2)
     cells = len(pool.cell_response)
     ours = _cpu(lambda: score(pool, rule), plan.rounds)
     read_, tuned_ = (_cpu(partial(f, made, 2), plan.peer_rounds) for f in (as_it_reads, tuned))
@@ -142,7 +138,8 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         at_most=1,
     )
     labels = (score(pool, rule) > 60).astype(np.float64)
-    took = _cpu(lambda: tune(pool, labels), 1)
+    cells = Folded(pool, labels, folds(pool, "system"))
+    took = _cpu(lambda: tune(cells, settings()), 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
     yield from _many(plan)
 
@@ -196,10 +193,12 @@ def main() -> None:
     nuggets, answers = _made(make(lines))[0]
     texts = _Texts([answer[i : i + 120] for answer in answers for i in range(0, 600, 40)], count)
     question = Question("q", tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
-    rule = Classifier(2)
-    index = Index([question], rule, smoothed_idf(texts[:1000], rule))
+    rule = Paper(2)
+    none, starts = np.zeros(0, dtype=np.int64), np.array([0, count])
+    pool = Pool((question,), (), texts, none, starts, ())  # type: ignore[arg-type]
+    idf = smoothed_idf(texts[:1000], rule.words)
     start = time.process_time()
-    scores = index.scores(texts, np.array([0, count]))
+    scores = score(pool, rule, idf)
     took = time.process_time() - start
     found = {"seconds": took, "peak_mb": peak_mb(), "scores_mb": scores.nbytes / 2**20}
     print(json.dumps(found))

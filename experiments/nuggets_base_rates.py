@@ -34,14 +34,14 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
+from karat.nuggets.guess.calibrated.classifier import PRIOR, Fitted, fit_calibrated
 from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.model import PRIOR, Calibrated, fit_calibrated
-from karat.nuggets.guess.guesses import Nuggeteer, RunIntervals
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import Floats, Ints, Pool
 from karat.nuggets.intervals.base_rates import Spread
 from karat.nuggets.intervals.expected_scores import Answers, of_answers
-from karat.nuggets.intervals.intervals import Errors, score_interval
+from karat.nuggets.intervals.intervals import Errors, RunIntervals, score_interval
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
@@ -152,7 +152,7 @@ class Outcome(NamedTuple):
     width_before: float
 
 
-def outcomes(model: Calibrated, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
+def outcomes(model: Fitted, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
     """A, F macro and F micro of every run, as they are shown without judgements."""
     pool, p = target.pool, model.probabilities(target.X)
     nothing = np.full(len(p), np.nan)
@@ -164,7 +164,7 @@ def outcomes(model: Calibrated, spread: Spread, target: Judged) -> Iterator[list
         ends = found.intervals(run, decided, HOW)
         if ends is None:
             continue
-        chances = {q.id: found.table(tag, q.id, p) for q in pool.questions}
+        chances = {q.id: found.pool.answer(p, tag, q.id) for q in pool.questions}
         told, shown = of_answers(pool.questions, run, decided, HOW, chances)
         truth = _scores(_truth(found, target, run, chances))
         yield list(_compared(ends, before(told, shown, decided), truth))
@@ -172,7 +172,7 @@ def outcomes(model: Calibrated, spread: Spread, target: Judged) -> Iterator[list
 
 def _truth(found: Nuggeteer, target: Judged, run: Run, chances: dict[str, Floats]) -> Answers:
     """What assessors say of the run itself."""
-    tables = {q.id: found.table(run.tag, q.id, target.labels) for q in target.pool.questions}
+    tables = {q.id: found.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions}
     decided = {id: Decided(table, np.ones(table.shape, bool)) for id, table in tables.items()}
     return of_answers(target.pool.questions, run, decided, HOW, chances)[1]
 
@@ -238,7 +238,7 @@ def row(title: str, found: Sequence[list[Outcome | None]]) -> None:
 class Learned(NamedTuple):
     """What one set taught."""
 
-    model: Calibrated
+    model: Fitted
     spread: Spread
 
 
@@ -324,7 +324,7 @@ def few() -> None:
             decided = decide_run(run, whole.key, Judgements(tuple(kept)), found.guess(tag))
             mine = Judgements(tuple(r for r in whole.judgements.rows if r.run == tag))
             score = decide_run(run, whole.key, mine)
-            chances = {q: found.table(tag, q, found.probabilities) for q in topics}
+            chances = {q: found.pool.answer(found.probabilities, tag, q) for q in topics}
             truth = of_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
             ends.append((found.intervals(run, decided, HOW), _scores(truth)))
         for k in range(3):

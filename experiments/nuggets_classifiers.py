@@ -38,17 +38,20 @@ import numpy as np
 from nugget_sets import SETS, pooled, strict
 
 from karat.nuggets.guess.agreement import Agreement, agreement
+from karat.nuggets.guess.calibrated.classifier import (
+    Validated,
+    cross_validate,
+    fit_calibrated,
+)
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic
-from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
-from karat.nuggets.guess.calibrated.model import Validated, choose, cross_validate, fit_calibrated
+from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import folds, known_elsewhere
-from karat.nuggets.guess.paper.classifier import Classifier, score
+from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.paper.tuning import settings, training, trial
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.paper.tuning import best, settings, trial
+from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.intervals import score_errors, score_interval
 from karat.nuggets.sets.keys import make_key
 
@@ -56,11 +59,11 @@ SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen
 FOLDS = {"realsumm": 20, "rag24": 21}  # groups of questions left out
 BASES = {
-    "paper": Classifier(),
-    "normalised": Classifier(normalised=True),
-    "normalised, once": Classifier(normalised=True, once=True),
+    "paper": Paper(),
+    "normalised": Paper(normalised=True),
+    "normalised, once": Paper(normalised=True, once=True),
 }
-FIXED = Classifier(1, stem="porter", normalised=True, once=True)  # seen to be the best on RAG24
+FIXED = Paper(1, stem="porter", normalised=True, once=True)  # seen to be the best on RAG24
 HEAD = "| {} | P | R | F | tau_b | R^2 | RMSE |\n|---|---|---|---|---|---|---|"
 
 
@@ -68,42 +71,46 @@ def row(name: str, found: Agreement) -> None:
     print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in found) + " |", flush=True)
 
 
-def nested(
-    pool: Pool, tried: list[Classifier], labels: Floats, fold: Ints, known: Floats
-) -> Agreement:
+def nested(cells: Folded, tried: list[Paper]) -> Agreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
-    tables = [score(pool, setting) for setting in tried]
-    carried = np.zeros(len(labels), dtype=bool)
-    for k, train in training(labels, fold):
-        yes = labels[train] > 0
+    tables = [score(cells.pool, setting) for setting in tried]
+    carried = np.zeros(len(cells.labels), dtype=bool)
+    for k, train in cells.training():
+        yes = cells.labels[train] > 0
         limits = [best_f_threshold(scores[train], yes) for scores in tables]
         f = [_f(scores[train] > t, yes) for scores, t in zip(tables, limits, strict=True)]
         best = int(np.argmax(f))
-        carried[fold == k] = tables[best][fold == k] > limits[best]
-    told = ~np.isnan(known)
-    return agreement(pool, np.where(told, known > 0, carried), labels)
+        carried[cells.fold == k] = tables[best][cells.fold == k] > limits[best]
+    return cells.agreement(np.where(cells.known, cells.elsewhere > 0, carried))
 
 
-def chosen(pool: Pool, X: Floats, labels: Floats, fold: Ints) -> tuple[Agreement, float]:
-    """`choose` inside the training folds, and the share of folds in which it took `calibrated`.
+class Unplaced(Unjudged):
+    """What tells of unjudged questions, but for the place of a nugget in its key."""
+
+    @property
+    def place(self) -> Floats:
+        return np.zeros(len(self.pool.cell_nugget))
+
+
+def chosen(cells: Folded, X: Floats) -> tuple[Agreement, float]:
+    """Choose inside the training folds; and the share of folds in which that was `calibrated`.
 
     While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
     only: in LOSO the calibrated one is so far ahead that there is nothing to choose.)
     """
+    pool, labels = cells.pool, cells.labels
     tables = [(one, score(pool, one)) for one in settings(BASES["normalised, once"])]
-    carried, estimates = np.zeros(len(labels), dtype=bool), np.zeros(len(labels))
-    nothing, taken = np.full(len(labels), np.nan), []
-    for k, train in training(labels, fold):
-        seen = np.where(train, labels, np.nan)
+    carried, estimates, taken = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
+    for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
-        mine = cross_validate(pool, X, seen, apart)
-        paper = [trial(pool, one, scores, seen, apart, nothing) for one, scores in tables]
-        better = choose(paper, mine)
-        taken.append(better is mine)
-        here = fold == k
-        carried[here] = better.carried[here]
-        estimates[here] = mine.probabilities[here] if better is mine else better.carried[here]
-    return agreement(pool, carried, labels, estimates), float(np.mean(taken))
+        seen = Folded(pool, np.where(train, labels, np.nan), apart)
+        mine = cross_validate(seen, X)
+        paper = best([trial(seen, one, scores) for one, scores in tables])
+        taken.append(mine.agreement.f > paper.agreement.f)
+        chosen, here = mine if taken[-1] else paper, cells.fold == k
+        carried[here] = chosen.carried[here]
+        estimates[here] = mine.probabilities[here] if taken[-1] else chosen.carried[here]
+    return cells.agreement(carried, estimates), float(np.mean(taken))
 
 
 def _f(carried: np.ndarray, yes: np.ndarray) -> float:
@@ -114,34 +121,32 @@ def judgements(
     name: str, pool: Pool, X: Floats, labels: Floats, prior: Logistic
 ) -> tuple[Validated, Validated]:
     """The tables of agreement; the validated classifiers of both ways."""
-    topics = pool.cell_question % FOLDS[name]
-    runs = folds(pool, "system")
-    nothing = np.full(len(labels), np.nan)
-    known = known_elsewhere(pool, labels, runs)
+    topics = Folded(pool, labels, pool.cell_question % FOLDS[name])
+    runs = Folded(pool, labels, folds(pool, "system"))
     print(HEAD.format("LOTO"))
     for title, base in BASES.items():
         row(
             f"{title}: 24 settings, global threshold",
-            nested(pool, settings(base), labels, topics, nothing),
+            nested(topics, settings(base)),
         )
-    row(f"{FIXED}: global threshold", nested(pool, [FIXED], labels, topics, nothing))
-    loto = cross_validate(pool, X, labels, topics)
-    found, share = chosen(pool, X, labels, topics)
+    row(f"{FIXED.shown}: global threshold", nested(topics, [FIXED]))
+    loto = cross_validate(topics, X)
+    found, share = chosen(topics, X)
     row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", found)
     row("calibrated, scores from decisions", agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
-    bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+    bare = cross_validate(topics, X, Unplaced(pool))
     row("the same without the place in the key", bare.agreement)
-    started = cross_validate(pool, X, labels, topics, prior=prior)
+    started = cross_validate(topics, X, prior=prior)
     row("the same, the other set as prior, decisions", agreement(pool, started.carried, labels))
     row("the same, the other set as prior, expected", started.agreement)
-    print("\n" + HEAD.format(f"LOSO, {100 * (~np.isnan(known)).mean():.1f}% known"))
+    print("\n" + HEAD.format(f"LOSO, {100 * runs.known.mean():.1f}% known"))
     for title, base in BASES.items():
         row(
             f"{title}: 24 settings, global threshold",
-            nested(pool, settings(base), labels, runs, known),
+            nested(runs, settings(base)),
         )
-    loso = cross_validate(pool, X, labels, runs, Likeness(pool))
+    loso = cross_validate(runs, X, Likeness(pool))
     row("calibrated, scores from decisions", agreement(pool, loso.carried, labels))
     row("calibrated, expected scores", loso.agreement)
     return loto, loso
@@ -193,15 +198,12 @@ def halves(name: str) -> None:
         some = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
         pool, labels = pooled(make_key(some), runs, told)
         X = evidence(pool)
-        topics = pool.cell_question % min(len(some), 10)
-        nothing = np.full(len(labels), np.nan)
-        best = nested(pool, settings(BASES["normalised, once"]), labels, topics, nothing)
-        row(f"{title}: normalised once, LOTO", best)
-        row(f"{title}: calibrated, LOTO", cross_validate(pool, X, labels, topics).agreement)
-        bare = cross_validate(pool, X, labels, topics, unjudged=Unjudged(pool, place=False))
+        topics = Folded(pool, labels, pool.cell_question % min(len(some), 10))
+        row(f"{title}: normalised once, LOTO", nested(topics, settings(BASES["normalised, once"])))
+        row(f"{title}: calibrated, LOTO", cross_validate(topics, X).agreement)
+        bare = cross_validate(topics, X, Unplaced(pool))
         row(f"{title}: the same without the place in the key", bare.agreement)
-        fold = folds(pool, "system")
-        found = cross_validate(pool, X, labels, fold, Likeness(pool))
+        found = cross_validate(Folded(pool, labels, folds(pool, "system")), X, Likeness(pool))
         row(f"{title}: calibrated, LOSO", found.agreement)
 
 
@@ -226,7 +228,7 @@ def main() -> None:
         start = time.perf_counter()
         pool, X, labels = pools[name]
         elsewhere, theirs, told = next(pools[other] for other in SETS if other != name)
-        prior = fit_mixed(theirs, told > 0, elsewhere.cell_nugget)
+        prior = fit_logistic(theirs, told > 0, nugget=elsewhere.cell_nugget)
         print(f"\n## {name}: {len(pool.runs)} runs, {len(pool.questions)} questions, "
               f"{len(labels):,} judgements\n")  # fmt: skip
         loto, loso = judgements(name, pool, X, labels, prior)
@@ -234,7 +236,7 @@ def main() -> None:
             print(f"\n{way}:\n")
             coverage(pool, found, labels)
         print("\n| model | log10 P(Data given Model) |\n|---|---|")
-        for model in compare_models(pool, score(pool, Classifier()), labels):
+        for model in compare_models(pool, score(pool, Paper()), labels):
             print(f"| {MODELS[model.name]} | {model.log10:.0f} |")
         if "--quick" not in sys.argv:
             if (strict(labels) != labels).any():

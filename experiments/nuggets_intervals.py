@@ -46,18 +46,23 @@ from numpy.typing import NDArray
 
 import karat as kt
 import karat.nuggets.guess.nuggeteer as module
+from karat.nuggets.guess.calibrated.batches import run_folds
+from karat.nuggets.guess.calibrated.classifier import cross_validate, hold_out
 from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.held_out_guesses import hold_out
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.model import cross_validate
 from karat.nuggets.guess.calibrated.sentences import _cut as _cut_sentences
-from karat.nuggets.guess.guesses import RunIntervals
-from karat.nuggets.guess.known_labels import own_values
-from karat.nuggets.guess.nuggeteer import _folds, nuggeteer
-from karat.nuggets.guess.paper.classifier import forget_texts
+from karat.nuggets.guess.folds import Folded
+from karat.nuggets.guess.labels import own_values
+from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.guess.words import forget_texts
 from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import score_errors, score_interval, whole_errors
+from karat.nuggets.intervals.intervals import (
+    RunIntervals,
+    score_errors,
+    score_interval,
+    whole_errors,
+)
 from karat.nuggets.intervals.measured_errors import Measured, label_noise
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
@@ -186,9 +191,9 @@ def remember_texts() -> None:
     for name in ("evidence", "Likeness"):
         made, memo = getattr(module, name), {}
 
-        def remembered(pool: Pool, made=made, memo=memo, **options: Any) -> Any:
+        def remembered(pool: Pool, *options: Any, made=made, memo=memo) -> Any:
             if pool.texts not in memo:
-                memo[pool.texts] = made(pool, **options)
+                memo[pool.texts] = made(pool, *options)
             return memo[pool.texts]
 
         setattr(module, name, remembered)
@@ -299,13 +304,13 @@ def main() -> None:
         pools[name] = pool, evidence(pool), labels
     for name, (pool, X, labels) in pools.items():
         print(f"\n## {name}\n\nLOSO:\n")
-        fold, near = _folds(pool, labels), Likeness(pool)
-        held = hold_out(pool, X, labels, fold, near)
+        cells, near = Folded(pool, labels, run_folds(pool, labels)), Likeness(pool)
+        held = hold_out(cells, X, near)
         coverage(pool, held.probabilities, labels)
         print("\nLOTO:\n")
-        topics = pool.cell_question % 20
-        coverage(pool, cross_validate(pool, X, labels, topics).probabilities, labels)
-        exact = cross_validate(pool, X, labels, fold, near)
+        topics = Folded(pool, labels, pool.cell_question % 20)
+        coverage(pool, cross_validate(topics, X).probabilities, labels)
+        exact = cross_validate(cells, X, near)
         apart = np.abs(held.probabilities - exact.probabilities)
         scores = [pool.run_scores(x) for x in (held.probabilities, exact.probabilities)]
         print(

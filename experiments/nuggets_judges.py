@@ -30,9 +30,9 @@ import numpy as np
 
 import karat as kt
 from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.results.scoring import Scored
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.scores.scoring import Scored
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 

@@ -26,17 +26,17 @@ from nugget_sets import SETS, pooled
 
 from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated import likeness as likenesses
+from karat.nuggets.guess.calibrated.classifier import cross_validate
 from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
-from karat.nuggets.guess.calibrated.model import cross_validate
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.paper.classifier import Classifier, score, smoothed_idf
+from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import fold_thresholds
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.words import smoothed_idf
 from karat.nuggets.sets.keys import make_key
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
@@ -116,7 +116,7 @@ def expected_f(p: Floats) -> float:
 
 
 def mixed(ridge: float = 100.0, prior: Logistic | None = None) -> Fit:
-    return lambda X, yes, nugget: fit_mixed(X, yes > 0, nugget, ridge, prior)
+    return lambda X, yes, nugget: fit_logistic(X, yes > 0, ridge, prior, nugget)
 
 
 def plain(ridge: float = 100.0) -> Fit:
@@ -141,6 +141,14 @@ def numbers_of(found: Agreement, chances: Floats, labels: Floats) -> str:
     return " | ".join(f"{number:.3f}" for number in numbers)
 
 
+class Unplaced(Unjudged):
+    """What tells of unjudged questions, but for the place of a nugget in its key."""
+
+    @property
+    def place(self) -> Floats:
+        return np.zeros(len(self.pool.cell_nugget))
+
+
 def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
     fold = pool.cell_question % min(len(pool.questions), 11)
     old = [k for k, name in enumerate(NAMES) if name not in SENTENCES]
@@ -150,10 +158,10 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
 
     for title, further, start in (
         ("as it is", Unjudged(pool), None),
-        ("without the place in the key", Unjudged(pool, place=False), None),
+        ("without the place in the key", Unplaced(pool), None),
         ("as it is, the other set as prior", Unjudged(pool), prior),
     ):
-        found = cross_validate(pool, X, labels, fold, prior=start, unjudged=further)
+        found = cross_validate(Folded(pool, labels, fold), X, further, prior=start)
         row = numbers_of(found.agreement, found.probabilities, labels)
         print(f"| {title} | {row} |", flush=True)
     show("without place and echoes; so are all below", X, mixed())
@@ -215,7 +223,8 @@ def loso(pool: Pool, X: Floats, labels: Floats) -> None:
     for k in range(5):
         train, test = fold != k, fold == k
         seen = np.where(train, labels, np.nan)
-        guesses = fit_mixed(X[train], labels[train] > 0, pool.cell_nugget[train]).probabilities(X)
+        nugget = pool.cell_nugget[train]
+        guesses = fit_logistic(X[train], labels[train] > 0, nugget=nugget).probabilities(X)
         columns = near.columns(seen, guesses, folds(pool, "system"))
         columns = np.c_[columns, whole_residual(near, seen, guesses)]
         for title, (left, ridge) in variants.items():
@@ -236,20 +245,23 @@ def paper() -> None:
     print("\n## rag24, all questions, the paper's classifier\n")
     print("| setting | F, LOTO | F, in hindsight |\n|---|---|---|")
     for stem, stop, n in product(("none", "english", "porter"), ("none", "en"), (1, 2)):
-        base = Classifier(n, stem=stem, stop=stop, normalised=True, once=True)
-        idf = smoothed_idf(pool.texts, base)
+        base = Paper(n, stem=stem, stop=stop, normalised=True, once=True)
+        idf = smoothed_idf(pool.texts, base.words)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
             s = score(pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)])
             numbers = [
                 agreement(pool, s > limit, labels).f
                 for limit in (
-                    fold_thresholds(s, labels, pool.cell_question),
+                    fold_thresholds(Folded(pool, labels, pool.cell_question), s),
                     best_f_threshold(s, yes),
                 )
             ]
             more = " + 1" if extra else ""
-            print(f"| {rule}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |", flush=True)
+            print(
+                f"| {rule.shown}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -258,7 +270,7 @@ def main() -> None:
     for name, (pool, labels) in pools.items():
         other = next(one for one in SETS if one != name)
         theirs, told = pools[other]
-        prior = fit_mixed(tables[other], told > 0, theirs.cell_nugget)
+        prior = fit_logistic(tables[other], told > 0, nugget=theirs.cell_nugget)
         print(f"\n## {name}, even questions\n")
         habits(pool, tables[name], labels)
         print("\n" + HEAD.format("LOTO"))

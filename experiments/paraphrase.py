@@ -22,10 +22,9 @@ import numpy as np
 import karat as kt
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
 from karat.paraphrase.pem.controls import add_controls
-from karat.paraphrase.pem.evaluation import Better, better
+from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features
 from karat.paraphrase.pem.features import Features, features
 from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
-from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict
 from karat.paraphrase.pem.training import Pivot, train_language
 from karat.paraphrase.table.phrase_table import ENGLISH
@@ -87,12 +86,12 @@ def rich(judged: Judged, found: Features) -> None:
         line(f"the same with {name}", judged, other)
         line("  its odd originals", judged, other, odd)
     for name, other in others.items():
-        difference("all originals", better(judged, ("rich", predicted), (name, other)))
+        difference("all originals", paired_gain(judged, ("rich", predicted), (name, other)))
         pair = ("rich", predicted[odd]), (name, other[odd])
-        difference("odd originals", better(half, *pair))
+        difference("odd originals", paired_gain(half, *pair))
 
 
-def difference(where: str, one: Better) -> None:
+def difference(where: str, one: Gain) -> None:
     print(
         f"  {where}: rich - {one.second}: {one.difference:+.3f} "
         f"[{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}"

@@ -24,11 +24,10 @@ import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.controls import add_controls
-from karat.paraphrase.pem.evaluation import better
+from karat.paraphrase.pem.evaluation import paired_gain, rival_features
 from karat.paraphrase.pem.features import features
 from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson, spearman
@@ -68,7 +67,7 @@ def show(judged: Judged, columns: list[Column]) -> None:
         r, rho = pearson(judged.human, column), spearman(judged.human, column)
         print(f"  {name:44} {r:6.3f} / {rho:6.3f}")
     for other in columns[1:]:
-        one = better(judged, columns[0], other)
+        one = paired_gain(judged, columns[0], other)
         print(
             f"  {one.first} - {one.second}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
         )

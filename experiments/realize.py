@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from karat.realize.evaluation import METRICS, Evaluated, evaluate
+from karat.realize.evaluation import METRICS, RealizerScores, score_realizers
 from karat.realize.fergus.fergus import Fergus
 from karat.realize.fergus.lp_chooser import Weights
 from karat.realize.input_trees import InputTrees, input_trees
@@ -50,17 +50,17 @@ def trained(bank: Treebank) -> Fergus:
     return fergus
 
 
-def show(row: Evaluated) -> None:
-    values = " ".join(f"{row.values[key]:7.3f}" for key in METRICS)
-    print(f"{row.inputs:6} {row.name:24} {values} {row.exact:6.3f} {row.speed:7.0f}/s", flush=True)
+def show(row: RealizerScores) -> None:
+    values = " ".join(f"{getattr(row, key):7.3f}" for key in METRICS)
+    print(f"{row.inputs:6} {row.model:24} {values} {row.exact:6.3f} {row.speed:7.0f}/s", flush=True)
 
 
 def table(fergus: Fergus, bank: Treebank) -> None:
     print(f"{'input':6} {'model':24} {' '.join(f'{key[:7]:>7}' for key in METRICS)}  exact")
     words = input_trees(bank, "words")
-    for row in evaluate([*fergus.baselines, fergus], words):
+    for row in score_realizers([*fergus.baselines, fergus], words):
         show(row)
-    for row in evaluate([fergus], input_trees(bank, "all")):
+    for row in score_realizers([fergus], input_trees(bank, "all")):
         show(row)
 
 
@@ -68,7 +68,7 @@ def weigh(fergus: Fergus, trees: InputTrees) -> None:
     """Weights beside each other, the supertags chosen once."""
     for side, pair, lm in product((1.0, 1.6, 2.2), (1.0, 1.5, 2.2), (0.7, 1.0, 1.3)):
         one = replace(fergus, weights=Weights(side=side, pair=pair, lm=lm))
-        (row,) = evaluate([one], trees)
+        (row,) = score_realizers([one], trees)
         print(f"side {side} pair {pair} lm {lm}", end="  ")
         show(row)
 

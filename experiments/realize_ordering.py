@@ -104,9 +104,9 @@ def measure(inputs: str) -> None:
     print(f"{inputs}: trained on {len(train):,} sentences, {time.process_time() - began:.0f} s")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"
-        model.save(path)
+        kt.RealizerModel(None, {inputs: model}).save(path)
         began = time.process_time()
-        opened = OrderingModel.open(path)
+        opened = kt.open_realizer(path).ordering[inputs]
         print(f"{path.stat().st_size / 1e6:.1f} MB, opened in {time.process_time() - began:.2f} s")
         dev = input_trees(read_treebank(DATA / "en_ewt-ud-dev.conllu"), inputs)
         print(f"dev: {figures(opened, dev)}")

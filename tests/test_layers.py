@@ -43,7 +43,7 @@ ROOMS = ("report", "cli")
 
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
-HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "matplotlib"}
+HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "typst"}
 WITHOUT_NUMPY = {
     "visible",
     "errors",

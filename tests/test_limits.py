@@ -21,8 +21,8 @@ from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, csv_rows
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.judging.log import Log
+from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.align.pharaoh import read_pharaoh
 from karat.paraphrase.table.moses import read_moses
 from karat.stats.trials import MOST_TRIALS
 from karat.store import read_store, write_store

@@ -5,6 +5,7 @@ The core knows no app. A name that an app declares is found as the core's own ar
 
 from __future__ import annotations
 
+from karat.evalset.kinds import SetKind
 from karat.registry import declare
 
 declare(
@@ -17,3 +18,37 @@ declare(
     },
 )
 declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
+declare(
+    "set_kinds",
+    {
+        "NuggetSet": SetKind(
+            agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
+            options="karat.nuggets.cli.data_judges:judge_options",
+            read="karat.nuggets.cli.data_judges:read_judged",
+        )
+    },
+)
+declare(
+    "documents",
+    {
+        "NuggetScoring": "karat.nuggets.report.scores:score_document",
+        "NuggetChanges": "karat.nuggets.report.changes:changes_document",
+        "NuggetEvaluation": "karat.nuggets.report.evaluation:evaluation_document",
+        "NuggetTuning": "karat.nuggets.report.evaluation:tuning_document",
+        "NuggetContents": "karat.nuggets.report.contents:contents_document",
+        "NuggetJudgeAgreement": "karat.nuggets.report.judges:nugget_judges_document",
+        "LanguageScores": "karat.lm.report:scores_document",
+        "TrainedModel": "karat.lm.report:trained_document",
+        "ParaphraseScores": "karat.paraphrase.report.scores:scores_document",
+        "ParaphraseExplanations": "karat.paraphrase.report.explanations:explanations_document",
+        "GeneratedParaphrases": "karat.paraphrase.report.generated:generated_document",
+        "ParaphraseEvaluation": "karat.paraphrase.report.evaluation:evaluation_document",
+        "WordAlignment": "karat.paraphrase.report.files:file_document",
+        "WrittenFile": "karat.paraphrase.report.files:file_document",
+        "RealizedSentences": "karat.realize.report.tables:sentences_document",
+        "RealizedTree": "karat.realize.report.explanation:explain_document",
+        "RealizerEvaluation": "karat.realize.report.tables:evaluation_document",
+        "RealizerTraining": "karat.realize.report.tables:training_document",
+        "SupertagList": "karat.realize.report.tables:supertags_document",
+    },
+)

@@ -7,12 +7,16 @@ Data frames and notebooks have the first table of the document, with the columns
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from karat.errors import MissingExtra
 from karat.registry import Registry, load
+
+T = TypeVar("T")
 
 DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
     "documents",
@@ -26,6 +30,10 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "PlaneStudy": "karat.report.documents.planes:study_document",
         "Ranking": "karat.report.documents.metas:meta_document",
         "Recommendation": "karat.report.documents.planes:recommendation_document",
+        "EvalSetCheck": "karat.report.documents.evalsets:check_document",
+        "FloodedSet": "karat.report.documents.evalsets:flooded_document",
+        "KnownEvalSets": "karat.report.documents.evalsets:known_document",
+        "JudgeAgreement": "karat.report.documents.judges:judges_document",
         "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
         "SegmentExplanations": "karat.report.documents.explanations:explanations_document",
     },
@@ -83,6 +91,32 @@ class Result:
     def __repr__(self) -> str:
         rows = f"{len(self.rows):,} row{'s' * (len(self.rows) != 1)}"
         return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
+
+
+class MadeRows(Sequence[T]):
+    """Rows that are made when they are looked at, those of several parts one after the other.
+
+    A part is how many rows it has and what makes the one with a number, from 0.
+    """
+
+    def __init__(self, parts: Sequence[tuple[int, Callable[[int], T]]]) -> None:
+        self._makers = [make for _, make in parts]
+        self._starts = list(accumulate((size for size, _ in parts), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        part = bisect_right(self._starts, index) - 1
+        return self._makers[part](index - self._starts[part])
 
 
 def _package(name: str) -> Any:

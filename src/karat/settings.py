@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from karat.errors import MetricError, quoted
 
-Choices = Mapping[str, str] | Callable[[], Iterable[str]]
+Choices = Mapping[str, str] | Callable[[], Any]
 
 
 def setting(
@@ -29,10 +29,12 @@ def setting(
     high: float = math.inf,
     above: float = -math.inf,
     unset: str = "none",
+    place: bool = False,
 ) -> Any:
     """A field of a metric: what it means, and what it may be (low <= value <= high, > above).
 
-    `unset` is the text of None, where that is the default.
+    `unset` is the text of None, where that is the default. The path of a file (`place`) may be any
+    text; one with a comma has no string form that parses back.
     """
     metadata = {
         "help": help,
@@ -42,6 +44,7 @@ def setting(
         "high": high,
         "above": above,
         "unset": unset,
+        "place": place,
     }
     return field(default=default, metadata=metadata)
 
@@ -91,8 +94,8 @@ class Named:
 
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))
-        digest = self.digests.get(name)
-        return f"{text}@{digest(text)}" if digest and text != "none" else text
+        digest = self.digests[name](text) if name in self.digests and text != "none" else ""
+        return f"{text}@{digest}" if digest else text
 
 
 NamedT = TypeVar("NamedT", bound=Named)
@@ -178,7 +181,7 @@ def _problem(f: Field[Any], value: Any) -> str:
         return _not_among(value, choices() if callable(choices) else choices)
     if kind in (int, float):
         return _out_of_range(f, value)
-    if kind is str and not _plain(value):
+    if kind is str and not f.metadata["place"] and not _plain(value):
         return "holds a comma, a bar or white space, which a metric's name cannot carry"
     return ""
 
@@ -187,10 +190,10 @@ def _plain(value: str) -> bool:
     return bool(value) and not any(c in ",|\0" or c.isspace() for c in value)
 
 
-def _not_among(value: str, choices: Iterable[str]) -> str:
-    names = list(choices)
-    if value in names:
+def _not_among(value: str, choices: Any) -> str:
+    if value in choices:  # before a list is made, for which entry points are read
         return ""
+    names = list(choices)
     return f"is not one of {', '.join(names)}{nearest(value, names)}"
 
 

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.evalset.loading import BUNDLED, KNOWN, VARIABLE
+from karat.evalset.catalogue import VARIABLE
+from karat.evalset.loading import KNOWN
 
 Called = Callable[..., Any]
 Output = Callable[..., str]
+BUNDLED = [name for name, known in KNOWN.items() if known.bundled]
 FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 
 

@@ -54,14 +54,10 @@ JUDGED = {
         "-k",
         "demo-nuggets",
         "--classifier",
-        "paper",
-        "--stem",
-        "porter",
-        "--normalised",
-        "--train-on-responses",
+        "paper:stem=porter,normalised=yes,responses=yes",
     ),
     "nuggets-diff": ("nuggets", "diff", "heron", "kestrel", "-k", "demo-nuggets"),
-    "nuggets-tune": ("nuggets", "tune", "demo-nuggets", "--once"),
+    "nuggets-tune": ("nuggets", "tune", "demo-nuggets", "--classifier", "paper:once=yes"),
     "nuggets-describe": ("nuggets", "describe", "demo-nuggets"),
 }  # as text and JSON; test_cli_meta.py has the other formats
 DRAWN = ("score", "grid")  # as SVG too

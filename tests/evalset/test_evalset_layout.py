@@ -41,12 +41,9 @@ def write(tmp_path: Path) -> Write:
 
 def problems(path: Path, format: str | None = None) -> list[str]:
     """All that is wrong, without the folder."""
-    reading = Reading()
-    with pytest.raises(kt.InputError) as caught:
-        read_evalset(path, reading, format)
-    told = reading.is_told(str(caught.value))
-    found = reading.all() + ([] if told else [str(caught.value)])
-    return [text.replace(f"{path.parent}/", "") for text in found]
+    found = kt.check_evalset(path, format)
+    assert found.evalset is None
+    return [text.replace(f"{path.parent}/", "") for text in found.problems]
 
 
 def test_a_folder_is_read(write: Write) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.evalset.loading import BUNDLED, FORMATS, KNOWN, VARIABLE, load_evalset
+from karat.evalset.catalogue import VARIABLE
+from karat.evalset.loading import FORMATS, KNOWN, load_evalset
 
 
 def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +19,7 @@ def test_the_bundled_set_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(group) for group in demo.references} == {3}
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name not in BUNDLED])
+@pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if not known.bundled])
 def test_known_sets_that_are_not_there(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,13 +51,13 @@ def test_what_is_not_recognised(tmp_path: Path) -> None:
         load_evalset(tmp_path, "xml")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*FORMATS])
 def test_every_reader_refuses_an_empty_folder(tmp_path: Path, format: str) -> None:
     with pytest.raises(kt.InputError):
         load_evalset(tmp_path, format)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*FORMATS])
 def test_every_reader_refuses_a_file_of_noise(tmp_path: Path, format: str) -> None:
     path = tmp_path / "noise"
     path.write_bytes(bytes(range(256)))

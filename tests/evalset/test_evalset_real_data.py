@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.evalset.loading import KNOWN, VARIABLE
+from karat.evalset.catalogue import VARIABLE
+from karat.evalset.loading import KNOWN
 
 Load = Callable[..., kt.EvalSet]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.evalset import saving
+from karat.evalset.formats import directory
 
 FORMATS = ("dir", "jsonl")
 both = pytest.mark.parametrize("format", FORMATS)
@@ -141,7 +141,7 @@ def test_an_interruption_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(saving, "_judgements", interrupted)  # the last file of the folder
+    monkeypatch.setattr(directory, "_judgements", interrupted)  # the last file of the folder
     monkeypatch.setattr(Path, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.save_evalset(kt.load_evalset("demo"), tmp_path / "x", format)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from oracles.judge_loops import human
 
 import karat as kt
-from karat.evalset.census import count_dimensions, count_references, count_systems, remarks
 
 SYSTEMS = {"A": ["a1", "a2", "a3"], "B": ["b1", None, ""]}
 ROWS = [
@@ -243,21 +242,21 @@ def test_scoring_needs_references_and_every_output() -> None:
 
 
 def test_a_census_counts() -> None:
-    found = make()
-    assert count_systems(found) == [("A", 3, 0, 0, 3, 4), ("B", 2, 1, 1, 1, 1)]
-    assert [tuple(count)[1:] for count in count_dimensions(found)] == [
+    found = kt.check_evalset(make())
+    assert found.rows == (("tiny", 2, 3, 2, 0, 1.0, 2, 5, 2, 1, 1),)
+    assert found.systems == (("A", 3, 0, 0, 3, 4), ("B", 2, 1, 1, 1, 1))
+    assert [tuple(count)[4:] for count in found.dimensions] == [
         (4, 2, 3, 1.0, 5.0, 0),
         (1, 1, 1, 7.0, 7.0, 1),
     ]
-    assert count_references(found) == (0, 1.0, 2)
-    assert remarks(found) == [
+    assert found.notes == (
         "bad: 1 judgements are off the stated scale",
         "bad: 1 judges always gave one value and have no z-scores: x",
         "1 segments have no reference: they cannot be scored",
         "B: outputs missing: 1",
-    ]
-    assert "good: no judgements" in remarks(make(judgements=[]))
-    assert remarks(make(judgements=ROWS[:2]).without("A"))[-2:] == [
+    )
+    assert "good: no judgements" in kt.check_evalset(make(judgements=[])).notes
+    assert kt.check_evalset(make(judgements=ROWS[:2]).without("A")).notes[-2:] == (
         "B: outputs missing: 1",
         "one system: there is nothing to compare at the level of systems",
-    ]
+    )

@@ -37,9 +37,9 @@ def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -
     evalset = answers()
     found = flood(evalset, Flood("right"))
     assert found.systems == ("s0", "s1", "s2", "s5")
-    counts = {name: sum(system == name for system, _ in found.answers) for name in evalset.systems}
+    counts = {name: sum(system == name for system, _ in found.rows) for name in evalset.systems}
     assert counts == {"s0": 6, "s1": 5, "s2": 5, "s3": 0, "s4": 0, "s5": 3, "s6": 0}
-    flooded = set(found.answers)
+    flooded = set(found.rows)
     for name, texts in evalset.systems.items():
         for j, text in enumerate(texts):
             new = found.evalset.systems[name][j] or ""
@@ -60,7 +60,7 @@ def test_two_thirds_of_the_correct_answers_of_the_paper_s_places_are_flooded() -
 def test_ratings_fall_towards_the_lower_end_of_their_scale() -> None:
     evalset = answers(low=-1.0)
     found = flood(evalset, Flood("right", systems=("s0",), share=1, downgrade=0.25))
-    assert len(found.answers) == 9
+    assert len(found.rows) == 9
     values = {row.judge: row.value for row in found.evalset.judgements if row.system == "s0"}
     assert values == {"a": -1 + 0.25 * 2, "b": -1 + 0.25 * 1.5}
 
@@ -68,7 +68,7 @@ def test_ratings_fall_towards_the_lower_end_of_their_scale() -> None:
 def test_a_seed_chooses_and_repeats() -> None:
     one, same, other = (flood(answers(), Flood("right", seed=s)) for s in (1, 1, 2))
     assert one.evalset == same.evalset
-    assert one.answers != other.answers
+    assert one.rows != other.rows
 
 
 def test_an_answer_that_is_not_there_is_not_flooded() -> None:
@@ -78,8 +78,8 @@ def test_an_answer_that_is_not_there_is_not_flooded() -> None:
     gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
     found = flood(gone, Flood("right", systems=("s0",), share=1))
     assert found.evalset.systems["s0"][4] is None
-    assert ("s0", "5") not in found.answers
-    assert len(found.answers) == 8
+    assert ("s0", "5") not in found.rows
+    assert len(found.rows) == 8
 
 
 def test_sentences_come_from_other_groups() -> None:

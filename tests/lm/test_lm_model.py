@@ -11,7 +11,7 @@ import pytest
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.lm import token_batches as token_runs
+from karat.lm import token_batches
 from karat.lm.counting import SPECIAL
 from karat.text.recipe import Recipe
 
@@ -125,7 +125,7 @@ def test_threads_and_runs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     text = [f"{line} w{i % 700}" for i, line in enumerate(TEXT * 200)]
     one = kt.LanguageModel.train(text, 3, threads=1, vocabulary=500)
     expected = one.score(text, threads=1)
-    monkeypatch.setattr(token_runs, "SEGMENTS_PER_RUN", 256)
+    monkeypatch.setattr(token_batches, "SEGMENTS_PER_BATCH", 256)
     several = kt.LanguageModel.train(text, 3, threads=3, vocabulary=500)
     for name, array in one.arrays.items():
         np.testing.assert_array_equal(array, several.arrays[name])

@@ -11,7 +11,8 @@ import sacrebleu
 from scipy import stats as scipy_stats
 
 import karat as kt
-from karat.evalset.loading import KNOWN, VARIABLE
+from karat.evalset.catalogue import VARIABLE
+from karat.evalset.loading import KNOWN
 from karat.meta.evaluation import meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import fit_plane, judged

@@ -48,7 +48,7 @@ def corpus() -> tuple[list[str], list[list[str]]]:
 @pytest.fixture
 def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many short runs."""
-    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", 256)
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", 256)
 
 
 def test_systems_scored_together_and_alone(corpus: tuple[list[str], list[list[str]]]) -> None:
@@ -89,8 +89,8 @@ def test_runs_change_nothing(
 ) -> None:
     metric = parse(name)
     whole, score = metric.stats(*corpus), metric.corpus(*corpus)
-    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", segments)
-    monkeypatch.setattr(run_module, "BYTES_PER_RUN", nbytes)
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", segments)
+    monkeypatch.setattr(run_module, "BYTES_PER_BATCH", nbytes)
     found, cut = metric.stats(*corpus, threads=2), metric.corpus(*corpus, threads=2)
     assert np.array_equal(found, whole)
     if name in COUNTS:
@@ -177,7 +177,7 @@ def test_no_sum_depends_on_runs_or_their_order(
     candidates, references = (part[:500] for part in corpus)
     metric = parse(name)
     whole = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
-    monkeypatch.setattr(run_module, "SEGMENTS_PER_RUN", 7)
+    monkeypatch.setattr(run_module, "SEGMENTS_PER_BATCH", 7)
     cut = kt.score({"A": candidates}, references, [metric], bootstrap=5)["A", name]
     assert (cut.score.value, cut.low, cut.high) == (whole.score.value, whole.low, whole.high)
     turned = metric.corpus(candidates[::-1], references[::-1])

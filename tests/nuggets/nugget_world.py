@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.pool import Floats, Pool, make_pool
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget, Question, make_key

@@ -16,16 +16,14 @@ from scipy.optimize import minimize
 from karat.arithmetic import sigmoid
 from karat.errors import InputError
 from karat.nuggets.guess.calibrated import likeness as likenesses
-from karat.nuggets.guess.calibrated.evidence import NAMES, EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.classifier import PRIOR, cross_validate, fit_calibrated
+from karat.nuggets.guess.calibrated.evidence import NAMES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.guess.calibrated.mixed_logistic import _climb, fit_mixed
-from karat.nuggets.guess.calibrated.model import PRIOR, choose, cross_validate, fit_calibrated
+from karat.nuggets.guess.calibrated.logistic import Logistic, _climb_mixed, fit_logistic, logit
 from karat.nuggets.guess.calibrated.sentences import cut_sentences, sentences
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.paper.classifier import Classifier
-from karat.nuggets.guess.paper.tuning import tune
+from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 from karat.text.tokens import Vocab
@@ -165,7 +163,7 @@ def test_the_regression_with_difficulties_is_the_best(with_prior: bool) -> None:
     nugget = np.arange(80) * 7 % 5
     yes = yes | (nugget == 2)
     prior = Logistic(np.ones(3), np.full(3, 2.0), np.array([1.0, -1.0, 0.5]), 0.1)
-    found = fit_mixed(X, yes, nugget, 4.0, prior if with_prior else None)
+    found = fit_logistic(X, yes, 4.0, prior if with_prior else None, nugget)
     aim = prior.weights if with_prior else np.zeros(3)
     Z = (X - found.centre) / found.scale
 
@@ -192,9 +190,9 @@ def test_difficulties_keep_hard_nuggets_from_turning_a_weight() -> None:
     yes = (inside > 0.3) & (nugget == 0) | (inside > 0.9)
     assert fit_logistic(X, yes, 1.0).weights[0] < 0
     Z = np.concatenate([np.ones((80, 1)), X - X.mean()], axis=1)
-    assert _climb(Z, yes, nugget, np.array([1e-6, 1.0]), np.zeros(2))[1] > 1
+    assert _climb_mixed(Z, yes, nugget, np.array([1e-6, 1.0]), np.zeros(2))[1] > 1
     with pytest.raises(InputError, match="no cell was judged"):
-        fit_mixed(X[:0], yes[:0], nugget[:0])
+        fit_logistic(X[:0], yes[:0], nugget=nugget[:0])
 
 
 def test_constant_columns_and_separable_data_do_no_harm() -> None:
@@ -270,7 +268,7 @@ def test_words_are_counted_one_by_one() -> None:
     pool, labels, _ = pooled(questions=1, runs=5)
     fold = folds(pool, "system")
     found = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
-    cut = EvidenceSettings().classifier.tokens(pool.texts, Vocab())
+    cut = ENGLISH.tokens(pool.texts, Vocab())
     texts = [set(cut.ids[a:b].tolist()) for a, b in pairwise(cut.offsets)]
     words = [w for w in set().union(*texts) if 1 < sum(w in text for text in texts) < 5]
     yes = labels.reshape(5, -1) > 0
@@ -319,9 +317,9 @@ def test_cross_validation_sees_no_label_of_the_fold(by: str) -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, by)
     like = Likeness(pool) if by == "system" else None
-    found = cross_validate(pool, X, labels, fold, like)
+    found = cross_validate(Folded(pool, labels, fold), X, like)
     turned = np.where(fold == 2, 1 - labels, labels)
-    again = cross_validate(pool, X, turned, fold, like)
+    again = cross_validate(Folded(pool, turned, fold), X, like)
     assert again.probabilities[fold == 2] == pytest.approx(found.probabilities[fold == 2])
     assert (again.carried == found.carried)[fold == 2].all()
     assert found.agreement.f > 0.85
@@ -333,21 +331,11 @@ def test_identical_responses_elsewhere_decide() -> None:
     twin = int(pool.starts[1])
     texts[twin] = texts[twin + 1].upper()
     pool = replace(pool, texts=tuple(texts))
-    found = cross_validate(pool, evidence(pool), labels, folds(pool, "system"), Likeness(pool))
+    cells = Folded(pool, labels, folds(pool, "system"))
+    found = cross_validate(cells, evidence(pool), Likeness(pool))
     mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
     assert found.known[mine].all()
     assert found.probabilities[mine].tolist() == (labels[theirs] > 0).tolist()
-
-
-def test_the_better_classifier_is_chosen() -> None:
-    pool, labels, _ = pooled()
-    fold = folds(pool, "question")
-    good = cross_validate(pool, evidence(pool), labels, fold)
-    poor = cross_validate(pool, np.zeros((len(labels), 1)), labels, fold)
-    paper = tune(pool, labels, "question", [Classifier(1, normalised=True, stop="en")])
-    assert choose(paper, poor) is paper[0]
-    worst = tune(pool, 1 - labels, "question", [Classifier(3)])
-    assert choose(worst, good) is good
 
 
 def test_the_prior_is_useful_without_judgements() -> None:

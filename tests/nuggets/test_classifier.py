@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.nugget_formulas import score as formula
 
 from karat.errors import InputError
-from karat.nuggets.guess.paper.classifier import Classifier, Index, score, smoothed_idf
+from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.guess.words import Words, smoothed_idf
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 
@@ -51,7 +51,7 @@ def test_scores_are_the_formulas(
 ) -> None:
     keys, responses = [key for key, _ in given_], [some for _, some in given_]
     pool = pool_of(keys, responses)
-    rule = Classifier(n, "count" if counts else "idf", normalised=normalised, once=once)
+    rule = Paper(n, "count" if counts else "idf", normalised=normalised, once=once)
     found = score(pool, rule, None if counts else idf)
     wanted = [
         formula(response, key, g, n, None if counts else IDF, once, normalised)
@@ -62,89 +62,56 @@ def test_scores_are_the_formulas(
     assert found == pytest.approx(wanted)
 
 
-@given(nuggets, texts, st.integers(1, 3))
-def test_evidence_adds_up_to_the_scores(key: list[list[list[str]]], r: list[str], n: int) -> None:
-    pool = pool_of([key], [[r]])
-    rule = Classifier(n)
-    index = Index(pool.questions, rule, idf)
-    evidence = index.evidence("q0", " ".join(r))
-    for g, wanted in enumerate(score(pool, rule, idf)):
-        mine = [one for one in evidence if one.nugget == f"n{g}"]
-        assert sum(one.value for one in mine) == pytest.approx(wanted)
-        for one in mine:
-            assert tuple(r[one.position : one.position + len(one.words)]) == one.words
-            assert " ".join(one.words) in one.text
-
-
 def test_a_single_nugget_has_scores() -> None:
     pool = pool_of([[[["first", "reactor"]]]], [[["the", "reactor"]]])
-    assert score(pool, Classifier(1), idf).tolist() == [IDF["reactor"]]
+    assert score(pool, Paper(1), idf).tolist() == [IDF["reactor"]]
 
 
 def test_a_word_of_all_nuggets_says_nothing() -> None:
     pool = pool_of([[[["first", "reactor"]], [["built", "reactor"]]]], [[["reactor"], ["first"]]])
-    assert score(pool, Classifier(1), idf).tolist() == [0, 0, IDF["first"] / 2, 0]
-
-
-def test_judged_responses_are_further_texts() -> None:
-    pool = pool_of([[[["first"]], [["chain"]]]], [[["the", "neutrino"]]])
-    told = Judgements(
-        (Judged("q0", "n0", "named neutrino", 1.0), Judged("q0", "n1", "the neutrino", 0.0))
-    )
-    assert score(pool, Classifier(1), idf).tolist() == [0, 0]
-    assert score(pool, Classifier(1), idf, told).tolist() == [IDF["neutrino"] / 2, 0]
+    assert score(pool, Paper(1), idf).tolist() == [0, 0, IDF["first"] / 2, 0]
 
 
 def test_case_punctuation_and_stems_do_not_matter() -> None:
     pool = pool_of([[[["built", "reactors"]], [["chain"]]]], [[["“Reactor”,", "(BUILT)!"]]])
-    rule = Classifier(2, "count", stem="english")
+    rule = Paper(2, "count", stem="english")
     assert score(pool, rule).tolist() == [1.0, 0.0]
-    assert score(pool, Classifier(2, "count")).tolist() == [0.5, 0.0]
+    assert score(pool, Paper(2, "count")).tolist() == [0.5, 0.0]
 
 
 def test_stop_words_are_taken_out_before_n_grams_are_made() -> None:
     pool = pool_of([[[["built", "the", "reactor"]], [["chain"]]]], [[["built", "reactor"]]])
-    assert score(pool, Classifier(2, "count", stop="en")).tolist() == [1.5, 0.0]
-    assert score(pool, Classifier(2, "count")).tolist() == [1.0, 0.0]
+    assert score(pool, Paper(2, "count", stop="en")).tolist() == [1.5, 0.0]
+    assert score(pool, Paper(2, "count")).tolist() == [1.0, 0.0]
 
 
 def test_other_scripts_count() -> None:
     pool = pool_of([[[["первый", "реактор"]], [["цепь"]]]], [[["Реактор", "—", "мой"]]])
-    assert score(pool, Classifier(1, "count")).tolist() == [0.5, 0.0]
+    assert score(pool, Paper(1, "count")).tolist() == [0.5, 0.0]
 
 
 def test_smoothed_idf_counts_responses_not_words() -> None:
-    found = smoothed_idf(["a a b", "a", "c"], Classifier())(["a", "b", "nowhere"])
+    found = smoothed_idf(["a a b", "a", "c"], Words())(["a", "b", "nowhere"])
     assert found == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
 
 
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
-    whole = score(pool, Classifier(2))
-    monkeypatch.setattr("karat.nuggets.guess.paper.classifier._BATCH", 1)
+    whole = score(pool, Paper(2))
+    monkeypatch.setattr("karat.nuggets.guess.paper.classifier.BATCH", 1)
     seen: list[tuple[int, int]] = []
-    again = score(
-        pool, Classifier(2), progress=lambda done, total, what: seen.append((done, total))
-    )
+    again = score(pool, Paper(2), progress=lambda done, total, what: seen.append((done, total)))
     assert again.tolist() == whole.tolist()
     assert seen == [(k, 6) for k in range(1, 7)]
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"n": 0}, "n=0: expected"), ({"weight": "tf"}, "weight=tf: expected one of idf, count")],
+    [
+        ({"n": 0}, "paper: n=0 is out of range: expected at least 1"),
+        ({"weight": "tf"}, "paper: weight=tf is not one of idf, count"),
+    ],
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Classifier(**settings)  # type: ignore[arg-type]
-
-
-def test_idf_must_come_from_somewhere() -> None:
-    with pytest.raises(InputError, match="weight=idf: give the idf of words, or weight=count"):
-        Index([], Classifier())
-
-
-def test_evidence_of_an_unknown_question() -> None:
-    index = Index(pool_of([[[["first"]]]], [[]]).questions, Classifier(1, "count"))
-    with pytest.raises(InputError, match="question 'q9': expected one of the 1 of the key"):
-        index.evidence("q9", "first")
+        Paper(**settings)  # type: ignore[arg-type]

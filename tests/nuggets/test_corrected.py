@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import world
 
 from karat.nuggets.guess.evaluation import Evaluation, evaluate
-from karat.nuggets.guess.known_labels import corrected_values
+from karat.nuggets.guess.labels import corrected_values
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.scores.decisions import decide
 from karat.nuggets.sets.judgements import Judged, Judgements

@@ -11,10 +11,10 @@ from nuggets.nugget_world import world
 from scipy import stats
 
 import karat as kt
-from karat.nuggets.guess.guesses import RunIntervals
+from karat.nuggets.intervals.intervals import RunIntervals
+from karat.nuggets.results.scoring import Scored
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total
-from karat.nuggets.scores.scoring import Scored
 from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 

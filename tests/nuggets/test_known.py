@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.known_labels import corrected_values, of_runs, own_values, strictly
+from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key

@@ -12,17 +12,22 @@ from nuggets.nugget_world import pooled, world
 
 import karat as kt
 from karat.nuggets.guess.calibrated import batches
-from karat.nuggets.guess.calibrated import held_out_guesses as held_out
+from karat.nuggets.guess.calibrated import classifier as held_out
+from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
+from karat.nuggets.guess.calibrated.classifier import (
+    cross_validate,
+    fit_calibrated,
+    hold_out,
+    without_folds,
+)
 from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.held_out_guesses import hold_out, without_folds
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import RIDGE, fit_logistic
-from karat.nuggets.guess.calibrated.model import cross_validate, fit_calibrated
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.nuggeteer import FOLDS, _folds, nuggeteer
+from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import Errors, Interval
+from karat.nuggets.intervals.intervals import Errors, ScoreInterval
 from karat.nuggets.intervals.measured_errors import Measured, label_noise
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
@@ -48,7 +53,7 @@ def mixed_key():
 
 @pytest.mark.parametrize("how", HOWS)
 def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
-    from karat.nuggets.guess.known_labels import own_values
+    from karat.nuggets.guess.labels import own_values
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
@@ -66,12 +71,13 @@ def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
 def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, labels, _ = pooled(questions=20, runs=8)
     X, fold, near = evidence(pool), folds(pool, "system"), Likeness(pool)
-    exact = cross_validate(pool, X, labels, fold, near)
-    assert hold_out(pool, X, labels, fold, near).probabilities.tolist() == (
+    cells = Folded(pool, labels, fold)
+    exact = cross_validate(cells, X, near)
+    assert hold_out(cells, X, near).probabilities.tolist() == (
         exact.probabilities.tolist()
     )  # few cells: the same
     monkeypatch.setattr(held_out, "EXACT", 0)
-    step = hold_out(pool, X, labels, fold, near)
+    step = hold_out(cells, X, near)
     assert np.abs(step.probabilities - exact.probabilities).mean() < 0.01
     assert (step.carried != exact.carried).mean() < 0.03
     assert np.abs(step.probabilities - exact.probabilities).max() > 0
@@ -82,7 +88,7 @@ def test_a_step_leaves_the_fold_out() -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, "system")
     model = fit_calibrated(X, labels)
-    found = without_folds(model, X, labels, fold, RIDGE)
+    found = without_folds(model, X, Folded(pool, labels, fold), RIDGE)
     for k in (1, 4):
         kept = fold != k
         alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])
@@ -124,9 +130,9 @@ def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
 
 
 def test_an_interval_can_be_made_to_hold_a_score() -> None:
-    assert Interval(0.4, 0.3, 0.5).around(0.6) == (0.4, 0.3, 0.6)
-    assert Interval(0.4, 0.3, 0.5).around(0.2) == (0.4, 0.2, 0.5)
-    assert Interval(0.4, 0.3, 0.5).around(0.45) == (0.4, 0.3, 0.5)
+    assert ScoreInterval(0.4, 0.3, 0.5).around(0.6) == (0.4, 0.3, 0.6)
+    assert ScoreInterval(0.4, 0.3, 0.5).around(0.2) == (0.4, 0.2, 0.5)
+    assert ScoreInterval(0.4, 0.3, 0.5).around(0.45) == (0.4, 0.3, 0.5)
 
 
 def nugget_set(key, runs, rows) -> NuggetSet:
@@ -176,7 +182,7 @@ def test_responses_that_nobody_judged_may_know_their_run_s_judgements() -> None:
     pool, labels, _ = pooled()
     labels[(pool.cell_run == 2) & (pool.cell_question > 1)] = np.nan
     labels[pool.cell_run == 5] = np.nan
-    fold = _folds(pool, labels)
+    fold = run_folds(pool, labels)
     judged = ~np.isnan(labels)
     assert (fold[~judged] == FOLDS).all()
     assert (fold[judged] < FOLDS).all()

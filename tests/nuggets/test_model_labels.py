@@ -10,15 +10,12 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.guesses import GuessRule
-from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.model_labels import Heard, ModelJudge
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.paper import Paper
-from karat.nuggets.intervals.intervals import Errors
-from karat.nuggets.intervals.measured_errors import AllErrors
-from karat.nuggets.report.classifiers import about_guesses
-from karat.nuggets.scores.scoring import Scoring
+from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.intervals.intervals import AllErrors, Errors
+from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -43,16 +40,16 @@ def told(*rows: Judged) -> NuggetSet:
 
 
 @cache
-def plain() -> Scoring:
+def plain() -> NuggetScoring:
     """The judgements of people alone."""
     return kt.score_nuggets(told(*PEOPLE))
 
 
-def widths(done: Scoring) -> list[float]:
+def widths(done: NuggetScoring) -> list[float]:
     return [one.intervals.share.width for one in done.scored if one.intervals]
 
 
-def wrong(done: Scoring) -> float:
+def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
     found = done.guesses
     assert found is not None
@@ -61,7 +58,7 @@ def wrong(done: Scoring) -> float:
     return float(((found.probabilities - truth)[mine] ** 2).mean())
 
 
-def heard(*rows: Judged, rule: GuessRule | None = None) -> tuple[ModelJudge, ...]:
+def heard(*rows: Judged, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
     found = nuggeteer(told(*rows), rule=rule).heard
     assert found is not None
     return found.models
@@ -125,7 +122,7 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     (judge,) = done.guesses.heard.models
     assert (judge.used, judge.agreement.units) == (False, beside)
     np.testing.assert_array_equal(before.probabilities, done.guesses.probabilities)
-    assert about_guesses(done, GuessRule())[1] == (
+    assert done.about_guesses[1] == (
         f"Guesses do not use the labels of gpt: people judged {beside} of its {len(labels)} pairs, "
         "too few to tell how wrong it is (it takes 20, 5 of them carried and 5 not)."
     )
@@ -144,7 +141,7 @@ def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
 
 
 def test_the_papers_classifier_is_helped_too() -> None:
-    (judge,) = heard(*PEOPLE, *model(0.97), rule=GuessRule("paper", Paper()))
+    (judge,) = heard(*PEOPLE, *model(0.97), rule=Paper())
     assert judge.used
 
 

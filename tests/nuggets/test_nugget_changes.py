@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nugget_loops
 
-from karat.nuggets.scores.changes import KINDS, Changes, changes
+from karat.nuggets.results.changes import KINDS, NuggetChanges
+from karat.nuggets.results.scoring import NuggetScoring, Scored
 from karat.nuggets.scores.decisions import Decided
+from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run, make_run
 
 Matrix = list[list[float | None]]
@@ -30,13 +34,17 @@ def run(tag: str, sizes: dict[str, int]) -> Run:
     return make_run(tag, pairs)
 
 
-def compare(key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official) -> Changes:
-    sides = []
+def compare(
+    key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
+) -> NuggetChanges:
+    scored = []
     for tag, found in (("old", old), ("new", new)):
-        counts = {q: len(found[q]) for q in key.questions}
+        version = run(tag, {q: len(found[q]) for q in key.questions})
         tables = {q: decided(found[q], len(key.questions[q].nuggets)) for q in key.questions}
-        sides.append((run(tag, counts), tables))
-    return changes(key, how, *sides)
+        shares = score_shares(version, key, tables)
+        scored.append(Scored(version, tables, how.score(version, key, tables), shares))
+    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
 
 
 VALUES = st.sampled_from([None, 0.0, 0.5, 1.0])
@@ -63,26 +71,32 @@ def test_changes_are_those_of_loops(
 ) -> None:
     key, old, new = case
     found = compare(key, old, new, Official(strict=strict))
-    rows = iter(found.rows)
+    rows = iter(found.all)
     for id, question in key.questions.items():
         for j, nugget in enumerate(question.nuggets):
             kind, first, second = nugget_loops.what_became(old[id], new[id], j, strict)
             row = next(rows)
-            assert (row.question, row.nugget, row.kind) == (id, nugget, kind)
-            assert row.old.response == ("" if first is None else f"old {id} {first}")
-            assert row.new.response == ("" if second is None else f"new {id} {second}")
+            assert (row.question, row.nugget, row.change) == (id, nugget.id, kind)
+            assert row.old_response == ("" if first is None else f"old {id} {first}")
+            assert row.new_response == ("" if second is None else f"new {id} {second}")
             unsure = [
                 at is None and any(line[j] is None for line in matrix)
                 for at, matrix in ((first, old[id]), (second, new[id]))
             ]
             assert (row.by == "nothing") == any(unsure)
     assert next(rows, None) is None
-    assert sum(found.count(kind) for kind in KINDS) == len(found.rows)
-    for kind in KINDS:
-        assert found.count(kind) == sum(found.count(kind, vital=v) for v in (True, False))
+    kinds = [(row.change, row.importance) for row in found.all]
+    expected = [(k, kinds.count((k, "vital")), kinds.count((k, "okay"))) for k in KINDS]
+    assert list(found.counts) == expected
+    assert [row.change for row in found.rows] == sorted((k for k, _ in kinds), key=KINDS.index)
+    few = replace(found, everything=False).rows
+    assert few == tuple(row for row in found.rows if row.change in ("gained", "lost"))
     scored = [id for id, question in key.questions.items() if question.vital]
-    assert [pair[0] for pair in found.differences()] == scored
-    assert list(found.new.skipped) == [id for id in key.questions if id not in scored]
+    assert list(found.differences()) == scored
+    assert [row.question for row in found.questions if row.old is not None] == scored
+    assert list(found.scoring.scored[1].official.skipped) == [
+        id for id in key.questions if id not in scored
+    ]
 
 
 def yes_or_no(flags: str) -> dict[str, Matrix]:
@@ -104,10 +118,10 @@ def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
     key = make_key(Question(str(k), (Nugget("1", ("x",)),)) for k in range(len(old)))
     found = compare(key, yes_or_no(old), yes_or_no(new), Official())
     test = found.significance()
-    expected = nugget_loops.two_sided_p([b - a for _, a, b in found.differences()])
+    expected = nugget_loops.two_sided_p([b - a for a, b in found.differences().values()])
     assert test.p == pytest.approx(expected, abs=0.02)  # 10,000 of the exchanges, at random
     assert test.questions == len(old)
-    assert test.delta == pytest.approx(found.new.macro.f - found.old.macro.f)
+    assert test.delta == pytest.approx(found.scoring.rows[1].macro - found.scoring.rows[0].macro)
     assert test == found.significance()
 
 
@@ -115,11 +129,11 @@ def test_shares_are_compared_too() -> None:
     """Of okay nuggets there is no F."""
     key = make_key(Question(str(k), (Nugget("1", ("x",), k < 2),)) for k in range(4))
     found = compare(key, yes_or_no("--++"), yes_or_no("+++-"), Official())
-    assert found.differences("A") == [("0", 0, 1), ("1", 0, 1), ("2", 1, 1), ("3", 1, 0)]
-    assert found.differences("V") == found.differences() == [("0", 0, 1), ("1", 0, 1)]
+    assert found.differences("A") == {"0": (0, 1), "1": (0, 1), "2": (1, 1), "3": (1, 0)}
+    assert found.differences("V") == found.differences() == {"0": (0, 1), "1": (0, 1)}
     test = found.significance("A")
     assert (test.questions, test.old, test.new) == (4, 0.5, 0.75)
-    differences = [b - a for _, a, b in found.differences("A")]
+    differences = [b - a for a, b in found.differences("A").values()]
     assert test.p == pytest.approx(nugget_loops.two_sided_p(differences), abs=0.02)
 
 

@@ -13,6 +13,7 @@ from nuggets.nugget_world import world
 from karat.errors import InputError
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool
 from karat.nuggets.report.evaluation import evaluation_document
+from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -45,7 +46,7 @@ def test_scores_have_intervals_from_the_errors_of_the_others(found: Evaluation) 
     for tag, ends in found.intervals.items():
         assert ends is not None
         assert ends.low <= found.guessed[tag] <= ends.high
-    page = render(evaluation_document("s", found, "karat"), "html")
+    page = render(evaluation_document(NuggetEvaluation("s", False, False, found)), "html")
     assert page.count('class="bar"') == len(RUNS)
     assert re.search(r"the official score of [0-4] of 4 runs lies outside", page)
 
@@ -54,12 +55,14 @@ def test_two_runs_are_too_few_for_intervals() -> None:
     runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
     few = evaluate(replace(SET, runs=MappingProxyType(runs)))
     assert list(few.intervals.values()) == [None, None]
-    assert "Bars" not in render(evaluation_document("s", few, "karat"), "html")
+    assert "Bars" not in render(
+        evaluation_document(NuggetEvaluation("s", False, False, few)), "html"
+    )
 
 
 def test_the_curves_go_from_low_thresholds_to_high_ones(found: Evaluation) -> None:
     best = found.best.classifier
-    assert [name for name, _ in found.curves] == [str(replace(best, n=n)) for n in (1, 2, 3)]
+    assert [name for name, _ in found.curves] == [replace(best, n=n).shown for n in (1, 2, 3)]
     for _, points in found.curves:
         thresholds = [threshold for threshold, _ in points]
         assert thresholds == sorted(set(thresholds))
@@ -85,7 +88,7 @@ def test_the_order_of_runs_says_nothing(found: Evaluation) -> None:
 
 @pytest.mark.parametrize("by", ["system", "institution", "question"])
 def test_every_way_to_leave_out_gives_a_page(by: str) -> None:
-    page = render(evaluation_document("s", evaluate(SET, by), "karat"), "html")
+    page = render(evaluation_document(evaluate_nuggets(SET, by)), "html")
     assert "calibrated classifier" in page
     assert "nan" not in page.lower().replace("nano", "")
 

@@ -300,4 +300,4 @@ def test_the_bundled_runs_score_as_worked_out() -> None:
 def test_scores_are_seen_at_a_glance() -> None:
     demo = kt.load_nuggets("demo-nuggets").select("heron", "kestrel")
     shown = repr(kt.score_nuggets(demo))
-    assert shown == "<Scoring: heron F 0.8448 A 0.5000; kestrel F 0.6887 A 0.3571>"
+    assert shown == "<NuggetScoring: heron F 0.8448 A 0.5000; kestrel F 0.6887 A 0.3571>"

@@ -12,14 +12,14 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat.nuggets.guess.calibrated.classifier import fit_unjudged
 from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.model import fit_unjudged
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.intervals.intervals import Errors, Interval, score_interval
-from karat.nuggets.intervals.measured_errors import AllErrors, official_scores
+from karat.nuggets.intervals.intervals import AllErrors, Errors, ScoreInterval, score_interval
+from karat.nuggets.intervals.measured_errors import official_scores
 from karat.nuggets.judging.asking import queue
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
@@ -45,7 +45,7 @@ def without(tag: str) -> tuple[Judged, ...]:
 
 def cells(found: Nuggeteer, tag: str) -> list[float]:
     """All probabilities of a run."""
-    tables = [found.table(tag, q, found.probabilities) for q in KEY.questions]
+    tables = [found.pool.answer(found.probabilities, tag, q) for q in KEY.questions]
     return np.concatenate([table.ravel() for table in tables]).tolist()
 
 
@@ -54,11 +54,11 @@ def decided(found: Nuggeteer, nuggets: NuggetSet, tag: str) -> dict[str, Decided
     return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
 
 
-def interval(nuggets: NuggetSet, tag: str) -> Interval:
+def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:
     found = nuggeteer(nuggets)
-    ends = found.interval(nuggets.runs[tag], decided(found, nuggets, tag))
+    ends = found.intervals(nuggets.runs[tag], decided(found, nuggets, tag), Official())
     assert ends is not None
-    return ends
+    return ends.share
 
 
 def official(run: Run, key: Key, judgements: Judgements) -> float:
@@ -196,10 +196,10 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
     for run in runs:
         nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
         found = nuggeteer(nuggets)
-        ends = found.interval(run, decided(found, nuggets, run.tag))
+        ends = found.intervals(run, decided(found, nuggets, run.tag), Official())
         assert ends is not None
-        assert 0 <= ends.low <= ends.high <= 1
-        inside += ends.low <= official(run, key, judged) <= ends.high
+        assert 0 <= ends.share.low <= ends.share.high <= 1
+        inside += ends.share.low <= official(run, key, judged) <= ends.share.high
     assert inside >= 7
 
 
@@ -208,13 +208,13 @@ def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
     found = nuggeteer(nuggets)
     told = decided(found, nuggets, "half")
-    ends = found.interval(half, told)
+    ends = found.intervals(half, told, Official())
     assert ends is not None
     score = mean_shares(score_shares(half, KEY, told)).A
-    assert ends.low <= score <= ends.high <= 0.5
+    assert ends.share.low <= score <= ends.share.high <= 0.5
     only = make_key(q for q in KEY.questions.values() if q.id < "q4")
     rows = [row for row in without("run0") if row.question < "q4"]
-    assert ends.width < interval(nugget_set([half], rows, only), "half").width
+    assert ends.share.width < interval(nugget_set([half], rows, only), "half").width
 
 
 def test_a_run_without_responses_has_no_interval() -> None:
@@ -222,7 +222,7 @@ def test_a_run_without_responses_has_no_interval() -> None:
     nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
     found = nuggeteer(nuggets)
     told = decided(found, nuggets, "empty")
-    assert found.interval(empty, told) is None
+    assert found.intervals(empty, told, Official()) is None
     assert all(some.values.shape == (0, 4) for some in told.values())
 
 
@@ -261,7 +261,7 @@ def test_the_assessor_is_asked_by_what_the_classifier_says() -> None:
     assert len(asks) == 32
     for ask in asks:
         j = ask.question.nuggets.index(ask.nugget)
-        table = found.guess("run0").probabilities(ask.question, [ask.response])
+        table = found.pool.answer(found.probabilities, "run0", ask.question.id)
         assert ask.p == table[0, j]
     assert found.chances(asks[0].question, []).shape == (0, 4)
     assert cells(found, "run0") == pytest.approx(cells(nuggeteer(nuggets), "run0"), abs=1e-12)

@@ -19,12 +19,11 @@ import karat as kt
 from karat import _kernel
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import agreement
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.guesses import AUTO, CALIBRATED, PAPER, GuessRule
-from karat.nuggets.guess.known_labels import own_values
-from karat.nuggets.guess.nuggeteer import better, nuggeteer
-from karat.nuggets.guess.paper.classifier import Classifier, score, smoothed_idf, trained_score
-from karat.nuggets.guess.paper.paper import THRESHOLD_MODELS, Paper, guess
+from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
+from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.labels import own_values
+from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
+from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, Paper, score, trained_score
 from karat.nuggets.guess.paper.thresholds import (
     GIVEN,
     NOISY,
@@ -36,14 +35,15 @@ from karat.nuggets.guess.paper.thresholds import (
     likeliest_model,
 )
 from karat.nuggets.guess.paper.tuning import try_models, tune, tune_all
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.words import smoothed_idf
 from karat.nuggets.intervals.intervals import score_errors, score_interval
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.runs import Response, make_run, normal
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
@@ -85,7 +85,7 @@ def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], asked
 @pytest.mark.parametrize("model", NOISY)
 def test_the_rates_are_the_likeliest(model: str) -> None:
     pool, labels, _ = pooled()
-    scores = score(pool, Classifier())
+    scores = score(pool, Paper())
     found = fit_thresholds(pool, scores, labels, model)
     mean = found.chances(pool, scores).mean()
     assert mean == pytest.approx(
@@ -110,7 +110,7 @@ def test_the_likeliest_model_is_never_the_coin() -> None:
 
 def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
-    scores = score(pool, Classifier())
+    scores = score(pool, Paper())
     found = given_threshold(scores, labels, 4.5)
     assert found.model == GIVEN
     assert set(found.of(pool).tolist()) == {4.5}
@@ -126,31 +126,47 @@ def test_a_given_threshold_is_kept() -> None:
 @pytest.mark.parametrize("model", THRESHOLD_MODELS)
 def test_cells_are_decided_without_their_fold(model: str) -> None:
     pool, labels, _ = pooled(questions=4, runs=4)
-    fold, how = folds(pool, "system"), Paper(Classifier(1), model)
-    found = guess(pool, labels, fold, how)
-    scores = score(pool, how.classifier)
+    fold, how = folds(pool, "system"), Paper(1, threshold_model=model)
+    found = how.guess(pool, labels, fold)
+    scores = score(pool, how)
     for k in np.unique(fold):
         mine = fold == k
         alone = how.fit(pool, scores, np.where(mine, np.nan, labels))
         assert (found.carried[mine] == alone.carried(pool, scores)[mine]).all()
-        flipped = guess(pool, np.where(mine, 1 - labels, labels), fold, how)
+        flipped = how.guess(pool, np.where(mine, 1 - labels, labels), fold)
         assert (flipped.carried[mine] == found.carried[mine]).all()
         assert flipped.probabilities[mine] == pytest.approx(found.probabilities[mine])
     assert found.models == tuple(compare_models(pool, scores, labels))
 
 
-@pytest.mark.parametrize(
-    "rule", [Classifier(1), Classifier(2, "count", normalised=True, once=True)]
-)
-def test_training_on_responses_leaves_out_those_of_the_fold(rule: Classifier) -> None:
+@pytest.mark.parametrize("rule", [Paper(1), Paper(2, "count", normalised=True, once=True)])
+def test_training_on_responses_leaves_out_those_of_the_fold(rule: Paper) -> None:
     pool, labels, judged = pooled(questions=3, runs=4)
-    fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule)
+    fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule.words)
     found = trained_score(pool, rule, labels, fold, idf)
     for k in np.unique(fold):
         mine = fold == k
         others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
-        assert found[mine] == pytest.approx(score(pool, rule, idf, others)[mine])
+        assert found[mine] == pytest.approx(score(taught(pool, others), rule, idf)[mine])
     assert (found != score(pool, rule, idf)).any()
+
+
+def taught(pool: Pool, judged: Judgements) -> Pool:
+    """The pool with what was judged to carry a nugget among its descriptions."""
+    more: dict[tuple[str, str], dict[str, str]] = {}
+    for row in judged.rows:
+        if row.value > 0:
+            texts = more.setdefault((row.question, row.nugget), {})
+            texts.setdefault(normal(row.response), row.response)
+
+    def described(question: str, nugget: Nugget) -> Nugget:
+        texts = more.get((question, nugget.id), {}).values()
+        return replace(nugget, descriptions=(*nugget.descriptions, *texts))
+
+    questions = [
+        replace(q, nuggets=tuple(described(q.id, n) for n in q.nuggets)) for q in pool.questions
+    ]
+    return replace(pool, questions=tuple(questions))
 
 
 word = st.lists(st.sampled_from("abcd"), max_size=5)
@@ -212,28 +228,27 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     pool = make_pool(KEY, [*RUNS, *more])
     labels = own_values(pool, Judgements(rows))
     fold = folds(pool, "system")
-    found = trained_score(pool, Classifier(1, "count"), labels, fold)
+    found = trained_score(pool, Paper(1, "count"), labels, fold)
     mine = pool.cell_run == 0
     others = Judgements(rows).without(["run0"])
-    wanted = score(pool, Classifier(1, "count"), judged=others)
+    wanted = score(taught(pool, others), Paper(1, "count"))
     assert found[mine] == pytest.approx(wanted[mine])
 
 
 def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
-        tune(pool, labels, "question", on_responses=True)
-    plain, taught = (
-        tune(pool, labels, "system", [Classifier(1)], on_responses=on)[0] for on in (False, True)
-    )
-    assert plain.threshold != taught.threshold
+        tune_all(pool, labels, "question", Paper(responses=True))
+    cells = Folded(pool, labels, folds(pool, "system"))
+    plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
+    assert plain.threshold != trained.threshold
 
 
 @pytest.mark.parametrize("by", ["system", "question"])
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
-    found = try_models(pool, labels, by, Paper(Classifier(1)))
-    scores = score(pool, Classifier(1))
+    found = try_models(Folded(pool, labels, folds(pool, by)), by, Paper(1))
+    scores = score(pool, Paper(1))
     assert [one.model for one in found] == compare_models(pool, scores, labels)
     assert found[0].agreement is None
     tried = [one for one in found if one.agreement is not None]
@@ -243,9 +258,9 @@ def test_threshold_models_are_cross_validated(by: str) -> None:
 
 def test_all_in_one_call() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
-    found = tune_all(pool, labels, "institution", Paper(Classifier(once=True, stem="porter")))
+    found = tune_all(pool, labels, "institution", Paper(once=True, stem="porter"))
     assert len(found.trials) == 24
-    assert found.how.classifier == max(found.trials, key=lambda one: one.agreement.f).classifier
+    assert found.how == max(found.trials, key=lambda one: one.agreement.f).classifier
     assert {trial.classifier.stem for trial in found.trials} == {"none", "porter"}
     assert found.left_out == (("run0", "run1"), ("run2", "run3"))
 
@@ -255,8 +270,8 @@ def test_all_in_one_call() -> None:
 
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
-    found = nuggeteer(nuggets, rule=GuessRule(PAPER))
-    assert (found.classifier, found.learned) == (PAPER, len(nuggets.judgements.rows))
+    found = nuggeteer(nuggets, rule=Paper())
+    assert (found.classifier, found.learned) == (Paper.name, len(nuggets.judgements.rows))
     run = SET.runs["run0"]
     decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
     right = [
@@ -271,21 +286,21 @@ def test_the_paper_s_classifier_guesses_a_new_run() -> None:
 
 
 def test_both_are_asked_and_the_better_one_guesses() -> None:
-    found = nuggeteer(without("run0"), rule=GuessRule(AUTO))
+    found = nuggeteer(without("run0"), rule=Auto())
     assert found.beside is not None
-    assert {found.classifier, found.beside.classifier} == {PAPER, CALIBRATED}
+    assert {found.classifier, found.beside.classifier} == {Paper.name, Calibrated.name}
     assert found.agreement is not None
     assert found.beside.agreement is not None
     assert found.agreement.f >= found.beside.agreement.f
-    assert better(found, found.beside)
+    assert _agrees_better(found, found.beside)
     plain = nuggeteer(without("run0"))
     assert plain.beside is None
-    calibrated = found if found.classifier == CALIBRATED else found.beside
+    calibrated = found if found.classifier == Calibrated.name else found.beside
     assert (calibrated.probabilities == plain.probabilities).all()
 
 
 def test_intervals_are_tried_on_judged_runs() -> None:
-    found = nuggeteer(SET, rule=GuessRule(PAPER))
+    found = nuggeteer(SET, rule=Paper())
     told = found.measured
     assert told is not None
     assert found.covered is not None
@@ -302,9 +317,9 @@ def test_intervals_are_tried_on_judged_runs() -> None:
 
 
 def test_a_useless_setting_loses_the_contest() -> None:
-    useless = Paper(Classifier(1), threshold=1e9)
-    found = nuggeteer(without("run0"), rule=GuessRule(AUTO, useless))
-    assert found.classifier == CALIBRATED
+    useless = Auto(1, threshold=1e9)
+    found = nuggeteer(without("run0"), rule=useless)
+    assert found.classifier == Calibrated.name
     assert found.beside is not None
     assert found.beside.agreement is not None
     assert found.beside.agreement.recall < 0.2  # but for identical responses
@@ -312,16 +327,16 @@ def test_a_useless_setting_loses_the_contest() -> None:
 
 def test_without_enough_judgements_there_is_no_contest() -> None:
     few = replace(SET, judgements=Judgements(JUDGED.rows[:30]))
-    found = nuggeteer(few, rule=GuessRule(AUTO))
-    assert (found.classifier, found.beside, found.learned) == (CALIBRATED, None, 0)
+    found = nuggeteer(few, rule=Auto())
+    assert (found.classifier, found.beside, found.learned) == (Calibrated.name, None, 0)
 
 
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
     with pytest.raises(InputError, match="learns its thresholds from judgements"):
-        nuggeteer(none, rule=GuessRule(PAPER))
-    found = nuggeteer(none, rule=GuessRule(PAPER, Paper(Classifier(1), threshold=3.0)))
-    assert (found.carried == (score(found.pool, Classifier(1)) > 3.0)).all()
+        nuggeteer(none, rule=Paper())
+    found = nuggeteer(none, rule=Paper(1, threshold=3.0))
+    assert (found.carried == (score(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
     decided = decide_run(run, KEY, None, found.guess("run5"))
     assert found.intervals(run, decided, HOW) is None  # nothing tells how wrong it is
@@ -329,7 +344,7 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
     one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    found = nuggeteer(one, rule=GuessRule(PAPER))
+    found = nuggeteer(one, rule=Paper())
     assert (found.measured, found.agreement) == (None, None)
     run = SET.runs["run5"]
     assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
@@ -337,7 +352,7 @@ def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
 
 def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("physicist named\nin 1900\nmeanwhile people often\n" * 3)
-    rules = [GuessRule(PAPER, idf=IdfSource(name)) for name in ("pooled", str(tmp_path / "c.txt"))]
+    rules = [Paper(idf=name) for name in ("pooled", str(tmp_path / "c.txt"))]
     first, second = (nuggeteer(without("run0"), rule=rule) for rule in rules)
     assert (first.probabilities != second.probabilities).any()
     assert first.beside is not None
@@ -348,11 +363,11 @@ def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Paper(thresholds="coin"), "threshold model 'coin': expected one of auto, global"),
-        (lambda: Paper(threshold=float("nan")), "threshold=nan: expected a finite number"),
-        (lambda: GuessRule("best"), "classifier 'best': expected one of calibrated, paper, auto"),
-        (lambda: Classifier(stem="klingon"), "stem=klingon: expected one of none, porter-nltk"),
-        (lambda: Classifier(stop="nowhere.txt"), "stop list nowhere.txt: No such file"),
+        (lambda: Paper(threshold_model="coin"), "threshold_model=coin is not one of auto, global"),
+        (lambda: Paper(threshold=float("nan")), "threshold=nan is out of range"),
+        (lambda: parse_classifier("best"), "classifier 'best': expected one of calibrated, paper"),
+        (lambda: Paper(stem="klingon"), "stem=klingon is not one of none, porter-nltk"),
+        (lambda: Paper(stop="nowhere.txt"), "stop list nowhere.txt: No such file"),
     ],
 )
 def test_what_cannot_be_asked_for(make: object, sentence: str) -> None:
@@ -364,7 +379,7 @@ def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     pool = make_pool(whole.key, whole.runs.values())
     labels = own_values(pool, whole.judgements)
-    found = {m.name: m.log10 for m in compare_models(pool, score(pool, Classifier()), labels)}
+    found = {m.name: m.log10 for m in compare_models(pool, score(pool, Paper()), labels)}
     order = sorted(found, key=lambda name: found[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
 
@@ -373,10 +388,10 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.guess.guesses import GuessRule\n"
+        "from karat.nuggets.guess.classifiers import parse_classifier\n"
         "from karat.nuggets.guess.nuggeteer import nuggeteer\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
-        "rule = GuessRule('paper')\n"
+        "rule = parse_classifier('paper')\n"
         "found = nuggeteer(demo, rule=rule)\n"
         "print(found.classifier)\n"
     )
@@ -393,11 +408,11 @@ def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("karat.nuggets.guess.paper.paper.compare_models", counted)
+    monkeypatch.setattr("karat.nuggets.guess.paper.classifier.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
     one = np.zeros(len(labels), dtype=np.int64)
-    found = guess(pool, labels, one, Paper(Classifier(1)))
+    found = Paper(1).guess(pool, labels, one)
     assert found.thresholds.model == likeliest_model(found.models)
     assert len(asked) == 1
-    guess(pool, labels, folds(pool, "system"), Paper(Classifier(1)))
+    Paper(1).guess(pool, labels, folds(pool, "system"))
     assert len(asked) == 1 + 1 + 4  # all cells, and each fold without itself

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles import nugget_mixed_loops as loops
 
-from karat.nuggets.guess.guesses import GuessRule, Nuggeteer, RunIntervals
-from karat.nuggets.guess.nuggeteer import FOLDS, _folds, nuggeteer
+from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.intervals.intervals import score_interval
+from karat.nuggets.intervals.intervals import RunIntervals, score_interval
 from karat.nuggets.intervals.measured_errors import Measured
 from karat.nuggets.intervals.partly_judged_runs import (
     NOTHING,
@@ -207,7 +209,7 @@ def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
     ]
 
 
-def found_for(key, runs, rows, rule: GuessRule | None = None) -> tuple[Nuggeteer, RunIntervals]:
+def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Nuggeteer, RunIntervals]:
     named = MappingProxyType({run.tag: run for run in runs})
     nuggets = NuggetSet("s", key, named, Judgements(tuple(rows)))
     found = nuggeteer(nuggets, rule=rule)
@@ -232,7 +234,7 @@ def test_intervals_close_with_what_is_judged(of: str) -> None:
 def test_intervals_of_the_paper_s_classifier_close_too() -> None:
     key, runs, rows = world(questions=8, runs=6)
     for share, wide in ((0.5, True), (1.0, False)):
-        ends = found_for(key, runs, judged(rows.rows, 1, share, "pairs"), GuessRule("paper"))[1]
+        ends = found_for(key, runs, judged(rows.rows, 1, share, "pairs"), Paper())[1]
         assert [one.width > 0 for one in ends] == [wide] * 3
 
 
@@ -270,7 +272,7 @@ def test_what_another_run_tells_is_in_doubt() -> None:
 def test_judging_a_part_leaves_other_runs_to_learn_from() -> None:
     pool, labels, _ = pooled(runs=40)
     labels[(pool.cell_run == 7) & (pool.cell_nugget % 4 == 1)] = np.nan
-    fold = _folds(pool, labels)
+    fold = run_folds(pool, labels)
     assert set(pool.cell_run[fold == fold[pool.cell_run == 7][0]].tolist()) == {7}
     assert len(set(fold.tolist())) == FOLDS + 1
 
@@ -288,7 +290,7 @@ def test_half_judged_intervals_do_not_depend_on_the_order_of_runs() -> None:
 def test_errors_are_measured_once_for_a_part() -> None:
     key, runs, rows = world(questions=8, runs=6)
     found, _ = found_for(key, runs, judged(rows.rows, 4, 0.5, "pairs"))
-    (part,) = {part for _, part in found._errors}
+    (part,) = {part for _, part, _ in found._errors}
     assert part.questions > 0.8
     assert 0.3 < part.pairs < 0.7
     assert found.errors(Official(), part) is found.errors(Official(), part)

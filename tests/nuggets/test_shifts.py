@@ -18,13 +18,18 @@ from scipy import stats
 import karat as kt
 from karat.arithmetic import sigmoid
 from karat.nuggets.guess.calibrated.logistic import logit
-from karat.nuggets.guess.guesses import FEWEST_RUNS, Nuggeteer, RunIntervals
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift, reach
 from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import Interval
-from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_f, shifted_share
-from karat.nuggets.report.classifiers import about_guesses
+from karat.nuggets.intervals.intervals import (
+    FEWEST_RUNS,
+    AllErrors,
+    Errors,
+    RunIntervals,
+    ScoreInterval,
+)
+from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, decide_run
 from karat.nuggets.scores.official import Official, length, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -134,7 +139,7 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
 def ends_in_loops(found: Nuggeteer, run: Run) -> list[tuple[float, float, float]]:
     """Of A, F macro and F micro: low, middle and high; each holds what is shown."""
     answers = [
-        found.table(run.tag, q.id, found.probabilities).tolist() for q in found.pool.questions
+        found.pool.answer(found.probabilities, run.tag, q.id).tolist() for q in found.pool.questions
     ]
     shown = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
     asked = [
@@ -184,7 +189,7 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
         p, carried = simulated(pool, rng)
         found = Nuggeteer(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
         guessed, official = (
-            {q.id: found.table(run.tag, q.id, x) for q in questions} for x in (p, carried)
+            {q.id: found.pool.answer(x, run.tag, q.id) for q in questions} for x in (p, carried)
         )
         sure = {q: Decided(table, np.ones(table.shape, bool)) for q, table in official.items()}
         open_ = {q: Decided(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()}
@@ -193,8 +198,9 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
         ends = found.intervals(run, open_, HOW)
         assert ends is not None
         known = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
-        some = GuessedRun(questions, run, open_, HOW, guessed)
-        alone = shifted_share(some, known, PRIOR_SPREAD, general=False)
+        nothing = {q: np.zeros(x.shape, bool) for q, x in guessed.items()}
+        some = GuessedRun(questions, run, open_, HOW, guessed, nothing)
+        alone = shifted_intervals(some, known, PRIOR_SPREAD, general=False).share
         trials = [(ends.share, share), (ends.macro, f), (alone, share)]
         held.append([one is not None and one.low <= x <= one.high for one, x in trials])
     coverage = np.mean(held, axis=0)
@@ -267,8 +273,11 @@ def test_f_needs_weights() -> None:
 
 
 def test_the_narrower_of_two() -> None:
-    wide, narrow = Interval(0.5, 0.2, 0.8), Interval(0.4, 0.3, 0.5)
-    assert wide.narrower(narrow) == narrow.narrower(wide) == narrow
+    wide, narrow = ScoreInterval(0.5, 0.2, 0.8), ScoreInterval(0.4, 0.3, 0.5)
+    some, others = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
+    assert AllErrors().narrower(some, others) == (narrow, narrow, wide)
+    sure = Errors(0.0, 0.1, 0.1, FEWEST_RUNS)
+    assert AllErrors(sure, None, None).narrower(some, others) == (wide, narrow, wide)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +292,7 @@ def test_the_narrower_of_two() -> None:
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
     assert done.guesses is not None
-    (told,) = about_guesses(done, done.guesses.rule)
+    (told,) = done.about_guesses
     assert said in told
 
 
@@ -294,14 +303,14 @@ def test_ends_of_the_parts() -> None:
     half = Decided(np.array([[1.0, np.nan]]), np.array([[True, False]]))
     chances = {q.id: np.array([[0.3, 0.3]]) for q in questions}
     decided = {questions[0].id: known, questions[1].id: half}
-    guessed = GuessedRun(questions, RUNS[0], decided, HOW, chances)
+    own = {q.id: np.ones((1, 2), bool) for q in questions}
+    guessed = GuessedRun(questions, RUNS[0], decided, HOW, chances, own)
     assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)
-    found = shifted_share(guessed, shift, PRIOR_SPREAD, general=False)
+    found, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
     wanted = [(2 + float(sigmoid(logit(np.array(0.3)) + d))) / 4 for d in (0.0, -far, far)]
     assert found == pytest.approx(wanted)
-    macro, micro = shifted_f(guessed, shift, PRIOR_SPREAD, general=False)
     assert macro is not None
     assert micro is not None
     assert macro.low < macro.score < macro.high

@@ -10,14 +10,13 @@ from types import MappingProxyType
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.guesses import GuessRule
-from karat.nuggets.guess.paper.classifier import Classifier
-from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.scores.idf import count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.settings import Named
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet(
@@ -27,13 +26,12 @@ FINAL = f"|karat={kt.__version__}"
 END = f"idf=pooled|interval=these{FINAL}"
 
 
-def signed(rule: GuessRule | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
+def signed(rule: Named | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
     return kt.score_nuggets(nuggets, rule=rule, **more).signature  # type: ignore[arg-type]
 
 
-def by_paper(**changed: object) -> GuessRule:
-    settings = {name: changed.pop(name) for name in list(changed) if name in ("n", "stop", "once")}
-    return GuessRule("paper", Paper(Classifier(**settings), **changed))  # type: ignore[arg-type]
+def by_paper(**changed: object) -> Paper:
+    return Paper(**changed)  # type: ignore[arg-type]
 
 
 def test_what_is_in_it() -> None:
@@ -43,7 +41,7 @@ def test_what_is_in_it() -> None:
     assert signed(nuggets=replace(SET, judgements=kt.NuggetSet("e", KEY).judgements)) == (
         f"{plain}|guess=calibrated:learned=nothing,responses=48|{END}"
     )
-    assert signed(by_paper(thresholds="global", stop="en")) == (
+    assert signed(by_paper(threshold_model="global", stop="en")) == (
         f"{plain}|guess=paper:n=2,weight=idf,stem=none,stop=en@4fade683,tok=intl,normalised=no,"
         f"once=no,on_responses=no,thresholds=global,learned=160,responses=48|{END}"
     )
@@ -51,17 +49,17 @@ def test_what_is_in_it() -> None:
 
 def test_no_two_ways_have_the_same() -> None:
     rules = [
-        GuessRule(),
+        Calibrated(),
         by_paper(),
         by_paper(n=1),
         by_paper(once=True),
-        by_paper(on_responses=True),
-        by_paper(thresholds="nugget"),
-        by_paper(thresholds="best-f"),
+        by_paper(responses=True),
+        by_paper(threshold_model="nugget"),
+        by_paper(threshold_model="best-f"),
         by_paper(threshold=4.0),
         by_paper(threshold=4.0000001),
-        GuessRule(idf=IdfSource("wordfreq")),
-        GuessRule(idf=IdfSource("wordfreq", "de")),
+        Calibrated(idf="wordfreq"),
+        Calibrated(idf="wordfreq", idf_language="de"),
     ]
     found = [signed(rule) for rule in rules]
     found += [signed(how=how) for how in (Official(5), Official(3.0000001), Official(strict=True))]
@@ -81,14 +79,13 @@ def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
 
 
 def test_a_contest_leaves_no_trace_but_the_winner() -> None:
-    done = kt.score_nuggets(SET, rule=replace(by_paper(), classifier="auto"))
+    done = kt.score_nuggets(SET, rule=Auto())
     assert done.guesses is not None
-    alone = replace(by_paper(), classifier=done.guesses.classifier)
-    assert done.signature == signed(alone)
+    assert done.signature == signed(parse_classifier(done.guesses.classifier))
 
 
 def test_counts_need_no_idf() -> None:
-    rule = GuessRule("paper", Paper(Classifier(weight="count")), IdfSource("wordfreq"))
+    rule = Paper(weight="count", idf="wordfreq")
     assert f"|idf=none|interval=these{FINAL}" in signed(rule)
 
 
@@ -97,7 +94,7 @@ def test_a_corpus_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     found = []
     for text in ("the comet\n", "the orchard\n"):
         corpus.write_text(text)
-        found.append(signed(GuessRule(idf=IdfSource(str(corpus)))))
+        found.append(signed(Calibrated(idf=str(corpus))))
     assert len(set(found)) == 2
     assert all(f"|idf={corpus}@" in one for one in found)
 

@@ -12,15 +12,16 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated.model import PRIOR, PRIOR_STRICT
+from karat.nuggets.guess.calibrated.classifier import PRIOR, PRIOR_STRICT
+from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.guesses import GuessRule, Nuggeteer
+from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.scores.scoring import Scoring
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -40,9 +41,9 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 
 
 @cache
-def scored(strict: bool, classifier: str = "calibrated") -> Scoring:
-    rule = GuessRule(classifier, Paper(thresholds="nugget"))
-    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rule)
+def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
+    rules = {"calibrated": Calibrated(), "paper": Paper(threshold_model="nugget")}
+    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rules[classifier])
 
 
 def bias(found: Nuggeteer) -> float:

@@ -103,7 +103,7 @@ def test_thresholds_per_nugget_where_scales_differ() -> None:
     scores = np.stack([np.arange(6.0), 10 * np.arange(6.0)], axis=1).ravel()
     labels = np.stack([np.arange(6) > 2, np.arange(6) > 2], axis=1).ravel().astype(float)
     found = fit_thresholds(pool, scores, labels, "nugget")
-    assert found.units == {0: 2.5, 1: 25.0}
+    assert {unit: step.threshold for unit, step in found.steps.items()} == {0: 2.5, 1: 25.0}
     assert found.of(pool).tolist() == [2.5, 25.0] * 6
     assert found.fp < 0.05
     assert found.fn < 0.05

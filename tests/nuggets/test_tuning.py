@@ -12,8 +12,8 @@ from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import agreement
-from karat.nuggets.guess.folds import folds, known_elsewhere, with_institutions
-from karat.nuggets.guess.paper.classifier import Classifier, score
+from karat.nuggets.guess.folds import Folded, folds, with_institutions
+from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import best, fold_thresholds, settings, tune
 from karat.nuggets.guess.pool import make_pool
@@ -97,10 +97,10 @@ def test_an_unknown_way_to_leave_out() -> None:
 def test_identical_responses_are_known_from_other_folds_only() -> None:
     pool = make_pool(KEY, RUNS)
     labels = np.array([1.0, 0, 1, 1, 0, np.nan, 0, 1])
-    found = known_elsewhere(pool, labels, folds(pool, "system"))
+    found = Folded(pool, labels, folds(pool, "system")).elsewhere
     assert found[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
     assert np.isnan(found[[1, 2, 3]]).all()
-    assert np.isnan(known_elsewhere(pool, labels, folds(pool, "question"))).all()
+    assert np.isnan(Folded(pool, labels, folds(pool, "question")).elsewhere).all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=9), st.data())
@@ -118,7 +118,7 @@ def test_what_others_tell_is_the_best_of_them(
     cells = 2 * len(said)
     labels = np.array(data.draw(st.lists(values, min_size=cells, max_size=cells)))
     fold = pool.cell_run // 2
-    found = known_elsewhere(pool, labels, fold)
+    found = Folded(pool, labels, fold).elsewhere
     for i in range(cells):
         others = [
             labels[j]
@@ -132,7 +132,7 @@ def test_what_others_tell_is_the_best_of_them(
 
 
 def test_there_are_24_settings() -> None:
-    found = settings(Classifier(normalised=True))
+    found = settings(Paper(normalised=True))
     assert len(set(found)) == 24
     assert all(one.normalised for one in found)
 
@@ -141,17 +141,17 @@ def test_thresholds_come_from_the_other_folds() -> None:
     scores = np.array([1.0, 2, 3, 10, 20, 30])
     labels = np.array([0.0, 1, 1, 0, 1, 1])
     fold = np.array([0, 0, 0, 1, 1, 1])
-    found = fold_thresholds(scores, labels, fold)
+    found = fold_thresholds(Folded(make_pool(KEY, RUNS), labels, fold), scores)
     assert found.tolist() == [15.0] * 3 + [1.5] * 3
 
 
 @pytest.mark.parametrize("by", ["system", "institution", "question"])
 def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
     pool, labels, _ = pooled()
-    rule = Classifier(1, stop="en", normalised=True)
-    (trial,) = tune(pool, labels, by, [rule])
+    rule = Paper(1, stop="en", normalised=True)
+    (trial,) = tune(Folded(pool, labels, folds(pool, by)), [rule])
     scores, fold = score(pool, rule), folds(pool, by)
-    known = known_elsewhere(pool, labels, fold)
+    known = Folded(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
         limit = best_f_threshold(scores[rest], labels[rest] > 0)
@@ -166,7 +166,8 @@ def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
 def test_all_settings_in_one_call() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     seen: list[int] = []
-    trials = tune(pool, labels, progress=lambda done, total, what: seen.append(done))
+    cells = Folded(pool, labels, folds(pool, "system"))
+    trials = tune(cells, settings(), progress=lambda done, total, what: seen.append(done))
     assert [trial.classifier for trial in trials] == settings()
     assert seen == list(range(1, 25))
     assert best(trials).agreement.f == max(trial.agreement.f for trial in trials)

@@ -11,19 +11,18 @@ from oracles.echo_loops import echo
 from scipy.optimize import minimize
 
 from karat.nuggets.guess.calibrated import unjudged_questions as unjudged
-from karat.nuggets.guess.calibrated.evidence import EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.classifier import cross_validate, fit_unjudged
+from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
-from karat.nuggets.guess.calibrated.mixed_logistic import fit_mixed
-from karat.nuggets.guess.calibrated.model import cross_validate, fit_unjudged
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.paper.classifier import smoothed_idf
+from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.pool import Pool, make_pool
+from karat.nuggets.guess.words import Words, smoothed_idf
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
-PLAIN = EvidenceSettings(stem="none", stop="none")
+PLAIN = Words()
 
 
 def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
@@ -49,7 +48,6 @@ def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
 def test_places_run_from_0_to_1_in_each_key() -> None:
     pool = pool_of((["a", "b", "c"], ["x", "y"]), (["d"], ["z"]))
     assert Unjudged(pool).place.tolist() == [0, 0.5, 1, 0, 0.5, 1, 0]
-    assert Unjudged(pool, place=False).place.tolist() == [0] * 7
 
 
 # ------------------------------------------------------------------------------------- echoes
@@ -74,7 +72,7 @@ def test_echoes_are_those_of_the_loops(
     chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
     p = data.draw(st.lists(chances, min_size=cells, max_size=cells))
     found = Unjudged(pool, PLAIN).echoes(np.array(p))
-    idf = dict(zip(WORDS, smoothed_idf(pool.texts, PLAIN.classifier)(WORDS), strict=True))
+    idf = dict(zip(WORDS, smoothed_idf(pool.texts, PLAIN)(WORDS), strict=True))
     wanted = [
         echo(responses, nuggets, g, idf, p[g :: len(nuggets)], r)
         for r in range(len(responses))
@@ -143,9 +141,9 @@ def test_a_place_is_learned_from_other_questions() -> None:
     first = np.where(Unjudged(pool).place < 0.5, 1.0, 0.0)
     blind = np.zeros((len(labels), 1))
     fold = folds(pool, "question")
-    assert cross_validate(pool, blind, first, fold).agreement.f == 1
-    without = cross_validate(pool, blind, first, fold, unjudged=Unjudged(pool, place=False))
-    assert without.agreement.f < 0.9
+    assert cross_validate(Folded(pool, first, fold), blind).agreement.f == 1
+    second = np.where(pool.cell_run % 2, first, 1 - first)  # no place tells that
+    assert cross_validate(Folded(pool, second, fold), blind).agreement.f < 0.9
 
 
 def test_rows_are_evidence_place_and_echo() -> None:
@@ -179,8 +177,7 @@ def test_a_prior_with_fewer_columns_and_a_ridge_for_each() -> None:
 def test_difficulties_with_a_ridge_for_each_column() -> None:
     X = np.array([[0.0, 0.0], [1.0, 1.0]] * 8)
     yes, nugget = np.arange(16) % 2 == 1, np.repeat(np.arange(4), 4)
-    held = fit_mixed(X, yes, nugget, np.array([1e6, 1.0])).weights
+    held = fit_logistic(X, yes, np.array([1e6, 1.0]), nugget=nugget).weights
     assert abs(held[0]) < 1e-3 < held[1]
-    assert fit_mixed(X, yes, nugget, np.full(2, 3.0)).weights == pytest.approx(
-        fit_mixed(X, yes, nugget, 3.0).weights
-    )
+    each, all_ = (fit_logistic(X, yes, r, nugget=nugget) for r in (np.full(2, 3.0), 3.0))
+    assert each.weights == pytest.approx(all_.weights)

@@ -12,7 +12,7 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.known_labels import own_values
+from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.judging.asking import disputed
 from karat.nuggets.judging.likelihood import overlap

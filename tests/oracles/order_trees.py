@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -43,7 +44,7 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
         return columns, words, heads
     others = st.lists(st.sampled_from([0, *symbols(["u", "v"]).tolist()]), min_size=n, max_size=n)
     doubts = np.array(draw(others), dtype=np.uint32)
-    return columns.labelled({"others": doubts}), words, heads
+    return replace(columns, others=doubts), words, heads
 
 
 @cache

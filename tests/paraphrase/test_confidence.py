@@ -18,7 +18,7 @@ from karat.paraphrase.generate.confidence import confidences, repeats
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.paraphraser import Wording, wordings
 from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.writing import Original, Step, Written
+from karat.paraphrase.generate.rewriting import Original, Replacement, Written
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -194,14 +194,18 @@ def test_the_article_follows_the_word() -> None:
 def test_contractions_of_the_original_are_joined() -> None:
     cased = ["I", "do", "n't", "see", "it", "'s", "big"]
     original = Original.of("I do n't see it 's big", list(map(str.lower, cased)), cased)
-    keep = Step(1, None)
-    steps = [*[keep] * 6, Step(1, ("large",), 0.5)]
+    keep = Replacement(1, None)
+    steps = [*[keep] * 6, Replacement(1, ("large",), 0.5)]
     assert original.text(original.words_of(steps, lambda _: None)) == "I don't see it's large"
 
 
 def test_only_the_words_that_differ_are_new() -> None:
     original = Original.of("she is afraid of it", ["she", "is", "afraid", "of", "it"], [])
-    steps = [Step(1, None), Step(3, ("is", "scared", "of"), 0.5), Step(1, None)]
+    steps = [
+        Replacement(1, None),
+        Replacement(3, ("is", "scared", "of"), 0.5),
+        Replacement(1, None),
+    ]
     written = original.words_of(steps, lambda _: None)
     assert written.new == [False, False, True, False, False]
 

@@ -18,7 +18,7 @@ from karat.paraphrase.pem.controls import (
     from_five,
     to_five,
 )
-from karat.paraphrase.pem.evaluation import against_humans, better, criteria, inter_judge
+from karat.paraphrase.pem.evaluation import against_humans, criteria, inter_judge, paired_gain
 from karat.paraphrase.pem.judged_pairs import judged_rows
 
 SOURCES = ["a cat sat", "a dog ran off", "birds sing", "the sun is out today"]
@@ -158,13 +158,13 @@ def test_better_resamples_originals() -> None:
     )
     judged = judged_rows(given)
     good, bad = human + rng.normal(size=150), human + 3 * rng.normal(size=150)
-    found = better(judged, ("good", good), ("bad", bad))
+    found = paired_gain(judged, ("good", good), ("bad", bad))
     assert found.r_first == pytest.approx(np.corrcoef(good, human)[0, 1])
     assert found.r_second == pytest.approx(np.corrcoef(bad, human)[0, 1])
     assert 0 < found.low < found.difference < found.high
     assert found.p < 0.05
-    back = better(judged, ("bad", bad), ("good", good))
+    back = paired_gain(judged, ("bad", bad), ("good", good))
     assert back.p > 0.95
-    same = better(judged, ("good", good), ("again", good))
+    same = paired_gain(judged, ("good", good), ("again", good))
     assert same.difference == 0
     assert same.p == 1

@@ -16,7 +16,7 @@ from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.generator import learn_casing
 from karat.paraphrase.generate.paraphraser import MOST_WORDS, paraphrases, wordings
-from karat.paraphrase.generate.writing import Original, Step
+from karat.paraphrase.generate.rewriting import Original, Replacement
 from karat.paraphrase.pem.model import PEM, bundled_model
 from karat.store import read_store
 from karat.text.recipe import Recipe
@@ -133,34 +133,37 @@ def test_a_confidence_out_of_range(confidence: float) -> None:
 # ------------------------------------------------------------------------------------- writing
 
 
-def written(original: Original, steps: list[Step]) -> str:
+def written(original: Original, steps: list[Replacement]) -> str:
     return original.text(original.words_of(steps, lambda _: None))
 
 
 def test_kept_words_keep_their_case_and_spaces() -> None:
     original = Original.of("The  MAN ,who", ["the", "man", ",", "who"], ["The", "MAN", ",", "who"])
-    one = Step(1, None)
-    assert written(original, [Step(1, ("a",)), one, one, one]) == "A MAN ,who"
-    assert written(original, [one, Step(1, ("old", "man")), one, one]) == "The old man ,who"
-    assert written(original, [one, one, Step(2, (",", "that"))]) == "The MAN , that"
+    one = Replacement(1, None)
+    assert written(original, [Replacement(1, ("a",)), one, one, one]) == "A MAN ,who"
+    assert written(original, [one, Replacement(1, ("old", "man")), one, one]) == "The old man ,who"
+    assert written(original, [one, one, Replacement(2, (",", "that"))]) == "The MAN , that"
 
 
 def test_a_line_in_capitals_stays_so() -> None:
     original = Original.of("BIG DOG!", ["big", "dog", "!"], ["BIG", "DOG", "!"])
-    assert written(original, [Step(1, ("large",)), Step(1, None), Step(1, None)]) == "LARGE DOG!"
+    assert (
+        written(original, [Replacement(1, ("large",)), Replacement(1, None), Replacement(1, None)])
+        == "LARGE DOG!"
+    )
 
 
 def test_what_takes_the_place_of_another_kind_of_word_is_spaced_by_rule() -> None:
     original = Original.of("a, b.", ["a", ",", "b", "."], ["a", ",", "b", "."])
-    one = Step(1, None)
-    assert written(original, [one, Step(1, ("and",)), one, one]) == "a and b."
-    assert written(original, [one, one, one, Step(1, ("now",))]) == "a, b now"
+    one = Replacement(1, None)
+    assert written(original, [one, Replacement(1, ("and",)), one, one]) == "a and b."
+    assert written(original, [one, one, one, Replacement(1, ("now",))]) == "a, b now"
 
 
 def test_lines_that_lower_case_would_cut_elsewhere_are_written_in_it() -> None:
     original = Original.of("A dog <Skipped>", ["a", "dog"], ["A", "dog", "<Skipped>"])
     assert original.words == ["a", "dog"]
-    assert written(original, [Step(1, None), Step(1, ("cat",))]) == "A cat"
+    assert written(original, [Replacement(1, None), Replacement(1, ("cat",))]) == "A cat"
 
 
 def test_names_keep_their_capitals() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paraphrase.small_tables import PAPER, Counts, phrase_counts, table
 
 from karat.errors import InputError
-from karat.paraphrase.pem.pivot import pivot_statistics
+from karat.paraphrase.pem.bags import pivot_statistics
 from karat.paraphrase.table.phrase_table import KIND, VERSION, PhraseTable, table_digest
 from karat.store import write_store
 from karat.text.recipe import Recipe
@@ -60,7 +60,7 @@ def test_words_in_no_phrase_are_left_out() -> None:
 def test_recipes_are_porter_stemmed_english_unless_said() -> None:
     found = PhraseTable.from_counts(*phrase_counts(PAPER), {"corpora": ["x"]})
     assert found.recipe == Recipe("13a", "lower", "porter")
-    assert found.pivot_recipe == Recipe("13a", "lower")
+    assert found.about["pivot"] == {"tok": "13a", "case": "lower", "stem": "none"}
     assert found.about["corpora"] == ["x"]
 
 

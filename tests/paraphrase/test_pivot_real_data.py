@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.f1 import pooled_f1
-from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.pivot import pivot_statistics
-from karat.paraphrase.report.bundled import CAUTION
+from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
+from karat.paraphrase.pem.model import CAUTION, PEM
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot

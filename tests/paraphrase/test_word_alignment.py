@@ -223,7 +223,7 @@ def test_sentences_that_take_no_part() -> None:
     source = tokens("a b", "", "c", "a " * 9, "b")
     pivot = tokens("x y", "x", "", "x", "y")
     found = align_words(source, pivot, Aligner(longest=8))
-    assert (found.empty, found.too_long) == (2, 1)
+    assert found.rows[0][2:] == (2, 1)
     assert [bool(found.links[s]) for s in range(5)] == [True, False, False, False, True]
     assert found.pairs == 4
 
@@ -232,7 +232,7 @@ def test_nothing_to_align() -> None:
     found = align_words(tokens(), tokens())
     assert (len(found.links), found.pairs) == (0, 0)
     only_empty = align_words(tokens("", ""), tokens("", "x"))
-    assert (len(only_empty.links), only_empty.empty) == (2, 2)
+    assert (len(only_empty.links), only_empty.rows[0].empty) == (2, 2)
 
 
 def test_unequal_texts() -> None:

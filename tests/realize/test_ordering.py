@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from karat.errors import InputError, Interrupted
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
-from karat.realize.ordering.model import GROUPS, KIND, VERSION, OrderingModel
+from karat.realize.ordering.model import OrderingModel, TreeletScores
 from karat.realize.treebank import Treebank, read_treebank
-from karat.store import read_store, write_store
+from karat.store import Store
 
 
 def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
@@ -73,13 +74,11 @@ def test_a_scrambled_tree_of_unknown_words_too(model: OrderingModel, tmp_path: P
 
 def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None:
     trees = input_trees(bank(tmp_path, toy_treebank(20, 5)), model.inputs)
-    model.save(tmp_path / "model.npz")
-    opened = OrderingModel.open(tmp_path / "model.npz")
+    about, first = model.parts()
+    opened = stored(about, first)
     assert opened.realize(trees, 3) == model.realize(trees, 3)
-    opened.save(tmp_path / "again.npz")
-    first, second = (
-        read_store(tmp_path / name, KIND, VERSION).arrays for name in ("model.npz", "again.npz")
-    )
+    again, second = opened.parts()
+    assert again == about
     assert first.keys() == second.keys()
     for name, array in first.items():
         np.testing.assert_array_equal(array, second[name])
@@ -107,10 +106,14 @@ def test_an_order_is_explained(model: OrderingModel, tmp_path: Path) -> None:
     trees = input_trees(bank(tmp_path, toy_treebank(5, 7)), model.inputs)
     right, wrong = model.realize(trees, 2)[0]
     parts = model.explain(trees, 0, right)
-    assert parts[0].words[-1] == "."
-    assert all(tuple(treelet.parts) == GROUPS for treelet in parts)
-    total = sum(treelet.score for treelet in parts)
-    assert total > sum(treelet.score for treelet in model.explain(trees, 0, wrong))
+    assert parts[0].treelet.endswith(" .")
+    assert all(treelet.treelet.count("[") == 1 for treelet in parts)
+    assert all(treelet.sum == sum(treelet[1:-1]) for treelet in parts)
+    assert TreeletScores._fields[1:-1] == (
+        "side", "pair", "neighbour", "triple", "across", "order"
+    )  # fmt: skip
+    total = sum(treelet.sum for treelet in parts)
+    assert total > sum(treelet.sum for treelet in model.explain(trees, 0, wrong))
 
 
 def test_words_are_not_enough_for_a_model_of_all(treebank: Treebank) -> None:
@@ -169,48 +172,32 @@ def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
     assert {total for _, total in seen} == {len(seen)}
 
 
-def test_what_is_no_model_is_refused(model: OrderingModel, tmp_path: Path) -> None:
-    path = tmp_path / "model.npz"
-    path.write_text("nothing")
-    with pytest.raises(InputError, match="expected a word-order model of Karat"):
-        OrderingModel.open(path)
-    write_store(path, KIND, VERSION + 1, {}, {})
-    with pytest.raises(InputError, match=f"of version {VERSION + 1}"):
-        OrderingModel.open(path)
-    write_store(path, KIND, VERSION, {"inputs": "all"}, {})
-    with pytest.raises(InputError, match="damaged"):
-        OrderingModel.open(path)
+def stored(about: dict[str, Any], arrays: dict[str, Any]) -> OrderingModel:
+    """The model in a store of these parts."""
+    return OrderingModel.stored(Store("model.npz", about, arrays))
 
 
-def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
-    model.save(tmp_path / "model.npz")
-    store = read_store(tmp_path / "model.npz", KIND, VERSION)
-    nameless = [{**said, "names": [1] * len(said["names"])} for said in store.about["labels"]]
+def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel) -> None:
+    about, arrays = model.parts()
+    nameless = [{**said, "names": [1] * len(said["names"])} for said in about["labels"]]
     for change in ({"lm_weight": float("nan")}, {"labels": nameless}):
-        about = {**store.about, **change}
-        write_store(tmp_path / "bad.npz", KIND, VERSION, about, store.arrays)
         with pytest.raises(InputError, match="damaged"):
-            OrderingModel.open(tmp_path / "bad.npz")
+            stored({**about, **change}, arrays)
+    with pytest.raises(InputError, match="damaged"):
+        stored({"inputs": "all"}, {})
 
 
-def test_a_model_whose_language_model_has_no_numbers_is_damaged(
-    model: OrderingModel, tmp_path: Path
-) -> None:
-    model.save(tmp_path / "model.npz")
-    store = read_store(tmp_path / "model.npz", KIND, VERSION)
-    odd = store.arrays["lm_p"].copy()
+def test_a_model_whose_language_model_has_no_numbers_is_damaged(model: OrderingModel) -> None:
+    about, arrays = model.parts()
+    odd = arrays["lm_p"].copy()
     odd[3] = np.nan
-    write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, {**store.arrays, "lm_p": odd})
-    with pytest.raises(InputError, match=r"bad\.npz: damaged \(p has a value that is no number\)"):
-        OrderingModel.open(tmp_path / "bad.npz")
+    with pytest.raises(InputError, match=r"model\.npz: damaged \(p has a value that is no number"):
+        stored(about, {**arrays, "lm_p": odd})
 
 
-def test_a_model_with_weights_missing_is_damaged(model: OrderingModel, tmp_path: Path) -> None:
-    model.save(tmp_path / "model.npz")
-    store = read_store(tmp_path / "model.npz", KIND, VERSION)
-    name = next(name for name in store.arrays if name.endswith("_exponents"))
-    for change in ({name: store.arrays[name][:-1]}, {"weights": store.arrays["weights"][:-1]}):
-        arrays = {**store.arrays, **change}
-        write_store(tmp_path / "bad.npz", KIND, VERSION, store.about, arrays)
+def test_a_model_with_weights_missing_is_damaged(model: OrderingModel) -> None:
+    about, arrays = model.parts()
+    name = next(name for name in arrays if name.endswith("_exponents"))
+    for change in ({name: arrays[name][:-1]}, {"weights": arrays["weights"][:-1]}):
         with pytest.raises(InputError, match="damaged"):
-            OrderingModel.open(tmp_path / "bad.npz")
+            stored(about, {**arrays, **change})

@@ -17,7 +17,6 @@ import pytest
 from oracles.small_sets import small_set
 
 import karat as kt
-from karat.evalset.census import remarks
 from karat.meta.plane.cells import BLEU_CELL, CELLS
 from karat.meta.plane.conclusions import POINTS_UNSIGNED
 from karat.meta.plane.fit import PlaneFit, fit_plane
@@ -25,15 +24,12 @@ from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
 from karat.nuggets.guess.agreement import Agreement
-from karat.nuggets.report import changes as nugget_changes
-from karat.nuggets.report import classifiers as nugget_classifiers
-from karat.nuggets.report import evaluation as nugget_evaluation
-from karat.nuggets.scores.changes import Significance
-from karat.realize.evaluation import Evaluation as RealizerEvaluation
-from karat.realize.report import sentences as realize
+from karat.nuggets.results import evaluation as nugget_evaluation
+from karat.nuggets.results import guess_notes
+from karat.nuggets.results.changes import Significance
+from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
-from karat.report.documents.judges import judges_document
 from karat.report.documents.planes import plane_chart, plane_table
 
 NAN = math.nan
@@ -203,9 +199,8 @@ def judges(*rows: tuple[float, ...]) -> str:
     ]
     outputs = {"s": ["x"] * count}
     evalset = kt.make_evalset("set", outputs, judgements=given, dimensions=["d"])
-    document = judges_document(evalset, (), (), "karat")
-    (table,) = (table for table in document.tables if table.key == "judges")
-    return " ".join([*(str(row["note"]) for row in table.rows), *document.notes])
+    found = kt.judge_agreement(evalset)
+    return " ".join([*(row.note for row in found.judges), *found.notes])
 
 
 def ratings(seed: int, count: int, truth: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -232,8 +227,18 @@ JUDGES = [
         (judges(*AGREE), judges((1.0,) * 9, (1.0,) * 9, (1.0,) * 8 + (2.0,)), judges(*ALONE)),
     ),
     Conclusion(
+        "one judge: cannot be compared",
+        (judges(AGREE[0]),),
+        (judges(*ALONE), judges(*AGREE), COPIED),
+    ),
+    Conclusion(
+        "One judge in 1 of 1 dimensions: there is nobody to compare with.",
+        (judges(AGREE[0]),),
+        (judges(*ALONE), judges(*AGREE), COPIED),
+    ),
+    Conclusion(
         "no overlap with other judges: cannot be compared",
-        (judges(*ALONE), judges(AGREE[0])),
+        (judges(*ALONE),),
         (judges(*AGREE), COPIED),
     ),
     Conclusion(
@@ -362,7 +367,7 @@ def agreed(f: float) -> Agreement:
 def contest(mine: float, theirs: float | None) -> str:
     beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
     won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
-    return nugget_classifiers._contest(
+    return guess_notes.contest(
         won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
     )
 
@@ -374,13 +379,13 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
     )
-    return nugget_evaluation._chosen(found)  # type: ignore[arg-type]
+    return nugget_evaluation.chosen(found)  # type: ignore[arg-type]
 
 
 @case
 def significance(*numbers: float) -> str:
     questions, old, new, p, trials = numbers
-    return nugget_changes._sentence("F", Significance(int(questions), old, new, p, int(trials)))
+    return str(Significance("F", int(questions), old, new, new - old, p, int(trials)))
 
 
 NUGGETS = [
@@ -425,8 +430,7 @@ NUGGETS = [
 
 @case
 def seen(count: int, of: int = 10) -> str:
-    found = RealizerEvaluation("bank", [], of, count, ())
-    return realize._seen_note(found, count / of)
+    return TrainingOverlap(of, count, count / of).note
 
 
 REALIZERS = [
@@ -448,7 +452,7 @@ def remarked(**changed: Any) -> Case:
         "judgements": [(s, k, "j", "d", float(k)) for s in "ab" for k in "12"],
         "dimensions": ["d"],
     }
-    return lambda: " ".join(remarks(kt.make_evalset("set", **(given | changed))))
+    return lambda: " ".join(kt.check_evalset(kt.make_evalset("set", **(given | changed))).notes)
 
 
 SETS = [

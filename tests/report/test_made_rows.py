@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report.model.lazy_rows import MadeRows
 from karat.report.model.table import Row
+from karat.results import MadeRows
 
 
-def rows(*sizes: int) -> MadeRows:
+def rows(*sizes: int) -> MadeRows[Row]:
     def maker(part: int) -> Callable[[int], Row]:
         return lambda i: {"part": part, "row": i}
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.svg.drawings import bar_chart, histogram, interval_chart, scatter
-from karat.report.charts.ticks import nice_ticks
+from karat.report.charts.axis import nice_ticks
+from karat.report.charts.models import Bars, Chart, Histogram, Interval, Intervals
+from karat.report.charts.svg.drawings import chart_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -46,52 +46,45 @@ def inside(root: ElementTree.Element) -> bool:
     return all(0 <= x <= width for x in xs) and all(0 <= y <= height for y in ys)
 
 
-@given(st.lists(st.tuples(ANY_TEXT, NUMBER, MAYBE, MAYBE), max_size=6), ANY_TEXT, MAYBE)
-def test_interval_chart_survives_any_data(
-    items: list[tuple[str, float, float | None, float | None]], name: str, baseline: float | None
+INTERVAL = st.builds(Interval, ANY_TEXT, NUMBER, MAYBE, MAYBE)
+
+
+@given(ANY_TEXT, st.lists(INTERVAL, max_size=6), MAYBE)
+def test_intervals_survive_any_data(
+    name: str, items: list[Interval], baseline: float | None
 ) -> None:
-    assert inside(parsed(interval_chart(items, title=name, axis=name, baseline=baseline)))
+    assert inside(parsed(chart_svg(Intervals(name, name, items, baseline))))
 
 
-@given(st.lists(st.tuples(ANY_TEXT, NUMBER), max_size=6), ANY_TEXT)
-def test_bar_chart_survives_any_data(items: list[tuple[str, float]], name: str) -> None:
-    assert inside(parsed(bar_chart(items, title=name, axis=name)))
+@given(ANY_TEXT, st.lists(st.builds(Interval, ANY_TEXT, NUMBER), max_size=6))
+def test_bars_survive_any_data(name: str, items: list[Interval]) -> None:
+    assert inside(parsed(chart_svg(Bars(name, name, items))))
 
 
-@given(st.lists(NUMBER, max_size=40), ANY_TEXT, st.integers(1, 30), MAYBE)
-def test_histogram_survives_any_data(
-    values: list[float], name: str, bins: int, marker: float | None
+@given(ANY_TEXT, st.lists(NUMBER, max_size=40), MAYBE, st.integers(1, 30))
+def test_histograms_survive_any_data(
+    name: str, values: list[float], marker: float | None, bins: int
 ) -> None:
-    svg = histogram(values, title=name, axis=name, bins=bins, marker=marker)
-    assert inside(parsed(svg))
-
-
-@given(st.lists(st.tuples(NUMBER, NUMBER, ANY_TEXT), max_size=6), ANY_TEXT, st.booleans())
-def test_scatter_survives_any_data(
-    points: list[tuple[float, float, str]], name: str, diagonal: bool
-) -> None:
-    svg = scatter(points, title=name, x_axis=name, y_axis=name, diagonal=diagonal)
-    assert inside(parsed(svg))
+    assert inside(parsed(chart_svg(Histogram(name, name, values, marker, bins))))
 
 
 @pytest.mark.parametrize(
-    "draw",
+    "chart",
     [
-        lambda: interval_chart([("a", math.nan, 0, 1)], title="T", axis="A"),
-        lambda: bar_chart([], title="T", axis="A"),
-        lambda: histogram([math.nan, math.inf], title="T", axis="A"),
-        lambda: scatter([(0.0, math.nan, "p")], title="T", x_axis="X", y_axis="Y"),
+        Intervals("T", "A", [Interval("a", math.nan, 0, 1)]),
+        Bars("T", "A", []),
+        Histogram("T", "A", [math.nan, math.inf]),
     ],
 )
-def test_nothing_to_draw_says_so(draw: Callable[[], str]) -> None:
-    root = parsed(draw())
+def test_nothing_to_draw_says_so(chart: Chart) -> None:
+    root = parsed(chart_svg(chart))
     assert texts(root) == ["no data"]
     assert root[0].text == "T"
 
 
-def test_interval_chart_shows_value_whisker_and_baseline() -> None:
-    items = [("A", 30.0, 28.0, 32.0), ("B", 34.0, None, None), ("C", math.nan, 1.0, 2.0)]
-    root = parsed(interval_chart(items, title="T", axis="BLEU", baseline=29.0))
+def test_intervals_show_value_whisker_and_baseline() -> None:
+    items = [Interval("A", 30.0, 28.0, 32.0), Interval("B", 34.0), Interval("C", math.nan, 1, 2)]
+    root = parsed(chart_svg(Intervals("T", "BLEU", items, 29.0)))
     first, second = every(root, "circle")
     horizontal = [n for n in every(root, "line") if n.get("y1") == n.get("y2")]
     dashed = [n for n in every(root, "line") if n.get("stroke-dasharray")]
@@ -107,7 +100,7 @@ def test_interval_chart_shows_value_whisker_and_baseline() -> None:
 
 def test_long_and_hostile_labels_are_cut_with_the_whole_in_a_tooltip() -> None:
     label = "<script>&" + "x" * 100 + "\x1b"
-    root = parsed(bar_chart([(label, 1.0)], title="T", axis="A"))
+    root = parsed(chart_svg(Bars("T", "A", [Interval(label, 1.0)])))
     shown = [text for text in texts(root) if text and text.startswith("<script>&")]
     assert len(shown[0]) == 32
     assert shown[0].endswith("…")
@@ -115,60 +108,44 @@ def test_long_and_hostile_labels_are_cut_with_the_whole_in_a_tooltip() -> None:
 
 
 def test_bars_start_at_zero_on_either_side() -> None:
-    root = parsed(bar_chart([("down", -1.0), ("up", 2.0)], title="T", axis="A"))
+    items = [Interval("down", -1.0), Interval("up", 2.0)]
+    root = parsed(chart_svg(Bars("T", "A", items)))
     down, up = [(float(n.get("x", 0)), float(n.get("width", 0))) for n in every(root, "rect")]
     assert down[0] + down[1] == pytest.approx(up[0], abs=0.02)
     assert up[1] == pytest.approx(2 * down[1], abs=0.02)
 
 
-def bin_counts(svg: str) -> list[int]:
-    return [int((n[0].text or "").split(": ")[1]) for n in every(parsed(svg), "rect")]
+def bin_counts(values: list[float], bins: int = 20) -> list[int]:
+    root = parsed(chart_svg(Histogram("T", "A", values, bins=bins)))
+    return [int((n[0].text or "").split(": ")[1]) for n in every(root, "rect")]
 
 
 def test_histogram_counts() -> None:
     values = [0.0, 0.5, 1.0, 1.5, 2.0, math.nan, 2.0]
-    assert bin_counts(histogram(values, title="T", axis="A", bins=2)) == [2, 4]
+    assert bin_counts(values, bins=2) == [2, 4]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.integers(1, 30))
 def test_histogram_counts_every_value_once(values: list[float], bins: int) -> None:
-    svg = histogram(values, title="T", axis="A", bins=bins)
-    assert sum(bin_counts(svg)) == len(values)
+    assert sum(bin_counts(values, bins)) == len(values)
 
 
 def test_histogram_of_equal_values_is_one_bar() -> None:
-    assert bin_counts(histogram([3.0] * 5, title="T", axis="A")) == [5]
+    assert bin_counts([3.0] * 5) == [5]
 
 
 def test_histogram_of_equal_values_stays_within_the_axis() -> None:
-    assert inside(parsed(histogram([-1.0], title="T", axis="A", bins=1, marker=0.0)))
-
-
-def test_histogram_needs_a_bin() -> None:
-    with pytest.raises(ValueError, match="at least one bin, not 0"):
-        histogram([1.0], title="T", axis="A", bins=0)
+    assert inside(parsed(chart_svg(Histogram("T", "A", [-1.0], 0.0, bins=1))))
 
 
 def test_histogram_marker_is_drawn_and_labelled() -> None:
-    root = parsed(histogram([0.0, 1.0], title="T", axis="A", marker=0.37))
+    root = parsed(chart_svg(Histogram("T", "A", [0.0, 1.0], 0.37)))
     assert len([n for n in every(root, "line") if n.get("stroke-dasharray")]) == 1
     assert "0.37" in texts(root)
 
 
-def test_scatter_points_have_tooltips_and_the_diagonal_shares_the_scale() -> None:
-    points = [(0.0, 5.0, "p"), (10.0, 5.0, "q & r")]
-    root = parsed(scatter(points, title="T", x_axis="X", y_axis="Y", diagonal=True))
-    assert [n[0].text for n in every(root, "circle")] == ["p: 0.0, 5.0", "q & r: 10.0, 5.0"]
-    slanted = [n for n in every(root, "line") if n.get("x1") != n.get("x2")]
-    slanted = [n for n in slanted if n.get("y1") != n.get("y2")]
-    assert len(slanted) == 1
-    assert texts(root).count("10") == 2
-    plain = parsed(scatter(points, title="T", x_axis="X", y_axis="Y"))
-    assert texts(plain).count("10") == 1
-
-
 def test_colours_follow_the_page_and_stand_alone() -> None:
-    svg = interval_chart([("A", 1.0, 0.0, 2.0)], title="T", axis="A", baseline=0.5)
+    svg = chart_svg(Intervals("T", "A", [Interval("A", 1.0, 0.0, 2.0)], 0.5))
     assert set(re.findall(r'(?:fill|stroke)="([^"]+)"', svg)) == {
         "currentColor",
         "var(--accent, #2b6cb0)",

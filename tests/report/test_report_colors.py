@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.colors import (
+from karat.report.charts.svg.colors import (
     DASHES,
     HEAT,
     MARKERS,
@@ -19,8 +19,7 @@ from karat.report.charts.colors import (
     ink_on,
     luminance,
     series_color,
-    series_dash,
-    series_marker,
+    series_line,
 )
 from karat.report.page.page import palette
 
@@ -132,7 +131,7 @@ def test_a_drawing_on_its_own_has_the_colours_of_the_light_page() -> None:
 
 
 def test_series_differ_in_more_than_colour() -> None:
-    looks = [(series_color(k), series_marker(k), series_dash(k)) for k in range(32)]
+    looks = [(MARKERS[k % len(MARKERS)], *series_line(k).values()) for k in range(32)]
     assert len(set(looks)) == 32
     assert len(set(MARKERS)) == len(SERIES)
-    assert len({(marker, dash) for _, marker, dash in looks}) == 8 * len(DASHES)
+    assert len({(marker, dash) for marker, _, dash in looks}) == 8 * len(DASHES)

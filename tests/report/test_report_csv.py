@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Column, Document, Table
-from karat.report.render.records import render_csv
+from karat.report.render.renderers import render
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 COLUMNS = (Column("a", "A"), Column("b", "B"))
@@ -26,16 +26,16 @@ def read(text: str) -> list[list[str]]:
 
 @given(st.lists(st.fixed_dictionaries({"a": TEXTS, "b": TEXTS})))
 def test_texts_come_back_as_they_went(rows: list[dict[str, str]]) -> None:
-    text = render_csv(document(rows))
+    text = render(document(rows), "csv")
     assert read(text) == [["a", "b"], *([row["a"], row["b"]] for row in rows)]
     assert text.endswith("\r\n")
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "=HYPERLINK(1)"])
 def test_what_looks_like_a_formula_is_not_changed(cell: str) -> None:
-    assert render_csv(document([{"a": cell, "b": ""}])) == f"a,b\r\n{cell},\r\n"
+    assert render(document([{"a": cell, "b": ""}]), "csv") == f"a,b\r\n{cell},\r\n"
 
 
 def test_quotes_commas_and_line_ends_are_quoted() -> None:
-    text = render_csv(document([{"a": 'say "x", now', "b": "two\nlines"}]))
+    text = render(document([{"a": 'say "x", now', "b": "two\nlines"}]), "csv")
     assert text == 'a,b\r\n"say ""x"", now","two\nlines"\r\n'

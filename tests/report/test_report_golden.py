@@ -45,6 +45,6 @@ def test_every_format_can_be_encoded_and_ends_with_a_newline(
 
 def test_unknown_format_names_the_known_ones(document: Document) -> None:
     with pytest.raises(
-        InputError, match="'yaml'; choose one of text, json, tsv, csv, md, latex, html"
+        InputError, match="format 'yaml': expected one of text, json, tsv, csv, md, latex, html"
     ):
         render(document, "yaml")

@@ -15,13 +15,12 @@ import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.explain.bitext import Explanation
 from karat.report.documents.grids import caption
-from karat.report.render.paper import Paper
 from karat.report.render.renderers import render
-from karat.report.render.text_width import display_width, letters
+from karat.report.render.terminal import Paper, display_width, letters
 from karat.report.segment.edits_svg import edits_html, edits_story, edits_svg
-from karat.report.segment.edits_text import edits_sketch
+from karat.report.segment.edits_text import draw_edits
 from karat.report.segment.grid_svg import grid_svg
-from karat.report.segment.grid_text import COUNTED, CUT, HIT, PARED, grid_sketch
+from karat.report.segment.grid_text import COUNTED, CUT, HIT, PARED, draw_grid
 
 SVG = "{http://www.w3.org/2000/svg}"
 LETTERS = ("a", "b", "c", "│", "日本", "e\u0301", "<i>")
@@ -43,7 +42,7 @@ def paper_example() -> Explanation:
 
 
 def test_the_papers_example_drawn_with_letters() -> None:
-    assert grid_sketch(paper_example())(PLAIN) == [
+    assert draw_grid(paper_example(), PLAIN) == [
         "  A B C D E │ F G H I J │ K L M N P",
         "G           │   ■       │",
         "H           │     ■     │",
@@ -61,15 +60,15 @@ def test_the_papers_example_drawn_with_letters() -> None:
 
 
 def test_a_hit_that_counts_in_part_and_one_that_is_not_chosen() -> None:
-    cut = "".join(grid_sketch(explained("a b c d", "a b c", "a b"))(PLAIN))
+    cut = "".join(draw_grid(explained("a b c d", "a b c", "a b"), PLAIN))
     assert (cut.count(COUNTED), cut.count(CUT)) == (3, 2)  # once each in the legend
-    other = "\n".join(grid_sketch(explained("the the", "the"))(PLAIN))
+    other = "\n".join(draw_grid(explained("the the", "the"), PLAIN))
     assert f"{HIT} a hit that is not chosen" in other
     assert PARED not in other
 
 
 def test_a_wide_grid_is_drawn_in_bands() -> None:
-    lines = grid_sketch(explained("x y", " ".join("abcdefghijklmnop") + " x y"))(Paper(20, False))
+    lines = draw_grid(explained("x y", " ".join("abcdefghijklmnop") + " x y"), Paper(20, False))
     assert lines[:7] == [
         "  a b c d e f g h i",
         "x",
@@ -84,13 +83,13 @@ def test_a_wide_grid_is_drawn_in_bands() -> None:
 
 @pytest.mark.parametrize("texts", [("", "a"), ("a", ""), ("", "")])
 def test_a_side_without_words_is_said(texts: tuple[str, str]) -> None:
-    assert grid_sketch(explained(*texts))(PLAIN) == ["no words on one side: nothing to match"]
+    assert draw_grid(explained(*texts), PLAIN) == ["no words on one side: nothing to match"]
 
 
 def test_what_is_too_large_for_letters_is_said() -> None:
-    said = " ".join(grid_sketch(explained("a " * 300, "a " * 200))(PLAIN))
+    said = " ".join(draw_grid(explained("a " * 300, "a " * 200), PLAIN))
     assert said.startswith("300 x 200 words are too many to draw with letters: write")
-    lines = edits_sketch(kt.alignment("a " * 6000, "a"))(PLAIN)
+    lines = draw_edits(kt.alignment("a " * 6000, "a"), PLAIN)
     assert lines == ["6,000 steps are too many to draw here"]
 
 
@@ -102,24 +101,25 @@ def test_drawings_with_letters_fit_and_hold_no_control_characters(
         found = explained(candidate, *references)
     except kt.InputError:  # a lone surrogate
         return
-    for sketch in (grid_sketch(found), edits_sketch(found.edits())):
-        plain = sketch(Paper(width, False))
+    edits = found.edits()
+    for draw in (lambda paper: draw_grid(found, paper), lambda paper: draw_edits(edits, paper)):
+        plain = draw(Paper(width, False))
         for line in plain:
             assert display_width(line) <= max(width, 24)
             assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
-        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in sketch(Paper(width, True))]
+        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in draw(Paper(width, True))]
         assert coloured == plain
 
 
 def test_edits_drawn_with_letters() -> None:
     found = kt.alignment("a long x b", "a b c b d")
-    assert edits_sketch(found)(PLAIN)[:3] == [
+    assert draw_edits(found, PLAIN)[:3] == [
         "reference  a b    c b d",
         "             S    S   D",
         "candidate  a long x b",
     ]
     moved = kt.alignment("b c d e a", "a b c d e")
-    assert edits_sketch(moved)(PLAIN)[:3] == [
+    assert draw_edits(moved, PLAIN)[:3] == [
         "reference  a  b c d e",
         "           M1         M1",
         "candidate     b c d e a",

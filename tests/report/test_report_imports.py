@@ -1,4 +1,4 @@
-"""Start-up: asking for text loads nothing that only other formats need."""
+"""Start-up: asking for text loads nothing that only other formats need, and draws nothing."""
 
 from __future__ import annotations
 
@@ -25,3 +25,38 @@ def test_renderers_are_imported_when_called() -> None:
     assert "karat.report.render.plain_text" in after - before
     others = {"records", "markdown", "latex", "webpage", "page", "charts"}
     assert not {f"karat.report.{name}" for name in others} & after
+
+
+COMMANDS = """
+import sys
+from importlib.resources import files
+from karat.cli.main import main
+demo = files("karat") / "data" / "demo"
+texts = [str(demo / "systems" / name) for name in ("atlas.txt", "beacon.txt")]
+given = [*texts, "-r", str(demo / "reference-1.txt"), "-m", "bleu"]
+for command in (
+    ["score", *given, "--bootstrap", "20"],
+    ["compare", *given, "--trials", "20", "--examples", "1"],
+    ["nuggets", "score", "heron", "wren", "--key", "demo-nuggets"],
+    ["nuggets", "describe", "demo-nuggets"],
+    ["meta", "demo", "-m", "bleu", "--resamples", "20", "--trials", "20"],
+):
+    for format in ("text", "json", "tsv"):
+        assert main([*command, "-f", format]) == 0, command
+drawn = [name for name in sys.modules if name.startswith("karat.report") and "svg" in name]
+assert drawn == [], drawn
+assert main(["score", *given, "-f", "svg"]) == 0
+assert "karat.report.charts.svg.intervals" in sys.modules
+"""
+
+
+def test_text_json_and_tsv_load_nothing_that_draws_svg() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr

@@ -60,7 +60,7 @@ def everywhere(text: str) -> Document:
     """A document with the text in each place that takes one."""
     columns = (Column("g", text, help=text), Column("s", text, help=text))
     table = Table("rows", text, columns, ({"g": text, "s": text},), "g", notes=(text,))
-    figure = Figure(text, "<svg></svg>", text)
+    figure = Figure(text, lambda: "<svg></svg>", text)
     return Document(text, (table, figure), text, {text: text}, (text,))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Cell, Column, Document, Table
-from karat.report.render.records import render_json, render_tsv
+from karat.report.render.renderers import render
 
 COLUMNS = (Column("a", "A", digits=1), Column("b", "B"))
 CELLS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters()))
@@ -34,14 +34,14 @@ def finite(cell: Cell) -> Cell:
 
 @given(ROWS)
 def test_json_is_strict_and_exact(rows: list[dict[str, Cell]]) -> None:
-    output = render_json(one_table(rows))
+    output = render(one_table(rows), "json")
     output.encode("utf-8")
     expected = [{key: finite(row.get(key)) for key in ("a", "b")} for row in rows]
     assert strictly(output)["rows"] == expected
 
 
 def test_json_members(document: Document) -> None:
-    record = strictly(render_json(document))
+    record = strictly(render(document, "json"))
     assert list(record) == ["command", "signature", "rows", "words", "notes"]
     assert record["command"] == document.command
     assert record["signature"] == document.signatures
@@ -50,13 +50,13 @@ def test_json_members(document: Document) -> None:
 
 
 def test_json_keeps_the_group_column_and_every_digit(document: Document) -> None:
-    row = strictly(render_json(document))["rows"][2]
+    row = strictly(render(document, "json"))["rows"][2]
     assert row["metric"] == "ter"
     assert row["score"] == 0.1 + 0.2
 
 
 def test_json_keeps_non_latin_text_readable(document: Document) -> None:
-    assert "日本語システム" in render_json(document)
+    assert "日本語システム" in render(document, "json")
 
 
 def unescape(cell: str) -> str:
@@ -71,7 +71,7 @@ def unescape(cell: str) -> str:
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
 def test_tsv_strings_come_back(texts: list[str]) -> None:
-    output = render_tsv(one_table([{"a": text, "b": "end"} for text in texts]))
+    output = render(one_table([{"a": text, "b": "end"} for text in texts]), "tsv")
     header, *lines, last = output.split("\n")
     assert (header, last) == ("a\tb", "")
     assert [list(map(unescape, line.split("\t"))) for line in lines] == [[t, "end"] for t in texts]
@@ -79,12 +79,12 @@ def test_tsv_strings_come_back(texts: list[str]) -> None:
 
 @given(st.floats(allow_nan=False))
 def test_tsv_floats_come_back_exactly(value: float) -> None:
-    cell = render_tsv(one_table([{"a": value}])).split("\n")[1].split("\t")[0]
+    cell = render(one_table([{"a": value}]), "tsv").split("\n")[1].split("\t")[0]
     assert float(cell) == value
 
 
 def test_tsv_missing_is_empty_and_tables_are_a_blank_line_apart(document: Document) -> None:
-    output = render_tsv(document)
+    output = render(document, "tsv")
     assert output.count("\n\n") == 1
     assert output.endswith("\n\nword\n_snake_case_\n")
     assert "bleu\tA\t30.123456789012344\t\t7\t\n" in output

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Column, Document, Row, Table
-from karat.report.render.column_widths import panels, share, total
-from karat.report.render.plain_text import render_text
-from karat.report.render.text_width import display_width, truncate, wrap
+from karat.report.render.plain_text import panels, render_text, share, total
+from karat.report.render.terminal import display_width, truncate, wrap
 from karat.visible import visible
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # surrogates and controls included

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from karat import _kernel
 from karat.errors import InputError
 from karat.text.references import VaryingReferences
-from karat.text.segments import STRIDE, Lines, Segments, Strings, as_segments, runs
+from karat.text.segments import STRIDE, Lines, Segments, Strings, as_segments, batches
 from karat.text.tokens import tokenize
 
 
@@ -230,7 +230,7 @@ def test_what_segments_may_be_given_as(tmp_path: Path) -> None:
 )
 def test_runs_cut_at_strides_and_stay_small(lengths: list[int], segments: int, nbytes: int) -> None:
     sources = [Strings(["x" * n for n in lengths]), Strings(["yy"] * len(lengths))]
-    cuts = list(runs(sources, segments, nbytes))
+    cuts = list(batches(sources, segments, nbytes))
     assert [start for start, _ in cuts] == [0, *(stop for _, stop in cuts[:-1])]
     assert cuts[-1][1] == len(lengths)
     for start, stop in cuts:
@@ -242,10 +242,15 @@ def test_runs_cut_at_strides_and_stay_small(lengths: list[int], segments: int, n
 
 def test_runs_are_as_long_as_they_may_be() -> None:
     source = Strings(["x"] * 2000)
-    assert list(runs([source], 512, 1 << 20)) == [(0, 512), (512, 1024), (1024, 1536), (1536, 2000)]
-    assert list(runs([source], 1 << 20, 768)) == [(0, 768), (768, 1536), (1536, 2000)]
-    assert list(runs([source], 1 << 20, 1 << 20)) == [(0, 2000)]
-    assert list(runs([Strings([])], 512, 512)) == []
+    assert list(batches([source], 512, 1 << 20)) == [
+        (0, 512),
+        (512, 1024),
+        (1024, 1536),
+        (1536, 2000),
+    ]
+    assert list(batches([source], 1 << 20, 768)) == [(0, 768), (768, 1536), (1536, 2000)]
+    assert list(batches([source], 1 << 20, 1 << 20)) == [(0, 2000)]
+    assert list(batches([Strings([])], 512, 512)) == []
 
 
 def test_runs_count_all_references() -> None:

@@ -104,7 +104,7 @@ def test_snowball_leaves_a_lone_surrogate_as_it_is(stemmer: str) -> None:
 
 
 def test_the_names_of_stemmers() -> None:
-    names = stemmers()
+    names = tuple(stemmers())
     assert names[:2] == ("none", "porter-nltk")
     assert {"porter", "english", "german", "french"} < set(names)
     assert len(set(names)) == len(names)

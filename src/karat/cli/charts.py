@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.errors import OutputError
+from karat.output import write_atomically
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -20,36 +21,32 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"{folder} is a file: name a folder for the charts")
-    from karat.report.charts.paper.files import check_matplotlib
+    from karat.report.charts.files import typesetter
 
-    check_matplotlib()
+    typesetter()
 
 
 def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.charts.paper.files import save_chart
+    from karat.report.charts.files import chart_file
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):
         for kind in KINDS:
-            save_chart(chart, os.path.join(folder, f"{name}.{kind}"))
+            write_atomically(os.path.join(folder, f"{name}.{kind}"), chart_file(chart, kind))
 
 
 def _names(titles: Sequence[str]) -> list[str]:
     """File names for titles, numbered where two would be the same."""
     found: list[str] = []
     for title in titles:
-        name, number = _name(title), 1
+        kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
+        plain = name = "-".join(part for part in kept.split("-") if part)[:100]
+        number = 1
         while name in found:
             number += 1
-            name = f"{_name(title)}-{number}"
+            name = f"{plain}-{number}"
         found.append(name)
     return found
-
-
-def _name(title: str) -> str:
-    """A file name for a title."""
-    kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
-    return "-".join(part for part in kept.split("-") if part)[:100]

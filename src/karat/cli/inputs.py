@@ -12,7 +12,7 @@ from karat.cli.show import check_beside, check_output
 from karat.cli.stray_references import refuse_by_content, refuse_by_name
 from karat.errors import InputError, quoted, sentence
 from karat.progress import Progress, silent
-from karat.text.references import References, check_lengths
+from karat.text.references import References, check_aligned
 from karat.text.segments import Lines, Segments
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def open_inputs(
         systems[name], paths[name] = _open(path, progress, as_text), path
     trees = _open_trees(references, optional)
     if trees:
-        check_lengths([*systems.values(), *trees])
+        check_aligned([*systems.values(), *trees])
         return systems, trees[0].beside(trees)
     sources = [_open(path, progress, as_text) for path in references]
-    check_lengths([*systems.values(), *sources])
+    check_aligned([*systems.values(), *sources])
     return systems, References(sources, optional)
 
 

@@ -161,7 +161,7 @@ charts = click.option(
     "--charts",
     metavar="FOLDER",
     type=click.Path(),
-    help="Also write every chart as PNG, PDF and SVG (needs matplotlib).",
+    help="Also write every chart as PNG, PDF and SVG (needs typst).",
 )
 
 
@@ -182,13 +182,22 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
 
 
+class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.1
+    """A format of Karat's, or of a package whose renderer is registered."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from karat.report.render.renderers import RENDERERS
+
+        return value if value in RENDERERS else super().convert(value, param, ctx)
+
+
 def output(function: F) -> F:
     """Add `--format` and `--output`."""
     function = click.option(
         "-f",
         "--format",
         "format",
-        type=click.Choice(FORMATS),
+        type=_Format(FORMATS),
         callback=_format,
         help="How to show the result (default: as the ending of --output says, else text).",
     )(function)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgement, Judgements
-from karat.evalset.reading import Place, Reading, number
+from karat.evalset.reading import Reading, Where, is_name, number
 from karat.evalset.sets import EvalSet
 
-Where = Place | Path | str
 
-
-class Draft:
+class EvalSetDraft:
     """Takes what a reader found, notes what is wrong with it, and becomes an `EvalSet`."""
 
     def __init__(
@@ -43,8 +40,12 @@ class Draft:
         self.references = tuple(tuple(group) for group in given)
         self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
         self.dimensions: dict[str, Dimension] = {}
-        for dimension in dimensions:
-            self._add_dimension(dimension)
+        for given_one in dimensions:
+            dimension = Dimension(given_one) if isinstance(given_one, str) else given_one
+            if dimension.name in self.dimensions:
+                self._problem(f"dimension {quoted(dimension.name)} is given twice")
+            self.reading.check_name("dimension", dimension.name, where)
+            self.dimensions[dimension.name] = dimension
         self._check_texts()
         self._system = _numbers(self.systems)
         self._segment = _numbers(self.segments)
@@ -59,45 +60,27 @@ class Draft:
     def _problem(self, sentence: str) -> None:
         self.reading.problem(self.where, sentence)
 
-    def _add_dimension(self, given: Dimension | str) -> None:
-        dimension = Dimension(given) if isinstance(given, str) else given
-        if dimension.name in self.dimensions:
-            self._problem(f"dimension {quoted(dimension.name)} is given twice")
-        self._check_name("dimension", dimension.name)
-        self.dimensions[dimension.name] = dimension
-
     def _check_texts(self) -> None:
         if not self.segments:
             self._problem("no segments: expected at least one")
         if not self.systems:
             self._problem("no systems: expected at least one")
-        self._check_ids()
+        first: dict[str, int] = {}
+        for i, segment in enumerate(self.segments, 1):
+            self.reading.check_name("segment", segment, self.where)
+            if first.setdefault(segment, i) != i:
+                self._problem(
+                    f"segments {first[segment]} and {i} have the same id {quoted(segment)}"
+                )
         for system, outputs in self.systems.items():
-            self._check_name("system", system)
+            self.reading.check_name("system", system, self.where)
             self._check_column(f"system {short(system)}", outputs, missing=True)
         for what, column in (("groups", self.groups), ("sources", self.sources)):
             if column is not None:
                 self._check_column(what, column)
         for group in dict.fromkeys(self.groups or ()):
-            self._check_name("group", group)
+            self.reading.check_name("group", group, self.where)
         self._check_references()
-
-    def _check_ids(self) -> None:
-        first: dict[str, int] = {}
-        for i, segment in enumerate(self.segments, 1):
-            self._check_name("segment", segment)
-            if first.setdefault(segment, i) != i:
-                self._problem(
-                    f"segments {first[segment]} and {i} have the same id {quoted(segment)}"
-                )
-
-    def _check_name(self, kind: str, name: object) -> None:
-        """Names stand in tables and one a line."""
-        if not isinstance(name, str) or not name or any(c in name for c in "\t\n\r"):
-            self._problem(
-                f"{kind} {quoted(name)}: expected a name of at least one character, without tabs "
-                "and line ends"
-            )
 
     def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
         if len(column) != len(self.segments):
@@ -132,45 +115,33 @@ class Draft:
     ) -> None:
         """Take a row; what is wrong with it is noted and the row left out."""
         place = self.where if where is None else where
-        at = self._system.get(system), self._segment.get(segment), self._dimension.get(dimension)
-        found = number(value)
-        problem = self._wrong(system, segment, judge, dimension, at)
-        if found is None and problem is None:
-            problem = f"found the value {quoted(value)}, expected a finite number"
-        if problem is not None or None in at or found is None:
-            self.reading.problem(place, problem or "")
+        found, problem = number(value), self._wrong(system, segment, judge, dimension)
+        if found is None or problem:
+            told = f"found the value {quoted(value)}, expected a finite number"
+            self.reading.problem(place, problem or told)
             return
         by = self._judge.setdefault(judge, len(self._judge))
-        for column, index in zip(self._rows, (at[0], at[1], by, at[2]), strict=True):
-            column.append(index or 0)
+        at = self._system[system], self._segment[segment], by, self._dimension[dimension]
+        for column, index in zip(self._rows, at, strict=True):
+            column.append(index)
         self._values.append(found)
         self._places.append(place)
 
-    def _wrong(
-        self,
-        system: str,
-        segment: str,
-        judge: str,
-        dimension: str,
-        at: tuple[int | None, int | None, int | None],
-    ) -> str | None:
-        if at[0] is None:
+    def _wrong(self, system: str, segment: str, judge: str, dimension: str) -> str:
+        if system not in self._system:
             return f"a judgement of system {quoted(system)}, which is not in the set"
-        if at[1] is None:
+        if segment not in self._segment:
             return f"a judgement of segment {quoted(segment)}, which is not in the set"
-        if at[2] is None:
-            known = ", ".join(self.dimensions) or "none"
-            told = f"which is not declared ({short(known)})"
+        if dimension not in self._dimension:
+            told = f"which is not declared ({short(', '.join(self.dimensions) or 'none')})"
             return f"a judgement of dimension {quoted(dimension)}, {told}"
-        outputs = self.systems[system]
-        if at[1] < len(outputs) and outputs[at[1]] is None:
-            return (
-                f"a judgement of system {quoted(system)} on segment {quoted(segment)}, which has "
-                "no output"
-            )
-        if not isinstance(judge, str) or not judge or any(c in judge for c in "\t\n\r"):
+        outputs, at = self.systems[system], self._segment[segment]
+        if at < len(outputs) and outputs[at] is None:
+            what = f"system {quoted(system)} on segment {quoted(segment)}"
+            return f"a judgement of {what}, which has no output"
+        if not is_name(judge):
             return f"found the judge {quoted(judge)}, expected a name without tabs and line ends"
-        return None
+        return ""
 
     def finish(self) -> EvalSet:
         """The set; if anything is wrong with it, the first problem is raised."""
@@ -252,7 +223,7 @@ def make_evalset(
     """
     outputs = {system: _outputs(system, texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
-    draft = Draft(
+    draft = EvalSetDraft(
         name,
         [str(i) for i in range(1, count + 1)] if segments is None else segments,
         outputs,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet, check_known
+from karat.results import Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,17 +53,26 @@ class Flood:
             raise InputError("correct=nan: expected a number, the least value of a correct answer")
 
 
-@dataclass(frozen=True)
-class Flooded:
+class FloodedAnswer(NamedTuple):
+    """The place of an answer that was flooded."""
+
+    system: str
+    segment: str
+
+
+@dataclass(frozen=True, repr=False)
+class FloodedSet(Result):
     """A set with flooded answers, and which they are."""
 
     evalset: EvalSet
     systems: tuple[str, ...]
-    answers: tuple[tuple[str, str], ...]
-    """System and segment of each."""
+    rows: tuple[FloodedAnswer, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...] = ()
+    signature: str = ""
 
 
-def flood(evalset: EvalSet, how: Flood) -> Flooded:
+def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
     """Flood a share of the correct answers and lower their ratings, in all judges' rows."""
     import numpy as np
 
@@ -87,11 +97,9 @@ def flood(evalset: EvalSet, how: Flood) -> Flooded:
             hit[row, place] = True
             more = _elsewhere(evalset, pool, place, how.sentences, rng)
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
-    return Flooded(
-        _with(evalset, outputs, hit, how),
-        tuple(chosen),
-        tuple((names[i], evalset.segments[j]) for i, j in zip(*np.nonzero(hit), strict=True)),
-    )
+    places = zip(*np.nonzero(hit), strict=True)
+    rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
+    return FloodedSet(_with(evalset, outputs, hit, how), tuple(chosen), rows, asdict(how))
 
 
 def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:

@@ -139,6 +139,11 @@ class Judgements(Sequence[Judgement]):
             self.value[rows],
         )
 
+    def of_dimension(self, name: str) -> Judgements:
+        """Return the rows of one dimension."""
+        number = self.dimensions.index(name) if name in self.dimensions else -1
+        return self.where(self.dimension == number)
+
     def among(self, systems: Sequence[str], segments: Sequence[str]) -> Judgements:
         """The rows of some systems and segments, numbered by these."""
         import numpy as np

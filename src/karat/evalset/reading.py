@@ -10,9 +10,9 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
@@ -24,6 +24,7 @@ from karat.unpacking import read_bytes
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
+T = TypeVar("T")
 _EMPTIEST = 100
 _FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
@@ -39,6 +40,9 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}"
 
 
+Where: TypeAlias = Place | Path | str
+
+
 class Reading:
     """One reading of a set: what was found wrong so far, and who is told how far it has come.
 
@@ -50,12 +54,20 @@ class Reading:
         self.problems: list[str] = []
         self.more = 0
 
-    def problem(self, where: Place | Path | str, sentence: str) -> None:
+    def problem(self, where: Where, sentence: str) -> None:
         """Note something that makes the set unusable."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(bounded(f"{where}: {sentence}"))
         else:
             self.more += 1
+
+    def check_name(self, kind: str, name: object, where: Where, blank: bool = True) -> bool:
+        """Return whether this can be a name, which may be blank or not; else note a problem."""
+        good = is_name(name) and (blank or not str(name).isspace())
+        if not good:
+            told = "expected a name of at least one character, without tabs and line ends"
+            self.problem(where, f"{kind} {quoted(name)}: {told}")
+        return good
 
     def check(self) -> None:
         """Raise the first problem, and say how many others there are."""
@@ -68,9 +80,14 @@ class Reading:
             f" (and {others:,} more: {self.lister} lists them)" if others else ""
         )
 
-    def is_told(self, sentence: str) -> bool:
-        """Whether an error that was raised only says what is among the problems."""
-        return bool(self.problems) and sentence == bounded(self._first())
+    def attempt(self, read: Callable[[], T]) -> T | None:
+        """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
+        try:
+            return read()
+        except InputError as error:
+            if not self.problems or str(error) != bounded(self._first()):
+                self.problems.append(str(error))
+            return None
 
     def all(self) -> list[str]:
         """All problems, and how many were not kept."""
@@ -216,6 +233,11 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
             f"{path}: {outputs:,} outputs of {systems:,} systems for {segments:,} segments, "
             f"expected at least one in {_EMPTIEST}; are the names of systems and segments right?"
         )
+
+
+def is_name(given: object) -> bool:
+    """Return whether this is text of at least one character, without tabs and line ends."""
+    return isinstance(given, str) and bool(given) and not any(c in given for c in "\t\n\r")
 
 
 def number(given: object) -> float | None:

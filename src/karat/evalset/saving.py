@@ -4,32 +4,57 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from karat.errors import InputError, OutputError, quoted
-from karat.evalset.formats.directory import JUDGEMENT_COLUMNS, escaped, file_name
-from karat.evalset.formats.jsonl import jsonl_lines
-from karat.evalset.formats.settings_file import FILE, Settings, settings_text
+from karat.evalset.catalogue import Catalogue, GivenPath
+from karat.evalset.contents import EvalSetCheck, check_evalset
+from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet
-
-FORMATS = ("dir", "jsonl")
+from karat.progress import Progress, silent
+from karat.registry import load
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
-"""A file of a folder: its path in it, and what stands in it, in pieces."""
+"""A file of a folder: its path in it, and its text in pieces."""
 
 
-def save_evalset(evalset: EvalSet, path: str | os.PathLike[str], format: str = "dir") -> None:
+def save_evalset(evalset: EvalSet, path: GivenPath, format: str = "dir") -> None:
     """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
-    target = Path(path)
-    if format not in FORMATS:
-        raise InputError(f"format {quoted(format)}: expected one of {', '.join(FORMATS)}")
-    if format == "jsonl":
-        write_file(target, jsonl_lines(evalset))
-    else:
-        write_folder(target, _files(evalset))
+    save_as(EVALSETS, evalset, path, format)
+
+
+def convert_evalset(
+    given: GivenPath,
+    path: GivenPath,
+    format: str = "dir",
+    read_as: str | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> EvalSetCheck:
+    """Write a set in another format, and return what is in it.
+
+    Args:
+        given: as for `load_evalset`, with the name of its format in `read_as` and its `options`.
+        path: where nothing is yet; `format` is `dir` or `jsonl`.
+    """
+    check_free(Path(path))
+    evalset = load_evalset(given, read_as, progress=progress, **options)
+    save_evalset(evalset, path, format)
+    return check_evalset(evalset)
+
+
+def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> None:
+    """Write a set in a format of its catalogue."""
+    found = catalogue.formats.find(format)
+    if found is None or not found.writer:
+        names = [name for name in catalogue.formats if catalogue.formats[name].writer]
+        raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
+    write = write_folder if found.holds else write_file
+    write(Path(path), load(found.writer)(given))
 
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:
@@ -89,64 +114,3 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
                     f"cannot write {path.name}: {quoted(piece)} has a lone surrogate, which UTF-8 "
                     "cannot hold"
                 ) from error
-
-
-def _files(evalset: EvalSet) -> Iterator[NamedFile]:
-    """The files of the layout and what stands in each."""
-    settings = _settings(evalset)
-    yield FILE, settings_text(settings)
-    counts = range(max(map(len, evalset.references)))
-    width = len(str(len(counts)))
-    for k in counts:
-        column = [group[k] if k < len(group) else None for group in evalset.references]
-        yield f"references/{k + 1:0{width}}.txt", _lines(column, settings)
-    for name, outputs in evalset.systems.items():
-        yield f"systems/{file_name(name)}", _lines(outputs, settings)
-    if evalset.sources is not None:
-        yield "source.txt", _lines(evalset.sources, settings)
-    if evalset.groups is not None:
-        rows = zip(evalset.segments, evalset.groups, strict=True)
-        yield "segments.tsv", ["id\tgroup\n", *(f"{name}\t{group}\n" for name, group in rows)]
-    elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
-        yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
-    if evalset.judgements:
-        yield "human.tsv", _judgements(evalset)
-
-
-def _settings(evalset: EvalSet) -> Settings:
-    outputs = [text for column in evalset.systems.values() for text in column]
-    references = [text for group in evalset.references for text in group]
-    texts = [text for text in (*outputs, *references, *(evalset.sources or ())) if text is not None]
-    varying = len({len(group) for group in evalset.references}) > 1
-    missing = None in outputs
-    # An empty text that is there must not be taken for one that is missing.
-    hidden = (missing and "" in outputs) or (varying and "" in references)
-    return Settings(
-        evalset.name,
-        evalset.description,
-        evalset.licence,
-        optional_references=varying,
-        optional_outputs=missing,
-        escapes=hidden or any("\n" in text or "\r" in text for text in texts),
-        systems=tuple(evalset.systems),
-        dimensions=tuple(evalset.dimensions.values()),
-    )
-
-
-def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
-    for i, text in enumerate(column):
-        # A mark that belongs to the first text would be taken for the file's byte-order mark.
-        mark = "\ufeff" if i == 0 and text is not None and text.startswith("\ufeff") else ""
-        yield mark + _line(text, settings) + "\n"
-
-
-def _line(text: str | None, settings: Settings) -> str:
-    if text is None:
-        return ""
-    return escaped(text, show_empty=True) if settings.escapes else text
-
-
-def _judgements(evalset: EvalSet) -> Iterator[str]:
-    yield "\t".join(JUDGEMENT_COLUMNS) + "\n"
-    for row in evalset.judgements:
-        yield "\t".join((*row[:-1], repr(row.value))) + "\n"

@@ -61,7 +61,13 @@ class EvalSet:
 
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
-        rows = self.judgements.where(self._asked(dimension, judges))
+        self.check_dimension(dimension)
+        rows = self.judgements.of_dimension(dimension)
+        if judges is not None:
+            wanted = list(judges)
+            check_known("judge", wanted, self.judgements.judges, self.name)
+            asked = [i for i, name in enumerate(rows.judges) if name in wanted]
+            rows = rows.where(np.isin(rows.judge, asked))
         value = rows.value if normalise == "none" else _z_by_judge(rows)
         good = np.isfinite(value)
         shape = len(self.systems), len(self)
@@ -89,20 +95,6 @@ class EvalSet:
             raise InputError(
                 f"{self.name} has no dimension {quoted(dimension)} (it has {short(known)})"
             )
-
-    def _asked(self, dimension: str, judges: Iterable[str] | None) -> NDArray[np.bool_]:
-        import numpy as np
-
-        self.check_dimension(dimension)
-        rows = self.judgements
-        if dimension not in rows.dimensions:
-            return np.zeros(len(rows), dtype=np.bool_)
-        asked: NDArray[np.bool_] = rows.dimension == rows.dimensions.index(dimension)
-        if judges is None:
-            return asked
-        wanted = list(judges)
-        check_known("judge", wanted, rows.judges, self.name)
-        return asked & np.isin(rows.judge, [rows.judges.index(name) for name in wanted])
 
     def select(
         self,

@@ -1,1 +1,5 @@
-"""N-gram language models: train, ARPA, score."""
+"""N-gram language models: trained, stored, and asked for the probability of text."""
+
+from karat.exports import lazy
+
+__getattr__, __dir__, __all__ = lazy(__name__)

@@ -27,7 +27,7 @@ _ROWS = 1 << 16  # n-grams written at a time
 def read_arpa(
     path: str | os.PathLike[str], progress: Progress = silent
 ) -> tuple[_kernel.Vocab, dict[str, NDArray[Any]], int]:
-    """The words, the tables and the order.
+    """Return the words, the tables and the order of a file.
 
     A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as with KenLM. Shorter n-grams
     that a longer one contains may be missing: they are what backing off makes of them.

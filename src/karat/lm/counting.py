@@ -13,7 +13,7 @@ import numpy as np
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.lm.token_batches import token_runs
+from karat.lm.token_batches import token_batches
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
@@ -27,7 +27,7 @@ SPECIAL = ("<unk>", "<s>", "</s>")
 
 
 class Cutoff(NamedTuple):
-    """Which words are known: the `size` most frequent, of those that occur `min_count` times."""
+    """The words that are known: the `size` most frequent, of those that occur `min_count` times."""
 
     size: int | None = None
     min_count: int = 1
@@ -47,7 +47,7 @@ class Level(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What was counted: the vocabulary, the count of each word, and of longer n-grams."""
+    """Counts: the vocabulary, the count of each word, and of longer n-grams."""
 
     vocab: _kernel.Vocab
     words: NDArray[np.int64]
@@ -69,7 +69,7 @@ def count_text(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Counted:
-    """Count all n-grams up to a length, run by run: only the n-grams are held in memory."""
+    """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory."""
     known = None
     if cutoff != Cutoff():
         known = _known(sources, recipe, cutoff, threads, progress)
@@ -80,7 +80,7 @@ def count_text(
     def check() -> None:
         _check_memory(counter.bytes(), limit)
 
-    for tokens, words in token_runs(
+    for tokens, words in token_batches(
         sources, recipe, threads=threads, progress=progress, what="counting"
     ):
         ids = _ids(vocab, words, grow=known is None)
@@ -102,7 +102,7 @@ def _new_vocab() -> _kernel.Vocab:
 
 
 def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
-    """The ids of a run's words; a word of the text that looks like `<s>` or `</s>` is none."""
+    """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
@@ -114,9 +114,9 @@ def _known(
     threads: int | None,
     progress: Progress,
 ) -> _kernel.Vocab:
-    """The words to keep: by falling count, of equal ones the first in the text first."""
+    """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_runs(
+    for tokens, words in token_batches(
         sources, recipe, threads=threads, progress=progress, what="words"
     ):
         ids = _ids(vocab, words, grow=True)
@@ -132,7 +132,7 @@ def _known(
 
 
 def _quarter_of_memory() -> int:
-    """Estimation takes nearly twice as much again: together they fit."""
+    """Return a quarter of memory: estimation takes nearly twice as much again."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     except (AttributeError, ValueError, OSError):

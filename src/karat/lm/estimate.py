@@ -19,6 +19,8 @@ from karat.text.recipe import check_choice
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.lm.tables import Bools, Floats, Logarithms
+
 SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 """Name -> from counts, and which n-grams are kept, to estimates."""
 
@@ -26,7 +28,7 @@ SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 def check_min_counts(
     order: int, smoothing: str, min_counts: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """The smallest count of the n-grams that are kept, for each length: never falling.
+    """Return the smallest count of the n-grams that are kept, for each length: never falling.
 
     So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
     Katz it is SRILM's.
@@ -49,7 +51,7 @@ def check_min_counts(
 def estimate(
     counted: Counted, smoothing: str, min_counts: Sequence[int]
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """The arrays of a model, and what is to be said of them."""
+    """Return the arrays of a model, and notes on them."""
     keep = [np.ones(len(counted.words), np.bool_)]
     keep += [
         level.counts >= least for level, least in zip(counted.levels, min_counts[1:], strict=True)
@@ -65,18 +67,12 @@ def estimate(
     return make_tables(logs[0], weights[0], levels), notes
 
 
-def _logs(values: NDArray[np.float64]) -> NDArray[np.float32]:
+def _logs(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
-def _kept(
-    level: Level,
-    p: NDArray[np.float32],
-    backoff: NDArray[np.float32],
-    below: NDArray[np.bool_],
-    keep: NDArray[np.bool_],
-) -> Logs:
-    """The n-grams that are kept, by the numbers that those below have among the kept."""
+def _kept(level: Level, p: Logarithms, backoff: Logarithms, below: Bools, keep: Bools) -> Logs:
+    """Return the n-grams that are kept, by the numbers of those below among the kept."""
     number = (np.cumsum(below) - 1).astype(np.uint32)
     suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]
     return Logs(suffixes, level.firsts[keep], contexts, p[keep], backoff[keep])

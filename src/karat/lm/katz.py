@@ -14,29 +14,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.lm.counting import BOS, UNK, Counted, Level
-from karat.lm.estimates import Estimates
+from karat.lm.tables import Estimates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from karat.lm.tables import Bools, Floats, Ints
 
 _LITTLE = 1e-9  # less than this is left over by rounding
 
 
 def gt_min(n: int) -> int:
-    """The smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
+    """Return the smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
     return 1 if n <= 2 else 2
 
 
 def gt_max(n: int) -> int:
-    """The largest count that is discounted: 7, and none of single words.
+    """Return the largest count that is discounted: 7, and none of single words.
 
     SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
     """
     return 0 if n == 1 else 7
 
 
-def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
-    """The probabilities of all n-grams, and the back-off weights alpha."""
+def katz(counted: Counted, keep: list[Bools]) -> Estimates:
+    """Return the probabilities of all n-grams, and the back-off weights alpha."""
     words = counted.words.copy()
     words[BOS] = 0
     p, alphas, notes = [_unigrams(words)], [], _notes(words, 1)
@@ -49,13 +49,13 @@ def katz(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
     return Estimates(p, [*alphas, np.ones(len(p[-1]))], tuple(notes))
 
 
-def _unigrams(words: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What is left over goes to `<unk>`, or evenly to all words where the text has `<unk>`."""
+def _unigrams(words: Ints) -> Floats:
+    """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
     r = words * good_turing(words, gt_max(1))[np.minimum(words, 8)]
     total = words.sum()
     if r.sum() > total - _LITTLE:
         total += 1
-    p: NDArray[np.float64] = r / total
+    p: Floats = r / total
     left = 1 - p.sum()
     if words[UNK]:
         p += left / (len(p) - 1)
@@ -66,20 +66,16 @@ def _unigrams(words: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _backed_off(
-    level: Level,
-    r: NDArray[np.float64],
-    keep: NDArray[np.bool_],
-    lower: NDArray[np.float64],
-    words: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probabilities of one level, and alpha of each context.
+    level: Level, r: Floats, keep: Bools, lower: Floats, words: int
+) -> tuple[Floats, Floats]:
+    """Return the probabilities of one level, and alpha of each context.
 
     alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
     """
     below = len(lower)
     h = level.contexts
 
-    def by_context(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def by_context(values: Floats) -> Floats:
         return np.bincount(h, np.where(keep, values, 0.0), below).astype(np.float64)
 
     c = np.bincount(h, level.counts, below)
@@ -94,8 +90,8 @@ def _backed_off(
     return p, alpha
 
 
-def good_turing(counts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
+def good_turing(counts: Ints, k: int) -> Floats:
+    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it."""
     n = np.bincount(np.minimum(counts, 9), minlength=10).tolist()
     A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
     d = np.ones(9)
@@ -106,7 +102,7 @@ def good_turing(counts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     return d
 
 
-def _notes(counts: NDArray[np.int64], n: int) -> list[str]:
+def _notes(counts: Ints, n: int) -> list[str]:
     d = good_turing(counts, gt_max(n))[1 : gt_max(n) + 1]
     bad = [str(r) for r, found in enumerate(d.tolist(), 1) if found == 1]
     return [f"{n}-grams: counts of {', '.join(bad)} are not discounted"] if bad else []

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.lm.counting import BOS, Counted, Level
-from karat.lm.estimates import Estimates
+from karat.lm.tables import Estimates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from karat.lm.tables import Bools, Floats
 
 FALLBACK = (0.5, 1.0, 1.5)
 """Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
 
 
-def kneser_ney(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
-    """The probabilities of all n-grams, and the back-off weights gamma.
+def kneser_ney(counted: Counted, keep: list[Bools]) -> Estimates:
+    """Return the probabilities of all n-grams, and the back-off weights gamma.
 
     `keep` says which n-grams stay in the model; gamma has the whole count of the others.
     """
-    p: list[NDArray[np.float64]] = []
-    gammas: list[NDArray[np.float64]] = []
+    p: list[Floats] = []
+    gammas: list[Floats] = []
     notes = []
     for n in range(1, counted.order + 1):
         a = _adjusted(counted, n)
@@ -48,8 +48,8 @@ def kneser_ney(counted: Counted, keep: list[NDArray[np.bool_]]) -> Estimates:
     return Estimates(p, [*gammas, np.ones(len(p[-1]))], tuple(notes))
 
 
-def _adjusted(counted: Counted, n: int) -> NDArray[np.float64]:
-    """The counts a of one length; `<s>` is no word to be predicted."""
+def _adjusted(counted: Counted, n: int) -> Floats:
+    """Return the counts a of one length; `<s>` is no word to be predicted."""
     counts = counted.words if n == 1 else counted.levels[n - 2].counts
     if n < counted.order:
         preceding = np.bincount(counted.levels[n - 1].suffixes, minlength=len(counts))
@@ -61,25 +61,23 @@ def _adjusted(counted: Counted, n: int) -> NDArray[np.float64]:
     return a
 
 
-def _unigrams(a: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unigrams(a: Floats, taken: Floats) -> Floats:
     uniform = 1 / (len(a) - 1)
-    p: NDArray[np.float64] = (a - taken + taken.sum() * uniform) / a.sum()
+    p: Floats = (a - taken + taken.sum() * uniform) / a.sum()
     p[BOS] = 0
     return p
 
 
-def _interpolated(
-    level: Level, a: NDArray[np.float64], taken: NDArray[np.float64], lower: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """p of each n-gram of a level and gamma of each context, of which some have no n-gram."""
+def _interpolated(level: Level, a: Floats, taken: Floats, lower: Floats) -> tuple[Floats, Floats]:
+    """Return p of each n-gram of a level and gamma of each context."""
     h, below = level.contexts, len(lower)
     total = np.bincount(h, a, below)
     gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
     return (a - taken) / total[h] + gamma[h] * lower[level.suffixes], gamma
 
 
-def discounts(a: NDArray[np.float64]) -> tuple[float, float, float] | None:
-    """D of 1, of 2, and of 3 and more: D_k = k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
+def discounts(a: Floats) -> tuple[float, float, float] | None:
+    """Return D of 1, 2, and 3 and more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
 
     t_k is how many n-grams have the count k. None where one of t_1, t_2 and t_3 is 0, or a
     discount is not above 0.
@@ -92,7 +90,7 @@ def discounts(a: NDArray[np.float64]) -> tuple[float, float, float] | None:
     return (D1, D2, D3) if min(D1, D2, D3) > 0 else None
 
 
-def _discount(a: NDArray[np.float64], D: tuple[float, float, float]) -> NDArray[np.float64]:
+def _discount(a: Floats, D: tuple[float, float, float]) -> Floats:
     table = np.array([0.0, *D])
-    taken: NDArray[np.float64] = table[np.minimum(a, 3).astype(np.int64)]
+    taken: Floats = table[np.minimum(a, 3).astype(np.int64)]
     return taken

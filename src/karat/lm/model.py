@@ -12,14 +12,14 @@ from karat import __version__, _kernel
 from karat.arithmetic import power
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.binary import ABOUT, columns, read_binary, write_binary
+from karat.lm.binary import ABOUT, KIND, VERSION, columns
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
-from karat.lm.token_batches import as_sources, check_recipe, token_runs
+from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
 from karat.schema import check_arrays, check_fields
-from karat.store import damaged, is_store
+from karat.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
@@ -31,7 +31,7 @@ Path = str | os.PathLike[str]
 
 
 class WordScore(NamedTuple):
-    """One word of a sentence, or its end: log10 p, and how long an n-gram the model had for it."""
+    """A word of a sentence, or its end: log10 p, and the length of the n-gram found for it."""
 
     word: str
     log10_p: float
@@ -62,7 +62,7 @@ class TextWords(NamedTuple):
 
 
 class Perplexity(NamedTuple):
-    """What a text amounts to; each sentence has an end, which is predicted like a word.
+    """Sums over a text; each sentence has an end, which is predicted like a word.
 
     10 ^ (-log10 Pr / (words + sentences)); `known` leaves the words out that the model lacks.
     """
@@ -75,17 +75,17 @@ class Perplexity(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """Of all words."""
+        """The perplexity of all words."""
         return _perplexity(self.log10_p, self.words + self.sentences)
 
     @property
     def perplexity_known(self) -> float:
-        """Of the words that the model knows."""
+        """The perplexity of the words that the model knows."""
         return _perplexity(self.log10_p_known, self.words - self.oov + self.sentences)
 
 
 def _perplexity(log10_p: float, events: int) -> float:
-    """As float: beyond its range, infinity."""
+    """Return a perplexity; beyond the range of floats, infinity."""
     return float(power(10.0, -log10_p / max(events, 1)))
 
 
@@ -122,7 +122,7 @@ class LanguageModel:
             raise damaged(name, "its words are not those of its probabilities")
 
     def check_finite(self, name: str = "model") -> LanguageModel:
-        """The model itself, or an error where a probability is no number: no search can bear it."""
+        """Return the model; refuse one with a probability that is no number."""
         if not self.kernel.finite:
             raise damaged(name, "its language model has probabilities that are no numbers")
         return self
@@ -190,10 +190,11 @@ class LanguageModel:
         if recipe is not None:
             check_recipe(recipe)
         if is_store(path):
-            about, arrays = read_binary(path)
-            model = cls(about, arrays, os.fspath(path))
+            store = read_store(path, KIND, VERSION)
+            model = cls(store.about, store.arrays, os.fspath(path))
             if recipe not in (None, model.recipe):
-                raise InputError(f"{path} was trained with {_told(model.recipe)}: leave it to that")
+                own = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
+                raise InputError(f"{path} was trained with {own}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
         chosen = recipe or Recipe("none")
@@ -206,7 +207,7 @@ class LanguageModel:
 
     def save(self, path: Path) -> None:
         """Write the binary form, which `open` maps."""
-        write_binary(path, self.about, self.arrays)
+        write_store(path, KIND, VERSION, self.about, self.arrays)
 
     def write_arpa(self, path: Path, *, progress: Progress = silent) -> None:
         """Write ARPA text, which other tools read; compressed if the name ends in `.gz`."""
@@ -223,17 +224,17 @@ class LanguageModel:
         return int(self.about["order"])
 
     def __len__(self) -> int:
-        """The number of words, with `<unk>`, `<s>` and `</s>`."""
+        """Return the number of words, with `<unk>`, `<s>` and `</s>`."""
         return len(self.table)
 
     @property
     def counts(self) -> list[int]:
-        """How many n-grams there are of one word, of two, …"""
+        """The numbers of n-grams of one word, of two, …"""
         return [count_rows(self.arrays, n) for n in range(1, self.order + 1)]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of how it was estimated."""
+        """Notes on how it was estimated."""
         return tuple(self.about.get("notes", ()))
 
     @property
@@ -256,32 +257,32 @@ class LanguageModel:
     # ------------------------------------------------------------------------------ asking it
 
     def find(self, vocab: _kernel.Vocab, start: int = 0) -> NDArray[np.int32]:
-        """The ids here of a vocabulary's words from `start` on; 0, `<unk>`, for unknown ones."""
+        """Return the ids here of a vocabulary's words from `start` on; 0, `<unk>`, if unknown."""
         ids = self.table.find(vocab, start)
         return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
     def score(
         self, sentences: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> NDArray[np.float64]:
-        """log10 Pr of every sentence, its end included."""
+        """Return log10 Pr of every sentence, its end included."""
         found = [np.empty(0)]
-        for tokens in self._runs(sentences, threads, progress):
+        for tokens in self._batches(sentences, threads, progress):
             found.append(self.kernel.score(tokens.ids, tokens.offsets))
         return np.concatenate(found)
 
     def sentences(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> SentenceScores:
-        """log10 Pr of every sentence, with what is needed to take it by the word."""
+        """Return log10 Pr of every sentence, its words, and how many of them are unknown."""
         parts = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))]
-        for tokens in self._runs(texts, threads, progress):
+        for tokens in self._batches(texts, threads, progress):
             before = np.concatenate(([0], np.cumsum(tokens.ids == UNK, dtype=np.int64)))
             p = self.kernel.score(tokens.ids, tokens.offsets)
             parts.append((p, tokens.lengths, np.diff(before[tokens.offsets])))
         return SentenceScores(*map(np.concatenate, zip(*parts, strict=True)))
 
     def words(self, sentence: str) -> list[WordScore]:
-        """The words of a sentence and its end, each with what the model makes of it."""
+        """Return the words of a sentence and its end, each with its log10 p."""
         found = self.text_words([sentence], threads=1)
         shown = [found.vocabulary[i] for i in found.word.tolist()]
         columns = found.log10_p.tolist(), found.length.tolist(), found.oov.tolist()
@@ -290,11 +291,11 @@ class LanguageModel:
     def text_words(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> TextWords:
-        """All words of a text, each with what the model makes of it."""
+        """Return all words of a text, each with its log10 p."""
         vocab = _kernel.Vocab()
         end = int(vocab.add([SPECIAL[EOS]])[0])
         parts = [_NO_WORDS]
-        for tokens, words in token_runs(
+        for tokens, words in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
         ):
             ids = self.find(words)[tokens.ids]
@@ -309,15 +310,15 @@ class LanguageModel:
     def perplexity(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> Perplexity:
-        """How well the model predicts a text: the lower the better."""
+        """Return the perplexity of a text: the lower, the better it is predicted."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
-        for tokens in self._runs(texts, threads, progress):
+        for tokens in self._batches(texts, threads, progress):
             sums = map(sum, zip(total, self._counts(tokens), strict=True))
             total = Perplexity(*sums)  # type: ignore[arg-type]
         return total
 
     def _counts(self, tokens: Ragged) -> Perplexity:
-        """The perplexity of one run; the ends of sentences are known."""
+        """Return the perplexity of one batch; the ends of sentences are known."""
         p, _ = self.kernel.words(tokens.ids, tokens.offsets)
         known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)
         sentences, words = len(tokens.offsets) - 1, len(tokens.ids)
@@ -325,19 +326,15 @@ class LanguageModel:
         oov = int((~known).sum())
         return Perplexity(sentences, words, oov, float(p.sum()), float(p[known].sum()))
 
-    def _runs(self, texts: Texts, threads: int | None, progress: Progress) -> Iterator[Ragged]:
-        """The texts as ids of this model."""
-        for tokens, vocab in token_runs(
+    def _batches(self, texts: Texts, threads: int | None, progress: Progress) -> Iterator[Ragged]:
+        """Yield the texts as ids of this model."""
+        for tokens, vocab in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
         ):
             yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets)
 
 
 _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
-
-
-def _told(recipe: Recipe) -> str:
-    return f"tok={recipe.tok}, case={recipe.case} and stem={recipe.stem}"
 
 
 def _check_sizes(order: int, vocabulary: int | None, min_count: int) -> None:

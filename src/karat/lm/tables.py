@@ -12,6 +12,12 @@ from karat import _kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Arrays = Mapping[str, NDArray[Any]]
+    Logarithms = NDArray[np.float32]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+
 ZERO = -99.0
 """log10 of no probability at all: that of `<s>`."""
 
@@ -24,22 +30,33 @@ class Logs(NamedTuple):
     suffixes: NDArray[np.uint32]
     firsts: NDArray[np.int32]
     contexts: NDArray[np.uint32]
-    p: NDArray[np.float32]
-    backoff: NDArray[np.float32]
+    p: Logarithms
+    backoff: Logarithms
+
+
+class Estimates(NamedTuple):
+    """Probabilities and back-off weights from smoothing, not logarithms.
+
+    `p[n - 1]` and `backoff[n - 1]` are of the n-grams of n words.
+    """
+
+    p: list[Floats]
+    backoff: list[Floats]
+    notes: tuple[str, ...] = ()
 
 
 class Rows(NamedTuple):
     """The n-grams of one length as rows of word ids, sorted."""
 
     ids: NDArray[np.int32]
-    p: NDArray[np.float32]
-    backoff: NDArray[np.float32]
+    p: Logarithms
+    backoff: Logarithms
 
 
 def make_tables(
-    p: NDArray[np.float32], backoff: NDArray[np.float32], levels: Sequence[Logs]
+    p: Logarithms, backoff: Logarithms, levels: Sequence[Logs]
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of a model: `p` and `backoff` of words, and a table for each longer length."""
+    """Return the arrays of a model: `p` and `backoff` of words, a table for each longer length."""
     followed = [level.contexts for level in levels]
     arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
     places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
@@ -51,28 +68,24 @@ def make_tables(
     return arrays
 
 
-def _marked(
-    backoff: NDArray[np.float32], contexts: Sequence[NDArray[np.uint32]]
-) -> NDArray[np.float32]:
-    """A back-off of -0.0 says that no longer n-gram begins so: states need not remember it."""
+def _marked(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
+    """Mark by -0.0 the back-off of what begins no longer n-gram: states need not remember it."""
     is_context = np.zeros(len(backoff), np.bool_)
     for found in contexts:
         is_context[found] = True
-    marked: NDArray[np.float32] = np.where(
-        is_context | (backoff != 0), backoff + np.float32(0), np.float32(-0.0)
-    )
-    return marked
+    zero = np.float32(0)
+    return np.asarray(np.where(is_context | (backoff != 0), backoff + zero, -zero))
 
 
-def count_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> int:
-    """How many n-grams of one length there are."""
+def count_rows(arrays: Arrays, n: int) -> int:
+    """Return the number of n-grams of one length."""
     if n == 1:
         return len(arrays["p"])
     return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
-def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:
-    """All n-grams of one length; an IndexError if the tables do not hold together."""
+def list_rows(arrays: Arrays, n: int) -> Rows:
+    """Return all n-grams of one length; an IndexError if the tables do not hold together."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
         return Rows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
@@ -84,10 +97,8 @@ def list_rows(arrays: Mapping[str, NDArray[Any]], n: int) -> Rows:
     return Rows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
 
 
-def _words(
-    arrays: Mapping[str, NDArray[Any]], keys: NDArray[np.uint64], n: int
-) -> NDArray[np.int32]:
-    """From the first word of each n-gram by its suffixes to the last."""
+def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32]:
+    """Return the words of n-grams, from the first by their suffixes to the last."""
     columns = []
     for length in range(n, 1, -1):
         columns.append((keys & np.uint64(0xFFFFFFFF)).astype(np.int64))

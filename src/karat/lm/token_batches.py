@@ -1,24 +1,22 @@
-"""Texts of any size as runs of tokens, cut by a recipe on several threads, in order."""
+"""Texts of any size as batches of tokens, cut by a recipe on several threads, in order."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from karat import _kernel
 from karat.errors import InputError
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, check_choice
-from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
 
-SEGMENTS_PER_RUN = 1 << 14
-BYTES_PER_RUN = 1 << 22
+SEGMENTS_PER_BATCH = 1 << 14
+BYTES_PER_BATCH = 1 << 22
 
-Run = tuple[Ragged, _kernel.Vocab]
-"""The tokens of a run of segments, and the vocabulary they are numbered by."""
-
-_Job = tuple[Segments, int, int]
+Batch = tuple[Ragged, _kernel.Vocab]
+"""The tokens of a batch of segments, and the vocabulary they are numbered by."""
 
 
 def check_recipe(recipe: Recipe) -> None:
@@ -29,7 +27,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -> list[Segments]:
-    """One text, or several: a list of paths or of segments is read one after the other."""
+    """Return one text or several: a list of paths or of segments is read one after the other."""
     if isinstance(texts, list | tuple) and texts:
         if all(isinstance(text, os.PathLike | Segments) for text in texts):
             return [as_segments(text, "texts") for text in texts]
@@ -38,33 +36,29 @@ def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -
     return [as_segments(texts, "texts")]  # type: ignore[arg-type]
 
 
-def token_runs(
+def token_batches(
     sources: Sequence[Segments],
     recipe: Recipe,
     *,
     threads: int | None = None,
     progress: Progress = silent,
     what: str = "reading",
-) -> Iterator[Run]:
-    """The runs of all sources; only a few are held at a time, whatever the size of the text."""
-    workers = as_threads(threads)
-    jobs = [(source, start, stop) for source in sources for start, stop in _cuts(source)]
+) -> Iterator[Batch]:
+    """Yield the batches of all sources; only a few are held at a time."""
+    most = SEGMENTS_PER_BATCH, BYTES_PER_BATCH
+    jobs = [(one, *ends) for one in sources if len(one) for ends in batches([one], *most)]
     total, done = sum(map(len, sources)), 0
 
-    def cut(job: _Job) -> Run:
+    def cut(job: tuple[Segments, int, int]) -> Batch:
         return _cut(job[0].views(job[1], job[2]), recipe)
 
-    for run in in_order(cut, jobs, workers):
-        yield run
-        done += len(run[0].offsets) - 1
+    for batch in in_order(cut, jobs, as_threads(threads)):
+        yield batch
+        done += len(batch[0].offsets) - 1
         progress(done, total, what)
 
 
-def _cuts(source: Segments) -> Iterable[tuple[int, int]]:
-    return runs([source], SEGMENTS_PER_RUN, BYTES_PER_RUN) if len(source) else ()
-
-
-def _cut(views: _kernel.Views, recipe: Recipe) -> Run:
+def _cut(views: _kernel.Views, recipe: Recipe) -> Batch:
     lexicon = Lexicon()
     tokens = Passage(views, lexicon).tokens(Recipe(recipe.tok, recipe.case))
     words = lexicon.vocab(recipe.tok, recipe.case)

@@ -23,7 +23,9 @@ from karat.settings import Named
 from karat.text.recipe import Recipe
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts, as_segments
+from karat.text.stemmers import stemmer_origin
 from karat.text.stopwords import stop_digest
+from karat.text.tokenizers import tokenizer_origin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +77,9 @@ class Metric(Named, ABC):
     """The range of scores in words, where `bounded` and `sign` do not tell it."""
     bounded: ClassVar[bool] = True
     """Whether scores keep to the scale; accuracies may be negative, error rates exceed 100."""
-    digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType({"stop": stop_digest})
+    digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType(
+        {"stop": stop_digest, "tok": tokenizer_origin, "stem": stemmer_origin}
+    )
     claims: ClassVar[Claims] = Claims()
     """Other claims of the signature that the metric was read from; no part of its value."""
 

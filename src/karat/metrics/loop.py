@@ -1,6 +1,6 @@
-"""The one loop over text: run by run, every system, every metric, on any number of threads.
+"""The one loop over text: batch by batch, every system, every metric, on any number of threads.
 
-The runs are cut by the text alone, each worker keeps its own lexicon, and results are put together
+Batches are cut by the text alone, each worker keeps its own lexicon, and results are put together
 in the order of the text; so the number of threads changes the time and nothing else.
 """
 
@@ -15,7 +15,7 @@ from karat.metrics.pairs import Pairs
 from karat.progress import Progress, Stop, as_threads, in_order, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
-from karat.text.segments import Segments, runs
+from karat.text.segments import Segments, batches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,19 +24,19 @@ T = TypeVar("T")
 
 
 class Counter(Protocol):
-    """What gives one row for every segment of a run: a metric, or anything that counts like one."""
+    """A metric, or anything that gives one row for every segment of a batch."""
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
         """The n-gram matches it will ask for, so that counters can share them."""
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        """One row per segment of a run of candidates and their references."""
+        """One row per segment of a batch of candidates and their references."""
 
 
 CounterT = TypeVar("CounterT", bound=Counter)
 
-SEGMENTS_PER_RUN = 4096
-BYTES_PER_RUN = 1 << 23
+SEGMENTS_PER_BATCH = 4096
+BYTES_PER_BATCH = 1 << 23
 
 
 def run(
@@ -48,7 +48,7 @@ def run(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[list[list[T]]]:
-    """`reduce(metric, rows)` as found[run][system][metric], runs in the order of the text.
+    """`reduce(metric, rows)` as found[batch][system][metric], batches in the order of the text.
 
     Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
     """
@@ -56,7 +56,7 @@ def run(
     if not len(systems[0]):
         raise InputError("no segments: there is nothing to score")
     job = _Job(metrics, systems, references, reduce)
-    cuts = list(runs([*systems, references], SEGMENTS_PER_RUN, BYTES_PER_RUN))  # type: ignore[list-item]
+    cuts = list(batches([*systems, references], SEGMENTS_PER_BATCH, BYTES_PER_BATCH))  # type: ignore[list-item]
     workers = min(as_threads(threads), len(cuts))
     found = []
     for done, part in enumerate(_map(job, cuts, workers)):
@@ -66,7 +66,7 @@ def run(
 
 
 class _Job:
-    """What is to be done with each run."""
+    """Return the work for each batch."""
 
     def __init__(
         self,

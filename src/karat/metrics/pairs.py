@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.text.trees import TreeRun
+    from karat.text.trees import TreeBatch
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Pairs:
         orders: Mapping[Recipe, int],
         first: int = 0,
         check: Callable[[], None] | None = None,
-        trees: TreeRun | None = None,
+        trees: TreeBatch | None = None,
     ) -> None:
         self.trees = trees
         self.check = check

@@ -1,24 +1,24 @@
-"""How well realisers restore a treebank's sentences from its trees.
+"""Evaluation: how well realisers restore a treebank's sentences from its trees.
 
 Each tree is realised without its order, and the sentence compared with the treebank's: the paper's
 four accuracies, BLEU and GTM's F (e = 2) over the words as the treebank cuts them, the share of
-sentences that are exactly right, and sentences a second of processor time. How many sentences the
-model was trained on is told beside.
+sentences that are exactly right, and sentences a second of processor time.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.input_trees import INPUTS, InputTrees, Order, Realizer, check_labels, input_trees
-from karat.realize.model import RealizerModel
+from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_labels, input_trees
+from karat.realize.model import INPUTS_SAID, RealizerModel
+from karat.realize.results import RealizerResult, several
 from karat.realize.training_overlap import count_seen
 from karat.realize.treebank import Treebank
-from karat.text.trees import Trees
 
 METRICS = {
     "simple": "simple_accuracy",
@@ -28,30 +28,52 @@ METRICS = {
     "bleu": "bleu:tok=none",
     "gtm": "gtm:e=2",
 }
-"""Column -> the metric it shows."""
+"""Column -> its metric."""
+MOSTLY = 0.5
+"""The share of known sentences from which on an evaluation is one of training data."""
 
 
-class Evaluated(NamedTuple):
-    """One realiser's row."""
+class RealizerScores(NamedTuple):
+    """Scores of one realiser; `speed` is in sentences a second of processor time."""
 
-    name: str
+    model: str
     inputs: str
-    values: dict[str, float]
+    simple: float
+    generation: float
+    simple_tree: float
+    generation_tree: float
+    bleu: float
+    gtm: float
     exact: float
     speed: float
-    """Sentences a second of processor time."""
 
 
-class Evaluation(NamedTuple):
-    """All realisers of a model on one treebank."""
+class TrainingOverlap(NamedTuple):
+    """Number of sentences, of those that the model was trained on, and their share."""
 
-    name: str
-    rows: list[Evaluated]
     sentences: int
     seen: int
-    """Sentences that the model was trained on."""
-    lacking: tuple[str, ...]
-    """The kinds of input that were asked for and that no ordering model was trained for."""
+    share: float
+
+    @property
+    def note(self) -> str:
+        """What the figures are worth, in a sentence."""
+        many = f"{self.seen:,} of {several(self.sentences, 'sentence')} ({self.share:.1%})"
+        if self.share >= MOSTLY:
+            return f"The model was trained on {many}: these figures say nothing about other text."
+        if self.seen:
+            return f"{many} occur in what the model was trained on too."
+        return "The model was trained on none of these sentences."
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RealizerEvaluation(RealizerResult):
+    """All realisers of a model on one treebank: a row each."""
+
+    rows: tuple[RealizerScores, ...]
+    training: TrainingOverlap
+    signatures: dict[str, str]
+    """Column -> the signature of its metric."""
 
 
 PAPER = (
@@ -61,51 +83,58 @@ PAPER = (
 """Table 1 of the paper: 100 sentences of the Wall Street Journal, from words alone."""
 
 
-def evaluate_model(
+def evaluate_realizer(
     model: RealizerModel, treebank: Treebank, inputs: str = "both", *, progress: Progress = silent
-) -> Evaluation:
-    """All realisers of a model: from words, with tags and relations, or one, then the other."""
+) -> RealizerEvaluation:
+    """Compare the realisers of a model on a treebank.
+
+    `inputs` is `words`, `all` (with tags and relations), or `both`: first one, then the other.
+    """
     if inputs != "both":
         model.best(inputs)  # an error if there is none, instead of an empty table
     if inputs != "words":
         check_labels(treebank)
-    rows: list[Evaluated] = []
+    rows: list[RealizerScores] = []
     kinds = INPUTS if inputs == "both" else (inputs,)
     for kind in kinds:
         trees = input_trees(treebank, kind)
-        done = {row.name for row in rows if row.name.startswith("LR")}  # they see words alone
-        rows += evaluate(
-            [r for r in model.realizers(kind) if r.name not in done], trees, progress=progress
-        )
-    lacking = tuple(kind for kind in kinds if kind not in model.ordering)
-    return Evaluation(treebank.name, rows, len(trees), count_seen(trees, model.seen), lacking)
+        done = {row.model for row in rows if row.model.startswith("LR")}  # they see words alone
+        chosen = [one for one in model.realizers(kind) if one.name not in done]
+        rows += score_realizers(chosen, trees, progress=progress)
+    seen = count_seen(trees, model.seen)
+    training = TrainingOverlap(len(trees), seen, seen / max(len(trees), 1))
+    lacking = [INPUTS_SAID[kind] for kind in kinds if kind not in model.ordering]
+    notes = [training.note]
+    if len(lacking) == 1:  # else there is no ordering model at all, by choice; or nothing lacks
+        advice = "karat realize train --inputs both"
+        notes.append(f"The model has no ordering model for {lacking[0]}: {advice}.")
+    signatures = {key: metric(name).signature() for key, name in METRICS.items()}
+    return RealizerEvaluation(
+        name=treebank.name,
+        rows=tuple(rows),
+        settings={"inputs": inputs},
+        notes=tuple(notes),
+        signature="\n".join(signatures.values()),
+        training=training,
+        signatures=signatures,
+    )
 
 
-def evaluate(
+def score_realizers(
     realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
-) -> list[Evaluated]:
-    """Every realiser on the same trees."""
-    shown = trees.without_spaces()
+) -> list[RealizerScores]:
+    """Score every realiser on the same trees."""
+    shown, rows = trees.without_spaces(), []
     references = shown.references()
-    return [_evaluated(realizer, trees, shown, references, progress) for realizer in realizers]
-
-
-def _evaluated(
-    realizer: Realizer, trees: InputTrees, shown: InputTrees, references: Trees, progress: Progress
-) -> Evaluated:
-    realizer.realize(trees.choose([0]))  # what is set up once is no matter of speed
-    begin = time.process_time()
-    orders = realizer.realize(trees, 1, progress=progress)
-    taken = max(time.process_time() - begin, 1e-9)
-    found = sentences(shown, orders)
-    values = {
-        key: float(metric(name).corpus(found, references).value) for key, name in METRICS.items()
-    }
-    right = [s == shown.sentence(i, shown.reference(i)) for i, s in enumerate(found)]
-    exact, speed = sum(right) / len(right), len(trees) / taken
-    return Evaluated(realizer.name, trees.inputs, values, exact, speed)
-
-
-def sentences(trees: InputTrees, orders: Sequence[Sequence[Order]]) -> list[str]:
-    """The best sentence of every tree."""
-    return [trees.sentence(i, found[0].nodes) for i, found in enumerate(orders)]
+    gold = [shown.sentence(i, shown.reference(i)) for i in range(len(shown))]
+    for one in realizers:
+        one.realize(trees.choose([0]))  # what is set up once is no matter of speed
+        begin = time.process_time()
+        orders = one.realize(trees, 1, progress=progress)
+        taken = max(time.process_time() - begin, 1e-9)
+        found = [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
+        values = [float(metric(name).corpus(found, references).value) for name in METRICS.values()]
+        exact = sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
+        row = (one.name, trees.inputs, *values, exact, len(trees) / taken)
+        rows.append(RealizerScores._make(row))
+    return rows

@@ -1,4 +1,4 @@
-"""What a realiser is given: unordered dependency trees, and what it gives back: orders.
+"""The input of a realiser, unordered dependency trees, and its output, orders.
 
 The paper's input has nothing but words, fully inflected, at the nodes of an unordered tree
 (`inputs="words"`); today's shallow input has a tag and a relation beside each (`inputs="all"`).
@@ -31,18 +31,18 @@ from karat.realize.treebank import Treebank, read_treebank
 from karat.text.trees import Tree, Trees
 
 MOST_WORDS = 1000
-"""Of a sentence."""
+"""The largest number of words in a sentence."""
 
 SPACE = "␣"
-"""What stands for a space within a word, where a space would end it."""
+"""The stand-in for a space within a word, where a space would end it."""
 _SPACE = re.compile(r"\s")
 
 INPUTS = ("words", "all")
-"""What is known of a node: its word alone, or its word, tag (UPOS) and relation."""
+"""Kinds of input: the word of a node alone, or its word, tag (UPOS) and relation."""
 
 
 class Order(NamedTuple):
-    """A sentence for a tree: its nodes in their order, and how good the model finds it (a log)."""
+    """A sentence for a tree: its nodes in order, and the score of the model (a log)."""
 
     nodes: tuple[int, ...]
     score: float
@@ -74,47 +74,40 @@ class InputTrees:
         return f"<InputTrees {self.name}: {len(self):,} trees, {len(self.words):,} nodes>"
 
     def slice(self, i: int) -> slice:
-        """Where the nodes of tree i are."""
+        """Return the slice of the columns that holds the nodes of tree i."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
     def mothers(self) -> NDArray[np.int64]:
-        """Every node's head as a place in the columns, -1 for roots."""
+        """Return every node's head as a place in the columns, -1 for roots."""
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         found: NDArray[np.int64] = np.where(self.heads < 0, -1, starts + self.heads)
         return found
 
     def choose(self, chosen: Sequence[int]) -> InputTrees:
-        """Some of the trees, in the order in which they are named."""
-        parts = [self.slice(i) for i in chosen]
-        nodes = np.concatenate([np.arange(p.start, p.stop) for p in parts] or [np.arange(0)])
-        sizes = [0, *(p.stop - p.start for p in parts)]
-        return InputTrees(
-            self.name,
-            self.inputs,
-            [self.words[j] for j in nodes],
-            [self.tags[j] for j in nodes],
-            [self.relations[j] for j in nodes],
-            self.heads[nodes],
-            np.cumsum(sizes, dtype=np.int64),
-            self.places[nodes],
-            [self.ids[i] for i in chosen],
-        )
+        """Return some of the trees, in the order in which they are named."""
+        parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
+        nodes = np.concatenate(parts or [np.arange(0)])
+        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        columns = _at(nodes, self.words, self.tags, self.relations)
+        ids = [self.ids[i] for i in chosen]
+        numbers = self.heads[nodes], offsets, self.places[nodes]
+        return InputTrees(self.name, self.inputs, *columns, *numbers, ids)
 
     def without_spaces(self) -> InputTrees:
-        """The same for tools that cut text at spaces: some treebanks have words like `20 000`."""
+        """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
         return replace(self, words=[_SPACE.sub(SPACE, word) for word in self.words])
 
     def sentence(self, i: int, nodes: Sequence[int]) -> str:
-        """Tree i with its nodes in some order."""
+        """Return the words of tree i in a given order."""
         start = int(self.offsets[i])
         return " ".join(self.words[start + j] for j in nodes)
 
     def reference(self, i: int) -> tuple[int, ...]:
-        """The nodes of tree i in the order of the treebank."""
+        """Return the nodes of tree i in the order of the treebank."""
         return tuple(np.argsort(self.places[self.slice(i)], kind="stable").tolist())
 
     def references(self) -> Trees:
-        """The trees with their words in the order of the treebank, for metrics."""
+        """Return the trees with their words in the order of the treebank, for metrics."""
         return Trees([self._reference_tree(i) for i in range(len(self))])
 
     def _reference_tree(self, i: int) -> Tree:
@@ -126,22 +119,21 @@ class InputTrees:
 
 
 class Realizer(Protocol):
-    """What the paper's models and the ordering model have in common."""
+    """Interface of the paper's models and the ordering model."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
 
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = ...
     ) -> list[list[Order]]:
-        """For every tree its k best orders, the best first; fewer if there are fewer."""
+        """Return the k best orders of every tree, the best first; fewer if there are fewer."""
 
 
 def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True) -> InputTrees:
-    """The sentences of a treebank as unordered trees."""
-    if inputs not in INPUTS:
-        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(INPUTS)}")
+    """Return the sentences of a treebank as unordered trees."""
+    check_inputs(inputs)
     _check_lengths(treebank)
     blank = [""] * len(treebank.words)
     words = [word.lower() for word in treebank.words] if lower else list(treebank.words)
@@ -154,21 +146,27 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
     moved = np.empty(len(words), dtype=np.int32)
     moved[nodes] = np.arange(len(words)) - starts
     mothers = heads[nodes]
-    return InputTrees(
-        treebank.name,
-        inputs,
-        [words[j] for j in nodes],
-        [tags[j] for j in nodes],
-        [relations[j] for j in nodes],
-        np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32),
-        offsets,
-        order,
-        treebank.ids,
-    )
+    above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
+    columns = _at(nodes, words, tags, relations)
+    return InputTrees(treebank.name, inputs, *columns, above, offsets, order, treebank.ids)
+
+
+def _at(
+    nodes: NDArray[np.int64], words: list[str], tags: list[str], relations: list[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the entries of some nodes in every column."""
+    listed = nodes.tolist()
+    return [words[j] for j in listed], [tags[j] for j in listed], [relations[j] for j in listed]
+
+
+def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:
+    """Refuse an unknown kind of input."""
+    if inputs not in known:
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(known)}")
 
 
 def _check_lengths(treebank: Treebank) -> None:
-    """Work grows with the square of a treelet: what no sentence needs is refused."""
+    """Refuse longer sentences than occur: work grows with the square of a treelet."""
     lengths = np.diff(treebank.offsets)
     if (lengths > MOST_WORDS).any():
         first = int((lengths > MOST_WORDS).argmax())
@@ -179,7 +177,10 @@ def _check_lengths(treebank: Treebank) -> None:
 
 
 def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -> InputTrees:
-    """The trees of a CoNLL-U file, or of one in the format of the Surface Realization tasks."""
+    """Read trees from CoNLL-U, or from the format of the Surface Realization tasks.
+
+    `inputs` is `words`, or `all` for words with tags (UPOS) and relations; `lower` lower-cases.
+    """
     treebank = read_treebank(path)
     if inputs == "all":
         check_labels(treebank)
@@ -187,14 +188,14 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
 
 
 def check_labels(treebank: Treebank) -> None:
-    """Without any tag or relation a model would take the blanks for labels never seen."""
+    """Refuse a treebank without tags or relations: a model would take blanks for labels."""
     for column, named in ((treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")):
         if not set(column) - {"", "_"}:
             raise InputError(f"{treebank.name}: no {named}: give --inputs words")
 
 
 def _keys(*columns: list[str]) -> NDArray[np.int32]:
-    """The nodes' contents as numbers that are ordered like them."""
+    """Return the nodes' contents as numbers that are ordered like them."""
     contents = list(zip(*columns, strict=True))
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     return np.array([number[content] for content in contents], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Models on disk: what was trained on a treebank, in one file that is mapped.
+"""Realiser models: trained on a treebank, stored in one file that is mapped.
 
 A file may hold the paper's realiser and the ordering model, for either kind of input; each is a
 part with a name of its own, and its arrays have that name before theirs. Equal arrays, such as
@@ -9,11 +9,12 @@ for the language model, which is mapped.
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,30 +24,20 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.fergus import Fergus, stored_fergus
 from karat.realize.fergus.lp_chooser import ORDER
-from karat.realize.input_trees import INPUTS, Realizer, input_trees
+from karat.realize.input_trees import INPUTS, Realizer, check_inputs, input_trees
+from karat.realize.results import RealizerResult
 from karat.realize.training_overlap import Fingerprints, fingerprints
-from karat.realize.treebank import Treebank
-from karat.schema import (
-    Column,
-    anything,
-    check_arrays,
-    check_fields,
-    named,
-    record,
-    text,
-    whole,
-)
+from karat.realize.treebank import Treebank, read_treebank
+from karat.schema import Column, anything, check_arrays, check_fields, named, record, text, whole
 from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
-"""What can be trained."""
-TRAINED_INPUTS = (*INPUTS, "both")
-"""For what it can be."""
+"""Models that can be trained."""
 INPUT_NAMES = {"words": "words", "all": "words, tags, relations"}
-"""What is given, as one reads it."""
+"""Names of the kinds of input."""
 INPUTS_SAID = {"words": "words alone", "all": "words with tags and relations"}
-"""The same within a sentence."""
+"""Names of the kinds of input within a sentence."""
 LARGE = 1 << 16
 """Bytes of an array that may be packed."""
 
@@ -66,14 +57,14 @@ class RealizerModel:
     seen: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def realizers(self, inputs: str) -> list[Realizer]:
-        """All realisers for one kind of input, from the simplest to the best."""
+        """Return all realisers for one kind of input, from the simplest to the best."""
         found: list[Realizer] = []
         if self.fergus is not None:
             found += [*self.fergus.baselines, self.fergus]
         return found + ([self.ordering[inputs]] if inputs in self.ordering else [])
 
     def best(self, inputs: str) -> Realizer:
-        """The one to generate with."""
+        """Return the best realiser for one kind of input."""
         found = self.realizers(inputs)
         if not found:
             raise InputError(
@@ -83,7 +74,7 @@ class RealizerModel:
         return found[-1]
 
     def fallback(self, inputs: str) -> str:
-        """Why not the ordering model writes for these inputs, and what to do; "" where it does.
+        """Say why the ordering model does not write for these inputs; "" where it does.
 
         A model without any ordering model is so by choice, and there is nothing to tell.
         """
@@ -97,20 +88,20 @@ class RealizerModel:
         )
 
     def the_fergus(self) -> Fergus:
-        """The paper's realiser, or an error: its grammar and modules can be asked alone."""
+        """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
         if self.fergus is None:
             raise InputError("the model has no supertags: train it with --model fergus or all")
         return self.fergus
 
     def language_model(self, inputs: str) -> LanguageModel:
-        """The model of words that goes with the realiser for these inputs."""
+        """Return the language model that goes with the realiser for these inputs."""
         if self.fergus is not None:
             return self.fergus.lm
         found: LanguageModel = self.ordering[inputs].language_model
         return found
 
     def contents(self) -> str:
-        """What it has, in words."""
+        """Return the names of the realisers."""
         fergus = ["baselines", "supertags"] if self.fergus is not None else []
         ordering = [f"ordering model ({INPUT_NAMES[inputs]})" for inputs in self.ordering]
         return ", ".join(fergus + ordering)
@@ -119,21 +110,18 @@ class RealizerModel:
         """Write all parts into one file."""
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
         arrays: dict[str, Any] = {}
-        for name, (said, held) in self._parts().items():
+        parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
+        if self.fergus is not None:
+            parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
+        for name, (said, held) in parts.items():
             about["parts"][name] = said
             arrays |= with_prefix(f"{name}.", held)
         about["same"], once = _once(arrays | {"seen": self.seen})
         write_store(path, KIND, VERSION, about, once, packed=_packed(once))
 
-    def _parts(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-        parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
-        if self.fergus is not None:
-            parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
-        return parts
-
 
 def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Which arrays are equal to earlier ones, and the others."""
+    """Return which arrays are equal to earlier ones, and the others."""
     seen: dict[tuple[str, bytes], str] = {}
     same, kept = {}, {}
     for name, array in arrays.items():
@@ -146,7 +134,7 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
 
 
 def _packed(arrays: Mapping[str, Any]) -> list[str]:
-    """The arrays that are worth the time it takes to inflate them."""
+    """Return the arrays that are worth the time it takes to inflate them."""
     large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
     return [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
 
@@ -159,15 +147,14 @@ def train_realizer(
     lm_order: int = ORDER,
     progress: Progress = silent,
 ) -> RealizerModel:
-    """Train what is named (see `MODELS`) on a treebank.
+    """Train a model (`fergus`, `ordering` or `all`) on a treebank.
 
     `inputs` says what the ordering model will be given: words, all (tags and relations too), or
     both, for which there is a model each. `lm_order` is that of the LP Chooser's language model.
     """
     if model not in MODELS:
         raise InputError(f"model={quoted(model)}: expected one of {', '.join(MODELS)}")
-    if inputs not in TRAINED_INPUTS:
-        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(TRAINED_INPUTS)}")
+    check_inputs(inputs, (*INPUTS, "both"))
     fergus, ordering = None, {}
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
@@ -181,6 +168,44 @@ def train_realizer(
     return RealizerModel(fergus, ordering, sizes, seen)
 
 
+class TrainedRealizer(NamedTuple):
+    """A trained model on disk; `seconds` are of processor time."""
+
+    output: str
+    models: str
+    sentences: int
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RealizerTraining(RealizerResult):
+    """The model that was trained, in one row."""
+
+    rows: tuple[TrainedRealizer, ...]
+
+
+def train_realizer_file(
+    treebank: Path,
+    output: Path,
+    model: str = "all",
+    *,
+    inputs: str = "words",
+    lm_order: int = ORDER,
+    progress: Progress = silent,
+) -> RealizerTraining:
+    """Train a model on the treebank in a file, and save it; see `train_realizer`."""
+    begin = time.process_time()
+    bank = read_treebank(treebank)
+    made = train_realizer(bank, model, inputs=inputs, lm_order=lm_order, progress=progress)
+    made.save(output)
+    size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
+    seconds = time.process_time() - begin
+    row = TrainedRealizer(str(output), made.contents(), len(bank), seconds, size)
+    settings = {"model": model, "inputs": inputs, "lm_order": lm_order}
+    return RealizerTraining(bank.name, (row,), settings)
+
+
 _ABOUT = record(
     {"parts": named(named(anything), 1), "same": named(text), "treebank": named(whole(0))}
 )
@@ -188,7 +213,7 @@ _ABOUT = record(
 
 
 def open_realizer(path: Path) -> RealizerModel:
-    """Map a model that `save` wrote."""
+    """Open a model that `save` wrote; its arrays are mapped."""
     store = read_store(path, KIND, VERSION)
     try:
         check_fields(store.about, _ABOUT)
@@ -198,24 +223,17 @@ def open_realizer(path: Path) -> RealizerModel:
         check_arrays(store.arrays, {"seen": Column("uint64", "sentences")})
     except ValueError as error:
         raise damaged(store.name, str(error)) from error
-    parts = store.about["parts"]
-    ordering = {
-        inputs: _stored_ordering(_part(store, f"ordering-{inputs}"))
-        for inputs in INPUTS
-        if f"ordering-{inputs}" in parts
+    parts = {
+        name: Store(store.name, about, without_prefix(f"{name}.", store.arrays))
+        for name, about in store.about["parts"].items()
     }
-    fergus = stored_fergus(_part(store, "fergus")) if "fergus" in parts else None
+    ordering = {}
+    for inputs in INPUTS:
+        if part := parts.get(f"ordering-{inputs}"):
+            from karat.realize.ordering.model import OrderingModel
+
+            ordering[inputs] = OrderingModel.stored(part)
+    fergus = stored_fergus(parts["fergus"]) if "fergus" in parts else None
     if fergus is None and not ordering:
         raise damaged(store.name, "it has no part that this Karat knows")
     return RealizerModel(fergus, ordering, store.about["treebank"], store.arrays["seen"])
-
-
-def _part(store: Store, name: str) -> Store:
-    """One part as a store of its own."""
-    return Store(store.name, store.about["parts"][name], without_prefix(f"{name}.", store.arrays))
-
-
-def _stored_ordering(store: Store) -> Any:
-    from karat.realize.ordering.model import OrderingModel
-
-    return OrderingModel.stored(store)

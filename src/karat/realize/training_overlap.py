@@ -1,4 +1,4 @@
-"""Which sentences of an evaluation a model was trained on.
+"""Training overlap: the sentences of an evaluation that a model was trained on.
 
 A model keeps a number of 64 bits for every training sentence (its words in their order, in lower
 case), so that it can tell a sentence it has seen without holding any text.
@@ -17,16 +17,13 @@ Fingerprints = NDArray[np.uint64]
 
 
 def fingerprints(trees: InputTrees) -> Fingerprints:
-    """The number of every tree's sentence."""
+    """Return the number of every tree's sentence."""
     sentences = (trees.sentence(i, trees.reference(i)).lower() for i in range(len(trees)))
-    return np.array([_number(sentence) for sentence in sentences], dtype=np.uint64)
+    texts = (sentence.encode("utf-8", "surrogatepass") for sentence in sentences)
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def count_seen(trees: InputTrees, trained: Fingerprints) -> int:
-    """How many of the trees' sentences are among those that were trained on."""
+    """Return how many of the trees' sentences are among those that were trained on."""
     return int(np.isin(fingerprints(trees), trained).sum())
-
-
-def _number(sentence: str) -> int:
-    said = sentence.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")

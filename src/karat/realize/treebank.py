@@ -6,12 +6,14 @@ import mmap
 import os
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _kernel
 from karat.errors import InputError
-from karat.text.conllu import Columns, columns_in, map_conllu, name_of
+from karat.text.conllu import columns_in, map_conllu
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,31 +49,17 @@ class Treebank:
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
-    """The sentences of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered.
+    """Return the sentences of a CoNLL-U file (`.gz` too): one root, no cycle, words numbered.
 
     The format of the Surface Realization tasks, which scrambles the words and says in FEATS or MISC
     which each was (`original_id=7`), is read too, its sentences in their own order.
     """
-    buffer, name = map_conllu(path), name_of(path)
-    found = _treebank(columns_in(buffer, name), name)
+    buffer, name = map_conllu(path)
+    columns = columns_in(buffer, name)
+    lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
+    found = Treebank(name, *lists)
     known = _original_ids(buffer, name, len(found.words))
     return found if known is None else _in_order(found, known)
-
-
-def _treebank(found: Columns, name: str) -> Treebank:
-    return Treebank(
-        name,
-        found.words.strings(),
-        found.lemmas.strings(),
-        found.upos.strings(),
-        found.xpos.strings(),
-        found.relations.strings(),
-        found.heads,
-        found.offsets,
-        found.ids.strings(),
-        found.documents,
-        found.lines,
-    )
 
 
 _WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
@@ -79,7 +67,7 @@ _ORIGINAL = re.compile(rb"(?:^|[\t|])original_id=(\d{1,9})(?=[\t|\r]|$)")
 
 
 def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | None:
-    """Which word of its sentence each was, if the file says it of every one."""
+    """Return the original place of each word, if the file gives it for every word."""
     if text.find(b"original_id=") < 0:
         return None
     found = [_ORIGINAL.search(match[0]) for match in _WORD.finditer(text)]
@@ -89,24 +77,13 @@ def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | Non
 
 
 def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
-    """The same sentences, words by their original numbers."""
+    """Return the sentences with their words sorted by original number."""
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
     order = np.lexsort((known, sentences))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     starts = bank.offsets[sentences]
     heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
-    moved = np.where(bank.heads > 0, heads, 0)[order].astype(np.int32)
-
-    def column(values: list[str]) -> list[str]:
-        return [values[j] for j in order.tolist()]
-
-    return replace(
-        bank,
-        words=column(bank.words),
-        lemmas=column(bank.lemmas),
-        upos=column(bank.upos),
-        xpos=column(bank.xpos),
-        relations=column(bank.relations),
-        heads=moved,
-    )
+    columns = ("words", "lemmas", "upos", "xpos", "relations")
+    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in columns}
+    return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)

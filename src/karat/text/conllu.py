@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 EXPECTED = "CoNLL-U, one word a line"
-"""What should be in the file."""
+"""The expected content, for messages."""
 
 
 class Columns(NamedTuple):
@@ -39,22 +39,18 @@ class Columns(NamedTuple):
 
 
 def read_columns(path: str | os.PathLike[str]) -> Columns:
-    """What a CoNLL-U file has (`.gz` too), checked: one root, no cycle, words numbered."""
-    return columns_in(map_conllu(path), name_of(path))
+    """Return the columns of a CoNLL-U file (`.gz` too): one root, no cycle, words numbered."""
+    return columns_in(*map_conllu(path))
 
 
-def name_of(path: str | os.PathLike[str]) -> str:
-    """What messages call a file."""
-    return "standard input" if str(path) == "-" else str(path)
-
-
-def map_conllu(path: str | os.PathLike[str]) -> mmap.mmap:
-    """The bytes of a CoNLL-U file."""
-    return map_file(Path(path), name_of(path), EXPECTED)
+def map_conllu(path: str | os.PathLike[str]) -> tuple[mmap.mmap, str]:
+    """Map a CoNLL-U file; return its bytes and its name for messages."""
+    name = "standard input" if str(path) == "-" else str(path)
+    return map_file(Path(path), name, EXPECTED), name
 
 
 def columns_in(buffer: mmap.mmap, name: str) -> Columns:
-    """The columns of a file that is mapped."""
+    """Return the columns of a mapped file."""
     found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
     if len(found) == 3:
         problem, line, sentence = found

@@ -15,12 +15,12 @@ _BOTH = frozenset("/_")
 
 
 def is_clitic(word: str) -> bool:
-    """Whether a word is the second part of a contraction or a possessive: `n't`, `'s`."""
+    """Return whether a word is the second part of a contraction or a possessive: `n't`, `'s`."""
     return word.lower().replace("’", "'") in _CLITICS
 
 
 def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
-    """Whether a space stands before each word; None if the words are not those of the text."""
+    """Return whether a space stands before each word; None if the text has other words."""
     found, at = [], 0
     for word in words:
         start = at
@@ -34,10 +34,12 @@ def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
 
 
 def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None) -> str:
-    """The words as text; `spaced` says of each whether a space is before it, or None for a rule."""
+    """Join words; `spaced` says of each whether a space is before it, or None for a rule."""
     text: list[str] = []
     before, quoted = "", False
-    for word, known in _beside(words, spaced):
+    listed = list(words)
+    spaces = [None] * len(listed) if spaced is None else spaced
+    for word, known in zip(listed, spaces, strict=True):
         space = _apart(before, word, quoted) if known is None else known
         text += [" ", word] if space and text else [word]
         quoted ^= word == '"'
@@ -45,16 +47,8 @@ def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None
     return "".join(text)
 
 
-def _beside(
-    words: Iterable[str], spaced: Iterable[bool | None] | None
-) -> Iterable[tuple[str, bool | None]]:
-    if spaced is None:
-        return ((word, None) for word in words)
-    return zip(words, spaced, strict=True)
-
-
 def _apart(before: str, word: str, quoted: bool) -> bool:
-    """Whether two words have a space between; an opening quote is given as `"(`."""
+    """Return whether two words have a space between; an opening quote is given as `"(`."""
     if word == '"':
         return not quoted and before not in _OPENING
     closing = word in _CLOSING or is_clitic(word)

@@ -15,31 +15,17 @@ from karat import _kernel
 from karat.errors import InputError
 from karat.text.stemmers import stem_words
 from karat.text.stopwords import stop_words
+from karat.text.tokenizers import TOKENIZERS as TOKENIZERS  # noqa: PLC0414 - a choice of recipes
+from karat.text.tokenizers import cut
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TOKENIZERS = {
-    "13a": "mteval-v13a, the default of WMT and sacreBLEU",
-    "intl": "mteval-v14 international: splits at Unicode punctuation and symbols",
-    "zh": "Chinese characters one by one, the rest as 13a",
-    "char": "every character but white space",
-    "none": "white space only",
-    "gtm": "GTM 1.4's white space: space, tab, line feed, carriage return and form feed",
-    "rouge": "rouge-score's: lower-cased runs of a-z and 0-9",
-}
-"""The tokenisers and what they do."""
-
 CHARACTERS = {False: "characters", True: "characters-and-space"}
 """For chrF: every character is its own id, with white space or without."""
 
 CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
-
-
-def tokenizers() -> tuple[str, ...]:
-    """Return the names of all tokenisers."""
-    return tuple(TOKENIZERS)
 
 
 def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
@@ -66,7 +52,7 @@ class Ragged(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """The number of ids in each row."""
+        """Number of ids in each row."""
         import numpy as np
 
         return np.diff(self.offsets)
@@ -90,13 +76,13 @@ class Lexicon:
         self._keeps: dict[Recipe, NDArray[np.bool_]] = {}
 
     def vocab(self, tok: str, case: str) -> _kernel.Vocab:
-        """The vocabulary of all text cut by one tokeniser."""
+        """Return the vocabulary of all text cut by one tokeniser."""
         if (tok, case) not in self._vocabs:
             self._vocabs[tok, case] = _kernel.Vocab()
         return self._vocabs[tok, case]
 
     def stems(self, recipe: Recipe) -> NDArray[np.int32]:
-        """For each word of the vocabulary the id of its stem."""
+        """Return the id of the stem of each word of the vocabulary."""
         import numpy as np
 
         words = self.vocab(recipe.tok, recipe.case)
@@ -108,7 +94,7 @@ class Lexicon:
         return known
 
     def words(self, recipe: Recipe) -> _kernel.Vocab:
-        """The vocabulary that the ids of a recipe's tokens are of; it may grow with the next."""
+        """Return the vocabulary of a recipe's tokens; it may grow with the next batch."""
         if recipe.stem == "none":
             return self.vocab(recipe.tok, recipe.case)
         unstopped = Recipe(recipe.tok, recipe.case, recipe.stem)
@@ -116,7 +102,7 @@ class Lexicon:
         return self._stems[unstopped][0]
 
     def keeps(self, recipe: Recipe) -> NDArray[np.bool_]:
-        """For each word of the vocabulary whether it is no stop word, whatever its case."""
+        """Return whether each word of the vocabulary is no stop word, whatever its case."""
         import numpy as np
 
         vocab = self.vocab(recipe.tok, recipe.case)
@@ -135,7 +121,7 @@ class Lexicon:
 
 
 class Passage:
-    """A run of segments that is tokenised at most once for each recipe."""
+    """A batch of segments that is tokenised at most once for each recipe."""
 
     def __init__(self, views: _kernel.Views, lexicon: Lexicon) -> None:
         self._views = views
@@ -146,7 +132,7 @@ class Passage:
         self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
     def views(self, case: str) -> _kernel.Views:
-        """The text, as it is or lower-cased."""
+        """Return the text, as it is or lower-cased."""
         if case == "mixed":
             return self._views
         if self._lowered is None:
@@ -154,7 +140,7 @@ class Passage:
         return self._lowered
 
     def tokens(self, recipe: Recipe) -> Ragged:
-        """The tokens of every segment."""
+        """Return the tokens of every segment."""
         found = self._tokens.get(recipe)
         if found is None:
             found = self._tokens[recipe] = self._follow(recipe)
@@ -172,13 +158,12 @@ class Passage:
         views = self.views(recipe.case)
         if recipe.tok in CHARACTERS.values():
             return Ragged(*_kernel.codepoints(views, recipe.tok == CHARACTERS[True]))
-        vocab = self._lexicon.vocab(recipe.tok, recipe.case)
-        return Ragged(*_kernel.tokenize(views, vocab, recipe.tok))
+        return Ragged(*cut(views, self._lexicon.vocab(recipe.tok, recipe.case), recipe.tok))
 
     def tercom(
         self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
     ) -> Ragged:
-        """The tokens of Tercom's tokeniser, applied once or twice."""
+        """Return the tokens of Tercom's tokeniser, applied once or twice."""
         key = (normalize, no_punct, asian, case, twice)
         if key not in self._tercom:
             vocab = self._lexicon.vocab("tercom", case)
@@ -187,16 +172,16 @@ class Passage:
         return self._tercom[key]
 
     def vocab(self, recipe: Recipe) -> _kernel.Vocab:
-        """The words that the ids of `tokens` stand for, once those were asked for."""
+        """Return the words that the ids of `tokens` stand for, once those were asked for."""
         return self._lexicon.words(recipe)
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
-        """The ids of words that were cut elsewhere, by the vocabulary of a recipe."""
+        """Return the ids of words that were cut elsewhere, by the vocabulary of a recipe."""
         lowered = words.lower() if recipe.case == "lower" else words
         return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
 
     def sentences(self, separator: str) -> tuple[Passage, NDArray[np.int64]]:
-        """The sentences of every segment as a passage, and where each segment's start."""
+        """Return the sentences of every segment as a passage, and where each segment's start."""
         if separator not in self._sentences:
             views, starts = self._views.split_sentences(separator)
             self._sentences[separator] = Passage(views, self._lexicon), starts
@@ -204,7 +189,7 @@ class Passage:
 
 
 def select(tokens: Ragged, keep: NDArray[np.bool_]) -> Ragged:
-    """The tokens that are to be kept, row by row."""
+    """Return the tokens that are to be kept, row by row."""
     import numpy as np
 
     before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.text.trees import Tree, TreeRun
+    from karat.text.trees import Tree, TreeBatch
 
 
 class References:
@@ -46,25 +46,25 @@ class References:
 
     @property
     def name(self) -> str:
-        """What to call it in a message."""
+        """Name in messages."""
         return self._sources[0].name
 
     @property
     def number(self) -> int | None:
-        """How many references every segment has, or None if that varies."""
+        """Number of references of every segment, or None if that varies."""
         return None if self._optional else len(self._sources)
 
     def place(self, segment: int) -> str:
-        """Where a segment is, for a message."""
+        """Return where a segment is, for messages."""
         return f"segment {segment + 1:,}"
 
     def sizes(self) -> NDArray[np.int64]:
-        """The number of bytes in each stride of segments."""
+        """Return the number of bytes in each stride of segments."""
         first, *rest = (source.sizes() for source in self._sources)
         return sum(rest, start=first)
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
-        """The references of a run of segments, and where each segment's start."""
+        """Return the references of a batch of segments, and where each segment's start."""
         import numpy as np
 
         parts = [source.views(start, stop) for source in self._sources]
@@ -80,12 +80,12 @@ class References:
         names = " and ".join(source.name for source in self._sources)
         return InputError(f"segment {segment + 1:,} has no reference: its line is empty in {names}")
 
-    def trees(self, start: int, stop: int) -> TreeRun | None:
-        """The dependency trees of a run of segments, if the references have any."""
+    def trees(self, start: int, stop: int) -> TreeBatch | None:
+        """Return the dependency trees of a batch of segments, if the references have any."""
         return None
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
-        """The references of a few segments."""
+        """Return the references of a few segments."""
         columns = [source.strings(indices) for source in self._sources]
         rows = zip(*columns, strict=True)
         found = [[text for text in row if text or not self._optional] for row in rows]
@@ -151,14 +151,14 @@ GivenReferences: TypeAlias = (
     "References | Segments | os.PathLike[str] | Iterable[str] | Iterable[Sequence[str]]"
     " | Iterable[Tree] | Iterable[Sequence[Tree]]"
 )
-"""What references may be given as: `references[i]` is a string or a sequence of strings; or the
+"""Forms in which references are given: `references[i]` is a string or a sequence of strings; or the
 paths of files with a line for every segment; for tree metrics a `Tree` or a sequence of trees."""
 
 
 def as_references(
     references: GivenReferences, segments: int, candidates: str = "candidates"
 ) -> References:
-    """`references` as `References`, checked against the number of candidates."""
+    """Return `references` as `References`, checked against the number of candidates."""
     from karat.text.segments import as_segments
     from karat.text.trees import Trees, has_trees
 
@@ -177,7 +177,8 @@ def as_references(
         found = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
         groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]  # type: ignore[union-attr]
-        bad = next((i for i, g in enumerate(groups) if not _is_group(g)), None)
+        is_group = [isinstance(g, Sequence) and not isinstance(g, bytes) for g in groups]
+        bad = is_group.index(False) if False in is_group else None
         if bad is not None:
             kind = type(groups[bad]).__name__
             raise InputError(f"references[{bad}] is {kind}, expected a str or a list of str")
@@ -190,7 +191,7 @@ def as_references(
 
 
 def one_or_several(references: str | Sequence[str]) -> list[str]:
-    """The references of one segment as a list."""
+    """Return the references of one segment as a list."""
     if not isinstance(references, Iterable):
         kind = type(references).__name__
         raise InputError(f"references is {kind}, expected a str or a list of str")
@@ -205,26 +206,22 @@ def one_or_several(references: str | Sequence[str]) -> list[str]:
 
 
 def _is_plain(references: object) -> bool:
-    """One reference a segment: a file, `Segments`, or strings only."""
+    """Return whether there is one reference a segment: a file, `Segments`, or strings only."""
     if isinstance(references, str | bytes | Segments | os.PathLike):
         return True
     return isinstance(references, list | tuple) and _kernel.first_not_str(references) < 0
 
 
 def _are_paths(references: object) -> bool:
-    """Several files, each with a line for every segment."""
+    """Return whether these are several files, each with a line for every segment."""
     if not isinstance(references, list | tuple) or not references:
         return False
     return all(isinstance(item, Segments | os.PathLike) for item in references)
 
 
 def _has_no_order(references: object) -> bool:
-    """A dict or a table would be read by its keys, a set in any order."""
+    """Return whether this is a dict or a table, read by its keys, or a set, in any order."""
     return isinstance(references, Mapping | set | frozenset) or hasattr(references, "columns")
-
-
-def _is_group(group: object) -> bool:
-    return isinstance(group, Sequence) and not isinstance(group, bytes)
 
 
 def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
@@ -235,13 +232,8 @@ def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
         )
 
 
-def check_aligned(sources: Sequence[Segments]) -> None:
-    """All sources must have the same number of segments."""
-    check_lengths(sources)
-
-
-def check_lengths(sources: Sequence[Segments | References]) -> None:
-    """The same for sources and references together."""
+def check_aligned(sources: Sequence[Segments | References]) -> None:
+    """Refuse sources and references that differ in their number of segments."""
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):
@@ -250,7 +242,7 @@ def check_lengths(sources: Sequence[Segments | References]) -> None:
 
 
 def _unequal(a: str, n: int, b: str, m: int, longer: Segments | References | None) -> str:
-    """What to say of two sources that differ in length; `longer` knows where its segments are."""
+    """Return the message for sources of different length; `longer` knows its segments' places."""
     most, least, end = (a, b, m) if n > m else (b, a, n)
     place = longer.place(end) if isinstance(longer, References) else f"segment {end + 1:,}"
     return (

@@ -1,7 +1,7 @@
 """Segments: text as the kernel reads it, from Python strings or from a mapped file.
 
 All of Karat reads text through `Segments`: a length, the size of every stride of segments, and
-views of any run of strides. A run is what is held in memory at a time, so files may be of any size.
+views of a batch of strides. A batch is held in memory at a time, so files may be of any size.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STRIDE = 256
-"""Segments are indexed, and runs cut, at multiples of this."""
+"""Segments are indexed, and batches cut, at multiples of this."""
 
 _PIECE = 1 << 26  # bytes indexed between two looks at the clock and the keyboard
 
@@ -42,21 +42,21 @@ class Segments(ABC):
     """A sequence of segments, in the order of the file or list it came from."""
 
     name: str
-    """What to call it in a message: a file name, `candidates`, `references`."""
+    """Name in messages: a file name, `candidates`, `references`."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def sizes(self) -> NDArray[np.int64]:
-        """The number of bytes (of characters, for strings) in each stride."""
+        """Return the number of bytes (of characters, for strings) in each stride."""
 
     @abstractmethod
     def views(self, start: int, stop: int) -> _kernel.Views:
-        """The segments from `start`, a multiple of `STRIDE`, to `stop`."""
+        """Return the segments from `start`, a multiple of `STRIDE`, to `stop`."""
 
     def strings(self, indices: Sequence[int]) -> list[str]:
-        """The texts of a few segments."""
+        """Return the texts of a few segments."""
         found = []
         for i in indices:
             start = i - i % STRIDE
@@ -129,11 +129,11 @@ class Lines(Segments):
         self._starts = [*starts, len(self._buffer)]
 
     def digest(self) -> str:
-        """Eight characters that change when the file does, for signatures."""
+        """Return eight characters that change when the file does, for signatures."""
         return hashlib.sha256(self._buffer).hexdigest()[:8]
 
     def same_text(self, other: Lines) -> bool:
-        """Whether two files have the same bytes."""
+        """Return whether two files have the same bytes."""
         mine, theirs = self._buffer, other._buffer
         pieces = (slice(at, at + _COMPARED) for at in range(0, len(mine), _COMPARED))
         return len(mine) == len(theirs) and all(mine[some] == theirs[some] for some in pieces)
@@ -176,13 +176,13 @@ class Lines(Segments):
 
 
 SEGMENTS = "one segment a line"
-"""What is in most files."""
+"""The content of most files, for messages."""
 
 
 def map_file(
     path: str | os.PathLike[str], name: str, expected: str = SEGMENTS, as_text: bool = False
 ) -> mmap.mmap:
-    """The bytes of a file, mapped; `.gz` files and pipes are unpacked to a temporary one.
+    """Map the bytes of a file; `.gz` files and pipes are unpacked to a temporary one.
 
     `expected` says in messages what should be in it. Binary formats are refused by what they are,
     unless `as_text`.
@@ -213,7 +213,7 @@ def check_line_ends(data: mmap.mmap | str, name: str) -> None:
 
 
 def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:
-    """A regular file with the text in it."""
+    """Open a regular file with the text in it."""
     if str(path) == "-":
         return _spool(_read(sys.stdin.buffer), name)
     if os.path.isdir(path):
@@ -227,7 +227,7 @@ def _open(path: str | os.PathLike[str], name: str, expected: str) -> IO[bytes]:
 
 
 def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
-    """What cannot be mapped goes to an unnamed temporary file, so that memory stays bounded."""
+    """Copy what cannot be mapped to an unnamed temporary file, so that memory stays bounded."""
     purpose = f"{name} is copied there to be read"
     spooled = temporary_file(purpose)
     try:
@@ -237,19 +237,14 @@ def _spool(pieces: Iterator[bytes], name: str) -> IO[bytes]:
         with writing_temporary(purpose):
             spooled.flush()
     except BaseException:
-        _discard(spooled)
+        with suppress(OSError):  # whatever is still to be written to it
+            spooled.close()
         raise
     return spooled
 
 
-def _discard(file: IO[bytes]) -> None:
-    """Close a file, whatever is still to be written to it."""
-    with suppress(OSError):
-        file.close()
-
-
 def _read(source: Any) -> Iterator[bytes]:
-    """Everything from a pipe or a file.
+    """Yield everything from a pipe or a file.
 
     A pipe is looked at now and then, not waited for: Ctrl-C that comes just before a blocking read
     would otherwise be noticed only when something arrives.
@@ -272,11 +267,11 @@ def _read(source: Any) -> Iterator[bytes]:
 
 
 Texts: TypeAlias = "Segments | os.PathLike[str] | Iterable[str]"
-"""What a list of segments may be given as: `Segments`, the path of a file, or strings."""
+"""Forms in which segments are given: `Segments`, the path of a file, or strings."""
 
 
 def as_segments(texts: Texts, name: str) -> Segments:
-    """`texts` as `Segments`, checked."""
+    """Return `texts` as `Segments`, checked."""
     if isinstance(texts, Segments):
         return texts
     if isinstance(texts, os.PathLike):
@@ -284,8 +279,8 @@ def as_segments(texts: Texts, name: str) -> Segments:
     return Strings(texts, name)
 
 
-def runs(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:
-    """Cut aligned sources into runs of at most `segments` segments or about `nbytes` bytes.
+def batches(sources: Sequence[Segments], segments: int, nbytes: int) -> Iterator[tuple[int, int]]:
+    """Cut aligned sources into batches of at most `segments` segments or about `nbytes` bytes.
 
     The cuts depend on the text alone, never on the number of threads.
     """

@@ -17,13 +17,13 @@ from karat.errors import InputError, short
 Buffer = bytes | mmap.mmap
 
 FIRST_LINES = 8
-"""So many lines are looked at."""
+"""Number of lines that are looked at."""
 
 _LONGEST = 1 << 20  # bytes of a line that are parsed; of a longer one its start is looked at
 
 
 class _Kind(NamedTuple):
-    """A binary format: what to call it and what to do with it."""
+    """A binary format: its name, and advice to the user."""
 
     name: str
     advice: str
@@ -93,7 +93,7 @@ def _binary(data: Buffer) -> _Kind | None:
 
 
 def _is_prose(head: bytes) -> bool:
-    """Whether a file begins with letters alone: such text may begin like any format's name."""
+    """Return whether a file begins with letters: text may begin like any format's name."""
     if head.translate(None, _CONTROLS) != head:
         return False
     try:
@@ -116,7 +116,8 @@ _DOCUMENT = re.compile(
 def refuse_json(data: Buffer, start: int, name: str) -> None:
     """Refuse lines of JSON objects, and a whole JSON document, given as one segment a line."""
     lines = list(_first_lines(data, start))
-    objects = [line for line in lines if _OBJECT.match(line) and _is_whole(line)]
+    alike = [line for line in lines if _OBJECT.match(line)]  # a line that was cut is one, too
+    objects = [line for line in alike if len(line) == _LONGEST or _parsed(line) is not None]
     if len(objects) > 1 or len(objects) == len(lines) == 1:
         kind = "JSON lines" if len(objects) > 1 else "JSON"
     elif len(lines) > 1 and _OPENED.fullmatch(lines[0]) and _DOCUMENT.match(b" ".join(lines[:2])):
@@ -131,7 +132,7 @@ def refuse_json(data: Buffer, start: int, name: str) -> None:
 
 
 def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
-    """The first lines that are not blank, each cut off where it is very long."""
+    """Yield the first lines that are not blank, each cut off where it is very long."""
     found = 0
     while found < FIRST_LINES and start < len(data):
         end = data.find(b"\n", start)
@@ -143,11 +144,6 @@ def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
             yield line
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a line that begins like an object is one, as far as it is known."""
-    return len(line) == _LONGEST or _parsed(line) is not None
-
-
 def _parsed(line: bytes) -> object:
     try:
         return json.loads(line)
@@ -156,7 +152,7 @@ def _parsed(line: bytes) -> object:
 
 
 def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
-    """The fields of the first object, and how to take one of them out."""
+    """Return the fields of the first object, and how to take one of them out."""
     first = _parsed(objects[0]) if objects else None
     first = first[0] if isinstance(first, list) else first
     texts = first if isinstance(first, dict) else {}

@@ -1,11 +1,14 @@
-"""Stemmers, as maps from one vocabulary to another."""
+"""Stemmers by name, as maps from one vocabulary to another; other packages add `str -> str`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from karat import _kernel
+from karat.errors import InputError
+from karat.registry import Registry, origin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,31 +18,50 @@ PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
 
 
+def _own(word: str) -> str:
+    """Stand for a stemmer of Karat or of Snowball, which `stem_words` calls by its name."""
+    return word
+
+
+def _check(name: str, found: Callable[[str], str]) -> None:
+    if not callable(found):
+        raise InputError(f"stemmer {name}: expected a function from str to str")
+
+
 @cache
-def stemmers() -> tuple[str, ...]:
-    """The names of all stemmers: `none`, `porter-nltk` and Snowball's."""
+def stemmers() -> Registry[Callable[[str], str]]:
+    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and those of packages."""
     import Stemmer
 
-    return ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
+    names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
+    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=_check)
+
+
+def stemmer_origin(name: str) -> str:
+    """Return package and version of a stemmer that is not Karat's, for signatures; else ""."""
+    return origin(stemmers()[name]).replace("@", "-") if name != "none" else ""
 
 
 def stem_words(
     stemmer: str, words: _kernel.Vocab, start: int, target: _kernel.Vocab
 ) -> NDArray[np.int32]:
-    """Stem the words from id `start` on; the ids of the stems in `target`."""
+    """Stem the words from id `start` on; return the ids of the stems in `target`."""
     if stemmer == PORTER_NLTK:
         return _kernel.porter_nltk(words, start, target)
     import Stemmer
 
+    new, function = words.words(start, len(words)), stemmers()[stemmer]
+    if function is not _own:
+        try:
+            return target.add([function(word) for word in new])
+        except Exception as error:  # whatever another package does
+            said = f"{type(error).__name__}: {error}"
+            raise InputError(f"stemmer {stemmer} failed: {said}") from error
     # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
     # stems: each word comes once.
     stem = Stemmer.Stemmer(stemmer, 0)
-    new = words.words(start, len(words))
     try:
         return target.add(stem.stemWords(new))
     except UnicodeEncodeError:  # words with lone surrogates stay as they are
-        return target.add([stem.stemWord(word) if _is_text(word) else word for word in new])
-
-
-def _is_text(word: str) -> bool:
-    return not any("\ud800" <= c <= "\udfff" for c in word)
+        odd = {word for word in new if any("\ud800" <= c <= "\udfff" for c in word)}
+        return target.add([word if word in odd else stem.stemWord(word) for word in new])

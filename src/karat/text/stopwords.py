@@ -23,7 +23,7 @@ class StopList(frozenset[str]):
         return super().__contains__(_straight(word) if isinstance(word, str) else word)
 
     def lacks(self, words: Iterable[str]) -> list[bool]:
-        """Of each word whether it is not in the list: `word not in stops`, for many of them."""
+        """Return `word not in stops` for each of many words."""
         listed = super().__contains__
         return [not listed(_straight(word)) for word in words]
 
@@ -38,7 +38,7 @@ def _stop_list(words: Iterable[str]) -> StopList:
 
 @cache
 def stop_words(name: str) -> StopList:
-    """The stop list of that name."""
+    """Return the stop list of that name."""
     if name == "none":
         return StopList()
     if name == "en":
@@ -50,7 +50,7 @@ def stop_words(name: str) -> StopList:
 
 
 def stop_digest(name: str) -> str:
-    """Eight characters that change when the list does, for signatures."""
+    """Return eight characters that change when the list does, for signatures."""
     words = "\n".join(sorted(stop_words(name)))
     return hashlib.sha256(words.encode()).hexdigest()[:8]
 

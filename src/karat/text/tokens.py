@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING
 
 from karat import _kernel
 from karat.progress import Progress, as_threads, in_order, silent
-from karat.text.recipe import (
-    CASES,
-    TOKENIZERS,
-    Lexicon,
-    Passage,
-    Ragged,
-    Recipe,
-    check_choice,
-    select,
-)
-from karat.text.segments import Segments, Texts, as_segments, runs
+from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe, check_choice, select
+from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
 from karat.text.stopwords import stop_words
+from karat.text.tokenizers import TOKENIZERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,14 +81,14 @@ def tokenize(
 
 
 def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tuple[Ragged, Vocab]]:
-    """The tokens of every run of segments, in order, each over a vocabulary of its own."""
+    """The tokens of every batch of segments, in order, each over a vocabulary of its own."""
 
     def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
         lexicon = Lexicon()
         tokens = Passage(segments.views(*bounds), lexicon).tokens(Recipe(tok, case))
         return tokens, lexicon.vocab(tok, case)
 
-    return in_order(cut, runs([segments], 1 << 14, 1 << 24), threads)
+    return in_order(cut, batches([segments], 1 << 14, 1 << 24), threads)
 
 
 def _without(tokens: Ragged, words: Vocab, stop: str) -> Ragged:

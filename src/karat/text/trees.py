@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError, short
-from karat.text.references import References, check_lengths
+from karat.text.references import References, check_aligned
 from karat.text.segments import STRIDE
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _problem(heads: Sequence[int]) -> str:
     return _kernel.check_trees(np.array(heads, dtype=np.int32), offsets)[1]
 
 
-class TreeRun(NamedTuple):
-    """The trees of a run of segments, one after the other: words, heads, where each begins."""
+class TreeBatch(NamedTuple):
+    """The trees of a batch of segments, one after the other: words, heads, where each begins."""
 
     words: _kernel.Views
     heads: NDArray[np.int32]
@@ -80,7 +80,7 @@ class Trees(References):
         heads = [head for tree in flat for head in tree.heads]
         self._set(
             "references",
-            TreeRun(
+            TreeBatch(
                 _kernel.Views.from_strings(words, 0, len(words)),
                 np.array(heads, dtype=np.int32),
                 _starts([len(tree) for tree in flat]),
@@ -90,27 +90,29 @@ class Trees(References):
         )
 
     @classmethod
-    def flat(cls, name: str, run: TreeRun, ids: Sequence[str], lines: Sequence[int]) -> Trees:
+    def flat(cls, name: str, batch: TreeBatch, ids: Sequence[str], lines: Sequence[int]) -> Trees:
         """One tree a segment, as a reader found and checked them, and the lines they begin at."""
         import numpy as np
 
         trees = cls.__new__(cls)
-        trees._set(name, run, np.arange(len(run.offsets), dtype=np.int64), ids)
+        trees._set(name, batch, np.arange(len(batch.offsets), dtype=np.int64), ids)
         trees._lines = lines
         return trees
 
     @classmethod
     def beside(cls, sources: Sequence[Trees]) -> Trees:
         """Several references a segment: the trees of all sources, which have the same length."""
-        check_lengths(sources)
+        check_aligned(sources)
         if len(sources) == 1:
             return sources[0]
         trees = cls([list(chain(*group)) for group in zip(*sources, strict=True)])
         trees._name = sources[0].name
         return trees
 
-    def _set(self, name: str, run: TreeRun, starts: NDArray[np.int64], ids: Sequence[str]) -> None:
-        self._name, self._run, self._starts, self._ids = name, run, starts, ids
+    def _set(
+        self, name: str, batch: TreeBatch, starts: NDArray[np.int64], ids: Sequence[str]
+    ) -> None:
+        self._name, self._batch, self._starts, self._ids = name, batch, starts, ids
         self._lines: Sequence[int] = ()
 
     def place(self, segment: int) -> str:
@@ -134,9 +136,9 @@ class Trees(References):
         return (self[i] for i in range(len(self)))
 
     def _tree(self, k: int) -> Tree:
-        begin, end = int(self._run.offsets[k]), int(self._run.offsets[k + 1])
-        words = self._run.words.slice(begin, end).strings()
-        return Tree(tuple(words), tuple(self._run.heads[begin:end].tolist()), self._ids[k])
+        begin, end = int(self._batch.offsets[k]), int(self._batch.offsets[k + 1])
+        words = self._batch.words.slice(begin, end).strings()
+        return Tree(tuple(words), tuple(self._batch.heads[begin:end].tolist()), self._ids[k])
 
     @property
     def name(self) -> str:
@@ -154,20 +156,20 @@ class Trees(References):
         import numpy as np
 
         cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        sizes: NDArray[np.int64] = np.diff(self._run.offsets[cuts]) * 8
+        sizes: NDArray[np.int64] = np.diff(self._batch.offsets[cuts]) * 8
         return sizes
 
-    def trees(self, start: int, stop: int) -> TreeRun:
+    def trees(self, start: int, stop: int) -> TreeBatch:
         first, last = int(self._starts[start]), int(self._starts[stop])
-        offsets = self._run.offsets[first : last + 1]
+        offsets = self._batch.offsets[first : last + 1]
         begin, end = int(offsets[0]), int(offsets[-1])
-        return TreeRun(
-            self._run.words.slice(begin, end), self._run.heads[begin:end], offsets - begin
+        return TreeBatch(
+            self._batch.words.slice(begin, end), self._batch.heads[begin:end], offsets - begin
         )
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
-        run = self.trees(start, stop)
-        words, cuts = run.words.strings(), run.offsets.tolist()
+        batch = self.trees(start, stop)
+        words, cuts = batch.words.strings(), batch.offsets.tolist()
         texts = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
         starts = self._starts[start : stop + 1]
         return _kernel.Views.from_strings(texts, 0, len(texts)), starts - starts[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,12 +12,17 @@ from karat.cli.bar import Bar
 from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
-from karat.nuggets.cli import options as nuggets_options
-
-if TYPE_CHECKING:
-    from karat.report.model.table import Document
+from karat.evalset.kinds import SET_KINDS
+from karat.registry import load
 
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
+
+
+def _options_of_kinds(function: options.F) -> options.F:
+    """Add the options that other kinds of sets have."""
+    for kind in SET_KINDS.known():
+        function = load(SET_KINDS[kind].options)(function)
+    return function
 
 
 @click.group(name="data", invoke_without_command=True)
@@ -56,25 +61,17 @@ def check(
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.loading import as_options, read_evalset
-    from karat.evalset.reading import Reading
-    from karat.report.documents.evalsets import check_document
+    from karat.evalset.contents import check_evalset
+    from karat.evalset.loading import as_options
 
     check_beside(output, name)
-    found = None
     more = as_options(reader_options)
     with Bar() as progress:
-        reading = Reading(progress)
-        try:
-            found = read_evalset(name, reading, read_as, **more)
-        except InputError as error:
-            if not reading.is_told(str(error)):
-                reading.problems.append(str(error))
-    show(check_document(name, found, reading.all(), options.command_line()), format, output)
-    if found is None:
-        count = len(reading.problems) + reading.more
-        problems = f"{count:,} problem{'s' * (count > 1)}"
-        raise InputError(f"{name} cannot be used: {problems}, listed in the report")
+        found = check_evalset(name, read_as, progress=progress, **more)
+    show(found.document(options.command_line()), format, output)
+    if found.evalset is None:
+        count = f"{found.problem_count:,} problem{'s' * (found.problem_count > 1)}"
+        raise InputError(f"{name} cannot be used: {count}, listed in the report")
 
 
 @command.command(name="convert")
@@ -100,13 +97,13 @@ def convert(
     karat data convert demo my-demo
     karat data convert demo demo.jsonl --format jsonl
     """
-    from karat.evalset.saving import check_free, save_evalset
+    from karat.evalset.loading import as_options
+    from karat.evalset.saving import convert_evalset
 
-    check_free(Path(target))
+    more = as_options(reader_options)
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress)
-        save_evalset(evalset, target, format)
-    click.echo(f"{target}: {evalset!r}")
+        found = convert_evalset(name, target, format, read_as, progress=progress, **more)
+    click.echo(f"{target}: {found.evalset!r}")
 
 
 @command.command(name="list")
@@ -120,10 +117,10 @@ def list_known(format: str, output: str | None) -> None:
     karat data list
     karat data list --format json
     """
-    from karat.report.documents.evalsets import known_document
+    from karat.evalset.loading import known_evalsets
 
     check_output(output)
-    show(known_document(options.command_line()), format, output)
+    show(known_evalsets().document(options.command_line()), format, output)
 
 
 @command.command(name="judges")
@@ -137,8 +134,7 @@ def list_known(format: str, output: str | None) -> None:
     metavar="SYSTEM",
     help="Leave a system out that is there to check judges; repeat for several.",
 )
-@nuggets_options.judgements
-@nuggets_options.judges
+@_options_of_kinds
 @options.output
 def judges(
     name: str,
@@ -146,10 +142,9 @@ def judges(
     reader_options: tuple[str, ...],
     dimensions: tuple[str, ...],
     controls: tuple[str, ...],
-    judgements: tuple[str, ...],
-    judges: nuggets_options.JudgeOptions,
     format: str,
     output: str | None,
+    **given: Any,
 ) -> None:
     """Say how far judges agree, and who stands apart.
 
@@ -163,36 +158,18 @@ def judges(
     karat data judges believability --dimension fluency --format json
     karat data judges key.jsonl -j ann.jsonl -j gpt.jsonl --model-judge gpt
     """
-    from karat.nuggets.formats.loading import is_nuggets
-    from karat.report.documents.judges import judges_document
+    from karat.stats.judges.judge_agreement import judge_agreement
 
     check_beside(output, name)
-    check_output(output, judgements)
-    if judgements or is_nuggets(name):
-        if dimensions:
-            raise InputError(f"{name} is a nugget set, which has no dimensions: leave them out")
-        document = _judges_of_nuggets(name, controls, judgements, judges)
-    else:
-        if judges["model_judges"]:
-            raise InputError(f"--model-judge is for nugget sets, and {name} has ratings")
-        with Bar() as progress:
-            evalset = load_set(name, read_as, reader_options, progress)
-            document = judges_document(evalset, dimensions, controls, options.command_line())
-    show(document, format, output)
-
-
-def _judges_of_nuggets(
-    name: str,
-    controls: tuple[str, ...],
-    judgements: tuple[str, ...],
-    judges: nuggets_options.JudgeOptions,
-) -> Document:
-    from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.report.judges import nugget_judges_document
-
+    check_output(output, given.get("judgements", ()))
     with Bar() as progress:
-        found = load_nuggets(name, (), judgements, **judges, progress=progress)
-    return nugget_judges_document(found, controls, options.command_line())
+        kinds = [load(SET_KINDS[kind].read) for kind in SET_KINDS.known()]
+        read = (kind(name, dimensions, progress, **given) for kind in kinds)
+        found = next((one for one in read if one is not None), None)
+        if found is None:
+            found = load_set(name, read_as, reader_options, progress)
+        agreement = judge_agreement(found, dimensions, controls)
+    show(agreement.document(options.command_line()), format, output)
 
 
 @command.command(name="flood")
@@ -254,6 +231,6 @@ def flood(
         found = flooded(load_set(name, read_as, reader_options, progress), how)
         save_evalset(found.evalset, folder)
     click.echo(
-        f"{folder}: {len(found.answers):,} answers of {', '.join(found.systems)} flooded; they "
+        f"{folder}: {len(found.rows):,} answers of {', '.join(found.systems)} flooded; they "
         f"keep {how.downgrade:g} of their {how.dimension}"
     )

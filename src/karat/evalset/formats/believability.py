@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, as_names, csv_header, csv_rows, read_lines
 from karat.evalset.sets import EvalSet
@@ -50,7 +50,7 @@ def read_believability(
         raise InputError(f"reference={quoted(reference)}: expected tok or raw")
     outputs = {pair: read_lines(_only(path / "text" / "mt_output", f"{pair}.*")) for pair in chosen}
     references = read_lines(path / "text" / "test" / f"ted_test1.{reference}.en")
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.name,
         [str(i) for i in range(1, len(references) + 1)],
         outputs,
@@ -83,7 +83,7 @@ def _sources(path: Path, pairs: Sequence[str]) -> list[str] | None:
     return read_lines(path / "text" / "test" / f"ted_test1_en-{language}.raw.{language}")
 
 
-def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: Draft) -> None:
+def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
     annotators = [name for name in csv_header(path) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
     columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 
 from karat.text.conllu import read_columns
-from karat.text.trees import TreeRun, Trees
+from karat.text.trees import TreeBatch, Trees
 
 
 def read_conllu(path: str | os.PathLike[str]) -> Trees:
     """The trees of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered."""
     found = read_columns(path)
-    run = TreeRun(found.words, found.heads, found.offsets)
+    run = TreeBatch(found.words, found.heads, found.offsets)
     return Trees.flat(str(path), run, found.ids.strings(), found.lines.tolist())

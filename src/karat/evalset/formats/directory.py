@@ -15,12 +15,12 @@ text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from karat.errors import InputError, quoted
-from karat.evalset.draft import Draft
-from karat.evalset.formats.settings_file import FILE, Settings, read_settings
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.formats.settings_file import FILE, Settings, read_settings, settings_text
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
 from karat.evalset.sets import EvalSet
 
@@ -44,7 +44,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     sources = files.texts(path / "source.txt") if (path / "source.txt").exists() else None
     segments, groups = _segments(path / "segments.tsv", files, reading)
     reading.check()
-    draft = Draft(
+    draft = EvalSetDraft(
         settings.name,
         segments,
         systems,
@@ -163,3 +163,67 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
         rows.append(row)
     files.compare(path, len(rows), header=1)
     return [row[0] for row in rows], [row[1] for row in rows] if len(columns) > 1 else None
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files of a folder that reads back as the set, each with its text in pieces."""
+    settings = _settings(evalset)
+    yield FILE, settings_text(settings)
+    counts = range(max(map(len, evalset.references)))
+    width = len(str(len(counts)))
+    for k in counts:
+        column = [group[k] if k < len(group) else None for group in evalset.references]
+        yield f"references/{k + 1:0{width}}.txt", _lines(column, settings)
+    for name, outputs in evalset.systems.items():
+        yield f"systems/{file_name(name)}", _lines(outputs, settings)
+    if evalset.sources is not None:
+        yield "source.txt", _lines(evalset.sources, settings)
+    if evalset.groups is not None:
+        rows = zip(evalset.segments, evalset.groups, strict=True)
+        yield "segments.tsv", ["id\tgroup\n", *(f"{name}\t{group}\n" for name, group in rows)]
+    elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
+        yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
+    if evalset.judgements:
+        yield "human.tsv", _judgements(evalset)
+
+
+def _settings(evalset: EvalSet) -> Settings:
+    outputs = [text for column in evalset.systems.values() for text in column]
+    references = [text for group in evalset.references for text in group]
+    texts = [text for text in (*outputs, *references, *(evalset.sources or ())) if text is not None]
+    varying = len({len(group) for group in evalset.references}) > 1
+    missing = None in outputs
+    # An empty text that is there must not be taken for one that is missing.
+    hidden = (missing and "" in outputs) or (varying and "" in references)
+    return Settings(
+        evalset.name,
+        evalset.description,
+        evalset.licence,
+        optional_references=varying,
+        optional_outputs=missing,
+        escapes=hidden or any("\n" in text or "\r" in text for text in texts),
+        systems=tuple(evalset.systems),
+        dimensions=tuple(evalset.dimensions.values()),
+    )
+
+
+def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
+    for i, text in enumerate(column):
+        # A mark that belongs to the first text would be taken for the file's byte-order mark.
+        mark = "\ufeff" if i == 0 and text is not None and text.startswith("\ufeff") else ""
+        yield mark + _line(text, settings) + "\n"
+
+
+def _line(text: str | None, settings: Settings) -> str:
+    if text is None:
+        return ""
+    return escaped(text, show_empty=True) if settings.escapes else text
+
+
+def _judgements(evalset: EvalSet) -> Iterator[str]:
+    yield "\t".join(JUDGEMENT_COLUMNS) + "\n"
+    for row in evalset.judgements:
+        yield "\t".join((*row[:-1], repr(row.value))) + "\n"

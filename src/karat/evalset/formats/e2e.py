@@ -20,7 +20,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from karat.errors import quoted
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, csv_rows, number, read_lines
 from karat.evalset.sets import EvalSet
@@ -39,7 +39,7 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.name,
         [str(i) for i in range(1, len(inputs) + 1)],
         {file.stem: _outputs(file, inputs, reading) for file in files},
@@ -83,7 +83,7 @@ def _unquoted(field: str) -> str:
     return text
 
 
-def _read_ratings(path: Path, dimension: str, column: str, draft: Draft) -> None:
+def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
     names = (
         "_worker_id",
         "mr_id",

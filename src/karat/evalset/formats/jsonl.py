@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
@@ -62,7 +62,7 @@ def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]
     return (member(found, key, list, place, reading) or []) if key in found else []
 
 
-def _judge(draft: Draft, found: _Found, place: Place, reading: Reading) -> None:
+def _judge(draft: EvalSetDraft, found: _Found, place: Place, reading: Reading) -> None:
     if set(found) != set(JUDGEMENT):
         names = ", ".join(found) or "nothing"
         reading.problem(
@@ -80,7 +80,7 @@ def _judge(draft: Draft, found: _Found, place: Place, reading: Reading) -> None:
 
 def _draft(
     path: Path, header: _Found, segments: list[tuple[Place, _Found]], reading: Reading
-) -> Draft:
+) -> EvalSetDraft:
     place = Place(str(path), 1)
     outputs = [member(found, "outputs", dict, where, reading) or {} for where, found in segments]
     named = [str(name) for name in _array(header, "systems", place, reading)]
@@ -89,7 +89,7 @@ def _draft(
         reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
     _check_ids(segments, reading)
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
-    return Draft(
+    return EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(found["id"]) for _, found in segments],
         {name: [each.get(name) for each in outputs] for name in names},

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from karat.errors import short
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, check_filled, tab_rows
 from karat.evalset.sets import EvalSet
@@ -34,7 +34,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
                 place, f"another paraphrase by {short(system)} of the same source stood before"
             )
         outputs[system][number[source]] = text
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.stem,
         [str(i + 1) for i in range(len(sources))],
         outputs,

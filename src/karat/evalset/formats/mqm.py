@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from karat.errors import quoted
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, as_names, check_filled, read_lines, tab_rows
 from karat.evalset.sets import EvalSet, check_known
@@ -58,7 +58,7 @@ def read_mqm(
     aside = {*refs, *as_names(leave_out)}
     systems = [system for system in names if system not in aside]
     check_filled(path, len(rows.outputs), len(names), len(rows.sources))
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.name.removesuffix(".tsv"),
         list(rows.sources),
         {system: [rows.outputs.get((system, s)) for s in rows.sources] for system in systems},

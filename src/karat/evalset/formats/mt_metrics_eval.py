@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.formats.mqm import WEIGHTS, weight_of
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, as_names, number, read_lines
@@ -70,7 +70,7 @@ def read_mt_metrics_eval(
             reading.problem(file, f"found {len(column):,} lines, expected {len(sources):,}")
     reading.check()
     scores = _human_files(path, pair)
-    draft = Draft(
+    draft = EvalSetDraft(
         name or f"{path.resolve().name}-{pair}",
         [str(i) for i in range(1, len(sources) + 1)],
         outputs,
@@ -246,7 +246,7 @@ def _error_score(error: object) -> float | None:
     return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
 
 
-def _read_scores(scores: _Scores, draft: Draft, is_reference: Callable[[str], bool]) -> None:
+def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[str], bool]) -> None:
     """Take a block of all segments per system; a third field names the rater."""
     seen: dict[str, int] = {}
     for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, tab_rows
 from karat.evalset.sets import EvalSet
@@ -33,7 +33,7 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
         counts[group] = counts.get(group, 0) + 1
         groups.append(group)
         ids.append(f"{group}.{counts[group]}")
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.stem,
         ids,
         {SYSTEM: [row[2] for _, row in rows]},

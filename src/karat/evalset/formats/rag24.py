@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
@@ -51,7 +51,7 @@ def read_rag24(
     runs = dict.fromkeys(answer["run_id"] for answer in answers)
     dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
     check_filled(path, len(outputs), len(runs), len(topics))
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.stem,
         list(topics),
         {run: [outputs.get((run, topic)) for topic in topics] for run in runs},
@@ -103,7 +103,7 @@ def _is_nugget(nugget: object) -> bool:
     )
 
 
-def _judge(answer: dict[str, Any], draft: Draft) -> None:
+def _judge(answer: dict[str, Any], draft: EvalSetDraft) -> None:
     item = answer["run_id"], answer["qid"], JUDGE
     for prefix, support in (("", SUPPORT), ("strict-", STRICT)):
         for key, weights in WEIGHTS.items():

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 
 from karat.errors import InputError, quoted
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Reading, read_lines
 from karat.evalset.sets import EvalSet
@@ -36,7 +36,7 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
         raise InputError(
             f"{path / 'SCUs.txt'}: found {len(units):,} lines, expected {len(segments):,}"
         )
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.name,
         segments,
         {file.stem: read_lines(file) for file in files},
@@ -58,7 +58,7 @@ def _plain(text: str) -> str:
     return " ".join(part for part in _MARKS.split(text) if part)
 
 
-def _read_labels(path: Path, system: str, counts: list[int], draft: Draft) -> None:
+def _read_labels(path: Path, system: str, counts: list[int], draft: EvalSetDraft) -> None:
     lines = read_lines(path)
     if len(lines) != len(counts):
         draft.reading.problem(path, f"found {len(lines):,} lines, expected {len(counts):,}")

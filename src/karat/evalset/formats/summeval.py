@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import quoted, short
-from karat.evalset.draft import Draft
+from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
@@ -27,7 +27,7 @@ def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> E
     names = dict.fromkeys(system for document in documents for system in document["systems"])
     given = sum(len(document["systems"]) for document in documents)
     check_filled(path, given, len(names), len(documents))
-    draft = Draft(
+    draft = EvalSetDraft(
         name or path.name.removesuffix(".jsonl"),
         [document["id"] for document in documents],
         {

@@ -1,9 +1,6 @@
-"""`karat lm score`: what a language model makes of text."""
+"""`karat lm score`: text under a language model."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -12,11 +9,6 @@ from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.options import recipe_options
-
-if TYPE_CHECKING:
-    from karat.text.recipe import Recipe
-
-T = TypeVar("T")
 
 
 @click.command(name="score")
@@ -58,30 +50,15 @@ def command(
     if texts.count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
     from karat.lm.model import LanguageModel
-    from karat.lm.report import score_document, segment_document, word_document
+    from karat.lm.scoring import score_texts
+    from karat.text.recipe import Recipe
     from karat.text.segments import Lines
 
+    given = (tok, case, stem) != (None, None, None)
+    recipe = Recipe(tok or "none", case or "mixed", stem or "none") if given else None
     with Bar() as progress:
-        found = LanguageModel.open(model, _recipe(tok, case, stem), progress=progress)
-        opened = [Lines(path, progress, as_text=as_text) for path in texts]
-        line = options.command_line()
-
-        def each(work: Callable[..., T]) -> list[tuple[str, T]]:
-            return [(text.name, work(text, threads=threads, progress=progress)) for text in opened]
-
-        if segments:
-            document = segment_document(found, each(found.sentences), line)
-        elif words:
-            document = word_document(found, each(found.text_words), line)
-        else:
-            document = score_document(found, each(found.perplexity), line)
-    show(document, format, output)
-
-
-def _recipe(tok: str | None, case: str | None, stem: str | None) -> Recipe | None:
-    """What was asked for; nothing, where nothing was."""
-    from karat.text.recipe import Recipe
-
-    if tok is None and case is None and stem is None:
-        return None
-    return Recipe(tok or "none", case or "mixed", stem or "none")
+        found = LanguageModel.open(model, recipe, progress=progress)
+        lines = [Lines(path, progress, as_text=as_text) for path in texts]
+        by = "segment" if segments else "word" if words else "text"
+        result = score_texts(lines, found, by=by, threads=threads, progress=progress)
+    show(result.document(options.command_line()), format, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -74,19 +74,11 @@ from karat.lm.cli.options import recipe_options
 def command(
     texts: tuple[str, ...],
     output: str,
-    arpa: bool,
-    order: int,
-    smoothing: str,
-    tok: str | None,
-    case: str | None,
-    stem: str | None,
-    vocabulary: int | None,
-    min_count: int,
     min_counts: str | None,
     memory: float | None,
     as_text: bool,
-    threads: int | None,
     format: str,
+    **given: Any,
 ) -> None:
     """Train an n-gram model on text, one sentence a line.
 
@@ -99,43 +91,24 @@ def command(
     karat lm train text.txt --smoothing katz --case lower -o model.lm
     """
     check_output(output, texts)
-    least = _numbers(min_counts)
-    from karat.lm.model import LanguageModel
-    from karat.lm.report import train_document
-    from karat.text.segments import Lines
-
-    with Bar() as progress:
-        model = LanguageModel.train(
-            [Lines(path, progress, as_text=as_text) for path in texts],
-            order,
-            smoothing,
-            tok=tok or "13a",
-            case=case or "mixed",
-            stem=stem or "none",
-            min_counts=least,
-            vocabulary=vocabulary,
-            min_count=min_count,
-            memory=_bytes(memory),
-            threads=threads,
-            progress=progress,
-        )
-        if arpa or Path(output.removesuffix(".gz")).suffix == ".arpa":
-            model.write_arpa(output, progress=progress)
-        else:
-            model.save(output)
-    show(train_document(model, output, options.command_line()), format, None)
-
-
-def _numbers(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
     try:
-        return [int(part) for part in text.split(",")]
+        least = [int(part) for part in min_counts.split(",")] if min_counts is not None else None
     except ValueError as error:
-        raise InputError(f"--min-counts {text}: expected numbers such as 1,1,2") from error
-
-
-def _bytes(memory: float | None) -> int | None:
+        raise InputError(f"--min-counts {min_counts}: expected numbers such as 1,1,2") from error
     if memory is not None and not math.isfinite(memory):
         raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
-    return None if memory is None else int(memory * 2**30)
+    from karat.lm.training import train_model
+    from karat.text.segments import Lines
+
+    recipe = {"tok": "13a", "case": "mixed", "stem": "none"}
+    settings = given | {part: given[part] or default for part, default in recipe.items()}
+    with Bar() as progress:
+        result = train_model(
+            [Lines(path, progress, as_text=as_text) for path in texts],
+            output,
+            min_counts=least,
+            memory=None if memory is None else int(memory * 2**30),
+            progress=progress,
+            **settings,
+        )
+    show(result.document(options.command_line()), format, None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from karat.cli.show import say, takes_color
 from karat.errors import quoted
 from karat.nuggets.cli.keyboard import Keyboard
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def tell(*lines: str, end: str = "\n") -> None:
 
 
 class Talk:
-    """What is on the screen, and what may be said to it."""
+    """The screen, and the keys that it obeys."""
 
     def __init__(self, session: Session, keyboard: Keyboard) -> None:
         self._session, self._keyboard = session, keyboard

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,10 +12,9 @@ from karat.nuggets.cli import options as nuggets_options
 
 
 @click.command(name="convert")
-@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@nuggets_options.nugget_set
 @click.argument("target", type=click.Path())
 @nuggets_options.places
-@nuggets_options.judges
 @click.option(
     "--format",
     "format",
@@ -23,15 +23,7 @@ from karat.nuggets.cli import options as nuggets_options
     show_default=True,
     help="jsonl keeps everything and is one file, as rag; trec and units are folders.",
 )
-def command(
-    name: str,
-    target: str,
-    runs: tuple[str, ...],
-    judgements: tuple[str, ...],
-    skip_unknown: bool,
-    judges: nuggets_options.JudgeOptions,
-    format: str,
-) -> None:
+def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
     """Write a set, or parts that belong together, in another format.
 
     Nothing is overwritten: TARGET must not exist yet.
@@ -46,9 +38,7 @@ def command(
 
     check_free(Path(target))
     with Bar() as progress:
-        found = load_nuggets(
-            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
-        )
+        found = load_nuggets(name, **given, progress=progress)
         save_nuggets(found, target, format)
     click.echo(f"{target}: {found!r}")
     if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -12,19 +14,10 @@ from karat.nuggets.cli import options as nuggets_options
 
 
 @click.command(name="describe")
-@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@nuggets_options.nugget_set
 @nuggets_options.places
-@nuggets_options.judges
 @options.output
-def command(
-    name: str,
-    runs: tuple[str, ...],
-    judgements: tuple[str, ...],
-    skip_unknown: bool,
-    judges: nuggets_options.JudgeOptions,
-    format: str,
-    output: str | None,
-) -> None:
+def command(name: str, given: dict[str, Any], format: str, output: str | None) -> None:
     """Say what is in a set and what is wrong with it.
 
     Counts of questions, nuggets, runs and responses, and how many systems found each nugget. SET is
@@ -35,21 +28,12 @@ def command(
     karat nuggets describe demo-nuggets
     karat nuggets describe key.txt --run my.run --judgements judged.txt
     """
-    from karat.evalset.reading import Reading
-    from karat.nuggets.formats.loading import LISTER, read_nuggets
-    from karat.nuggets.report.scores import describe_document
+    from karat.nuggets.results.contents import describe_nuggets
 
-    check_output(output, (name, *runs, *judgements))
-    found = None
+    check_output(output, (name, *given["runs"], *given["judgements"]))
     with Bar() as progress:
-        reading = Reading(progress, LISTER)
-        try:
-            found = read_nuggets(name, runs, judgements, reading, None, skip_unknown, **judges)
-        except InputError as error:
-            if not reading.is_told(str(error)):
-                reading.problems.append(str(error))
-    show(describe_document(name, found, reading.all(), options.command_line()), format, output)
-    if found is None:
-        count = len(reading.problems) + reading.more
+        found = describe_nuggets(name, **given, progress=progress)
+    show(found.document(options.command_line()), format, output)
+    if count := found.problem_count:
         problems = f"{count:,} problem{'s' * (count > 1)}"
         raise InputError(f"{name} cannot be used: {problems}, listed in the report")

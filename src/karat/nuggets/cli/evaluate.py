@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -11,36 +11,18 @@ from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
-if TYPE_CHECKING:
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
 
-
-@click.command(name="evaluate")
-@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@click.command(name="evaluate", cls=nuggets_options.WithClassifiers)
+@nuggets_options.nugget_set
 @nuggets_options.places
-@nuggets_options.judges
-@nuggets_options.left_out
-@click.option(
-    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
-)
-@nuggets_options.strictly
-@nuggets_options.corrected(False)
-@nuggets_options.paper_form
+@nuggets_options.trying
+@nuggets_options.beta
 @options.output
 def command(
     name: str,
-    runs: tuple[str, ...],
-    judgements: tuple[str, ...],
-    skip_unknown: bool,
-    judges: nuggets_options.JudgeOptions,
-    by: str,
-    institution: str | None,
+    given: dict[str, Any],
+    how: dict[str, Any],
     beta: float,
-    strict: bool,
-    corrected: bool,
-    paper: Paper,
-    idf: IdfSource,
     format: str,
     output: str | None,
 ) -> None:
@@ -54,17 +36,11 @@ def command(
     karat nuggets evaluate rag24 --leave-out question -o evaluation.html
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.guess.evaluation import evaluate
-    from karat.nuggets.guess.folds import with_institutions
-    from karat.nuggets.report.evaluation import evaluation_document
+    from karat.nuggets.results.evaluation import evaluate_nuggets
 
-    check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
+    idf = nuggets_options.files_of(how["paper"])
+    check_output(output, (*given["runs"], *given["judgements"], *idf))
     with Bar() as progress:
-        found = load_nuggets(
-            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
-        )
-        housed = with_institutions(found, institution)
-        result = evaluate(
-            housed, by, beta, progress, paper=paper, idf=idf, corrected=corrected, strict=strict
-        )
-    show(evaluation_document(found.name, result, options.command_line()), format, output)
+        found = load_nuggets(name, **given, progress=progress)
+        done = evaluate_nuggets(found, **how, beta=beta, progress=progress)
+    show(done.document(options.command_line()), format, output)

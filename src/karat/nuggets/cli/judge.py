@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,17 +15,14 @@ from karat.nuggets.cli.score import open_runs
 from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 
 if TYPE_CHECKING:
-    from karat.nuggets.judging.agenda import Order
-    from karat.nuggets.judging.asking import Ask, Probabilities
+    from karat.nuggets.judging.asking import Probabilities
     from karat.nuggets.sets.nugget_set import NuggetSet
     from karat.progress import Progress
 
 
 @click.command(name="judge")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@nuggets_options.key
-@nuggets_options.judgements
-@nuggets_options.judges
+@nuggets_options.keyed
 @click.option(
     "--log",
     required=True,
@@ -51,18 +49,14 @@ if TYPE_CHECKING:
 @click.option(
     "--strict", is_flag=True, help="Ask what matters to strict scores: partial support is none."
 )
-@nuggets_options.skip_unknown
 def command(
     runs: tuple[str, ...],
-    key: str,
-    judgements: tuple[str, ...],
-    judges: nuggets_options.JudgeOptions,
+    given: dict[str, Any],
     log: str,
     judge: str,
     kind: str,
     likely: float | None,
     strict: bool,
-    skip_unknown: bool,
 ) -> None:
     """Judge which response carries which nugget, the most useful pairs first.
 
@@ -74,41 +68,28 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.nuggets.cli.conversation import converse, tell
+    from karat.nuggets.judging.agenda import Agenda
+    from karat.nuggets.judging.asking import disputed
     from karat.nuggets.judging.log import Log
     from karat.nuggets.judging.session import Session
 
-    check_output(log, (*runs, key))
+    check_output(log, (*runs, given["key"]))
     if likely is not None and math.isnan(likely):
         raise click.UsageError(f"--likely {likely}: expected a probability, 0 to 1")
     with Log(log) as kept:
         if kept.mended:
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
-            found = open_runs(runs, key, judgements, skip_unknown, judges, progress, log)
+            found = open_runs(runs, **given, log=log, progress=progress)
             chances = _chances(found, strict, progress)
-            asks = _asks(found, chances, kind, likely, strict, progress)
+            # Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order.
+            order = partial(Agenda, strict=strict) if kind == PERSON else disputed
+            asks = order(found, chances, likely=likely, progress=progress)
         session = Session(asks, kept, judge, kind)
         stopped = converse(session)
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
     if stopped:
         raise click.exceptions.Exit(130)
-
-
-def _asks(
-    nuggets: NuggetSet,
-    chances: Probabilities,
-    kind: str,
-    likely: float | None,
-    strict: bool,
-    progress: Progress,
-) -> Order | list[Ask]:
-    """Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order."""
-    from karat.nuggets.judging.agenda import Agenda
-    from karat.nuggets.judging.asking import disputed
-
-    if kind == ADJUDICATED:
-        return disputed(nuggets, chances, likely=likely, progress=progress)
-    return Agenda(nuggets, chances, likely=likely, strict=strict, progress=progress)
 
 
 def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:

@@ -1,4 +1,4 @@
-"""What an assessor types: single keys on a terminal, lines elsewhere."""
+"""The keyboard of an assessor: single keys on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 _BEGUN = re.compile(r"\x1b(\[[0-?]*[ -/]*|O)?")
 _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.)")
-"""What keys such as the arrows send."""
+"""Sequences that keys such as the arrows send."""
 _PAUSE = 0.05  # seconds within which the rest of a sequence follows
 _END, _STOP = "\x04", "\x03"  # Ctrl-D, Ctrl-C
 

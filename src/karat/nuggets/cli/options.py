@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import replace
+from functools import partial, wraps
+from typing import Any
 
 import click
 
-from karat.cli.options import F
 from karat.nuggets.sets.voting import HALF, TIES
 
-if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
+Command = Callable[..., Any]
 
 
 def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """An empty name is a slip (a variable of the shell that is not set), and not the default."""
+    """Refuse an empty name: it is a slip (a variable of the shell that is not set)."""
     if value == "" or (isinstance(value, tuple) and "" in value):
         option = next(name for name in param.opts if name.startswith("--"))
         instead = "" if param.required else ", or leave it out"
@@ -27,7 +24,7 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """The names of known sets; where none fits, files."""
+    """Return the names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
 
     from karat.nuggets.formats.loading import KNOWN
@@ -36,77 +33,39 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
     return names or [CompletionItem(incomplete, type="file")]
 
 
-def places(function: F) -> F:
-    """`--run`, `--judgements` and `--skip-unknown`: what stands beside the key."""
-    for names, what in ((("--run", "runs"), "Runs"), (("-j", "--judgements"), "Judgements")):
-        function = click.option(
-            *names,
-            multiple=True,
-            metavar="PLACE",
-            callback=not_empty,
-            type=click.Path(),
-            help=f"{what} from here, not those that come with SET; repeat for several.",
-        )(function)
-    return skip_unknown(function)
+def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
+    """Return options whose values a command gets together, as `name`: what `make` makes of them."""
+
+    def none() -> None:
+        """Take the options, to be asked for their names."""
+
+    for option in options:
+        option(none)
+    names = [param.name for param in none.__click_params__]  # type: ignore[attr-defined]
+
+    def add(function: Command) -> Command:
+        @wraps(function)
+        def called(**given: Any) -> Any:
+            mine = {key: given.pop(key) for key in names}
+            return function(**given, **{name: make(**mine)})
+
+        for option in reversed(options):
+            called = option(called)
+        return called
+
+    return add
 
 
-def skip_unknown(function: F) -> F:
-    """`--skip-unknown`: a run may answer more questions than the key has."""
-    return click.option(
-        "--skip-unknown",
-        is_flag=True,
-        help="Leave out responses to questions that the key does not have.",
-    )(function)
+# ------------------------------------------------------------------------------------ inputs
 
-
-def key(function: F) -> F:
-    """`--key`: the answer key."""
-    return click.option(
-        "-k",
-        "--key",
-        required=True,
-        metavar="KEY",
-        callback=not_empty,
-        shell_complete=complete_nuggets,
-        help="The key: a file or folder in any format, or the name of a known set.",
-    )(function)
-
-
-def judgements(function: F) -> F:
-    """`--judgements`: what assessors said."""
-    return click.option(
-        "-j",
-        "--judgements",
-        multiple=True,
-        metavar="FILE",
-        callback=not_empty,
-        type=click.Path(),
-        help="Judged responses, in any format; repeat for several (default: those with KEY).",
-    )(function)
-
-
-class JudgeOptions(TypedDict):
-    """Arguments of `load_nuggets` that say who the judges are and how they vote."""
-
-    model_judges: tuple[str, ...]
-    ties: str
-
-
-def judges(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--model-judge` and `--ties`, together as `judges`."""
-
-    @wraps(function)
-    def called(*args: Any, model_judges: tuple[str, ...], ties: str, **given: Any) -> Any:
-        return function(*args, judges=JudgeOptions(model_judges=model_judges, ties=ties), **given)
-
-    called = click.option(
-        "--ties",
-        type=click.Choice(TIES),
-        default=HALF,
-        show_default=True,
-        help="Value of a tie between people: 0.5, or the higher or lower of the two values.",
-    )(called)
-    return click.option(
+nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
+skip_unknown = click.option(
+    "--skip-unknown",
+    is_flag=True,
+    help="Leave out responses to questions that the key does not have.",
+)
+_JUDGES = (
+    click.option(
         "--model-judge",
         "model_judges",
         multiple=True,
@@ -114,253 +73,291 @@ def judges(function: Callable[..., Any]) -> Callable[..., Any]:
         callback=not_empty,
         help="This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
         "for several; - is the judge without a name.",
-    )(called)
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(TIES),
+        default=HALF,
+        show_default=True,
+        help="Value of a tie between people: 0.5, or the higher or lower of the two values.",
+    ),
+)
+JudgeOptions = dict[str, Any]
+"""Arguments of `load_nuggets` that say who the judges are and how they vote."""
+judges = bundle("judges", *_JUDGES)
+judgements = click.option(
+    "-j",
+    "--judgements",
+    multiple=True,
+    metavar="FILE",
+    callback=not_empty,
+    type=click.Path(),
+    help="Judged responses, in any format; repeat for several (default: those with KEY).",
+)
 
 
-def scoring(function: F) -> F:
-    """`--beta`, `--weights` and `--strict`: how answers are scored."""
-    function = click.option("--strict", is_flag=True, help="In F, partial support does not count.")(
-        function
+def _beside(what: str, *names: str) -> Any:
+    return click.option(
+        *names,
+        multiple=True,
+        metavar="PLACE",
+        callback=not_empty,
+        type=click.Path(),
+        help=f"{what} from here, not those that come with SET; repeat for several.",
     )
-    function = click.option(
+
+
+places = bundle(
+    "given",
+    skip_unknown,
+    _beside("Judgements", "-j", "--judgements"),
+    _beside("Runs", "--run", "runs"),
+    *_JUDGES,
+)
+"""Arguments of `load_nuggets` beside SET."""
+
+keyed = bundle(
+    "given",
+    click.option(
+        "-k",
+        "--key",
+        required=True,
+        metavar="KEY",
+        callback=not_empty,
+        shell_complete=complete_nuggets,
+        help="The key: a file or folder in any format, or the name of a known set.",
+    ),
+    judgements,
+    *_JUDGES,
+    skip_unknown,
+)
+"""Arguments of `open_runs` beside the runs."""
+
+# ------------------------------------------------------------------------------- classifiers
+
+_OLD_NAMES = {"n": "--ngrams", "responses": "--train-on-responses"}
+"""Options that had another name than the setting has."""
+_VARIED = ("n", "weight", "threshold", "threshold_model")
+"""Settings that `tune` and `evaluate` try themselves."""
+
+_old = partial(click.option, hidden=True, callback=not_empty)
+_OLD = (
+    _old("--ngrams", "n", type=int, metavar="N"),
+    _old("--weight", "weight", metavar="WEIGHT"),
+    _old("--threshold", "threshold", type=float, metavar="T"),
+    _old("--threshold-model", "threshold_model", metavar="MODEL"),
+)
+_OLD_FORM = (
+    _old("--stem", "stem", metavar="NAME"),
+    _old("--stop", "stop", metavar="LIST"),
+    _old("--normalised", "normalised", is_flag=True),
+    _old("--once", "once", is_flag=True),
+    _old("--train-on-responses", "responses", is_flag=True),
+    _old("--idf", "idf", metavar="SOURCE"),
+    _old("--idf-language", "idf_language", metavar="LANGUAGE"),
+)
+_classifier = partial(
+    click.option, "--classifier", metavar="NAME:SETTING=VALUE,…", callback=not_empty
+)
+
+
+class WithClassifiers(click.Command):
+    """A command whose help ends with the settings of classifiers."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the settings of each classifier, with their defaults."""
+        from karat.nuggets.guess.classifiers import classifiers
+        from karat.settings import to_text
+
+        (option,) = (one for one in self.params if one.name == "classifier")
+        for name in classifiers if option.default == "calibrated" else ["paper"]:
+            told = []
+            for f in classifiers[name].settings() if name != "auto" else []:
+                choices = f.metadata["choices"]
+                among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
+                if option.default == "calibrated" or f.name not in _VARIED:
+                    told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
+            with formatter.section(f"Settings of --classifier {name}"):
+                formatter.write_dl(told or [("", "those of paper")])
+
+
+def _parsed(text: str, **old: Any) -> Any:
+    """Return the classifier that `--classifier` and options of earlier versions describe."""
+    from karat.nuggets.guess.classifiers import parse_classifier
+
+    name, _, settings = text.partition(":")
+    given = {key: value for key, value in old.items() if value is not None and value is not False}
+    named = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
+    items = [item for item in settings.split(",") if item]
+    said = {item.partition("=")[0].strip() for item in items}
+    found: Any = parse_classifier(text)
+    for key, option in named.items():
+        if key in said:
+            raise click.UsageError(f"{option} and --classifier {text} both say {key}: give one")
+        if not hasattr(found, key):
+            raise click.UsageError(
+                f"{option} is for the paper's classifier: add --classifier paper, or auto"
+            )
+    found = replace(found, **given)
+    if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
+        raise click.UsageError("threshold and threshold_model exclude each other: give one")
+    if source := getattr(found, "source", None):
+        if found.idf_language != "en" and found.idf != "wordfreq":
+            raise click.UsageError("idf_language is for wordfreq: add idf=wordfreq")
+        source.check()
+    if given:
+        from karat.settings import to_text
+
+        spelled = [named[k] if v is True else f"{named[k]} {v}" for k, v in given.items()]
+        items += [f"{key}={to_text(value)}" for key, value in given.items()]
+        click.echo(
+            f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}; the old form will "
+            "go in a later version",
+            err=True,
+        )
+    return found
+
+
+def files_of(classifier: Any) -> tuple[str, ...]:
+    """Return the file that idf is counted in, if it is one: no output may overwrite it."""
+    from karat.nuggets.scores.idf_sources import NAMED
+
+    idf = getattr(classifier, "idf", "pooled")
+    return () if idf in NAMED else (idf,)
+
+
+# ------------------------------------------------------------------------------------ scores
+
+
+def corrected(default: bool) -> Any:
+    """Return `--corrected`: whether a judgement speaks for identical responses of all runs."""
+    return click.option(
+        "--corrected/--as-judged",
+        default=default,
+        show_default=True,
+        help="A response carries a nugget if an identical one, of any run, was judged to; or "
+        "what was judged in a run stands as it is.",
+    )
+
+
+beta = click.option(
+    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
+)
+
+
+def _scored(
+    beta: float,
+    weights: str,
+    strict: bool,
+    corrected: bool,
+    guess: bool,
+    general: bool,
+    classifier: str,
+    **old: Any,
+) -> dict[str, Any]:
+    """Return the arguments of `score_nuggets` and `diff_nuggets`."""
+    from karat.nuggets.scores.official import Official
+
+    out = {"--classifier": classifier != "calibrated", "--idf": old["idf"], "--general": general}
+    for name in (name for name, given in out.items() if given and not guess):
+        raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
+    return {
+        "how": Official(beta, weights, strict),
+        "guess": guess,
+        "rule": _parsed(classifier, **old),
+        "corrected": corrected,
+        "general": general,
+    }
+
+
+scoring = bundle(
+    "how",
+    beta,
+    click.option(
         "--weights",
         type=click.Choice(["vital", "pyramid"]),
         default="vital",
         show_default=True,
         help="Recall of vital nuggets, or weighted by assessors' votes.",
-    )(function)
-    return click.option(
-        "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
-    )(function)
-
-
-def strictly(function: F) -> F:
-    """`--strict` where classifiers are tried."""
-    return click.option("--strict", is_flag=True, help="Count partial support as no support.")(
-        function
-    )
-
-
-def corrected(default: bool) -> Callable[[F], F]:
-    """`--corrected`: whether a judgement speaks for identical responses of all runs."""
-
-    def add(function: F) -> F:
-        return click.option(
-            "--corrected/--as-judged",
-            default=default,
-            show_default=True,
-            help="A response carries a nugget if an identical one, of any run, was judged to; or "
-            "what was judged in a run stands as it is.",
-        )(function)
-
-    return add
-
-
-def guessing(function: F) -> F:
-    """`--guess`: whether a classifier decides what nobody has judged; `--general` intervals."""
-    function = click.option(
-        "--general",
-        is_flag=True,
-        help="Intervals of scores on questions like these, not on these alone.",
-    )(function)
-    return click.option(
+    ),
+    click.option("--strict", is_flag=True, help="In F, partial support does not count."),
+    corrected(True),
+    click.option(
         "--guess/--no-guess",
         default=True,
         show_default=True,
         help="Let a classifier decide what nobody has judged; judgements always win.",
-    )(function)
+    ),
+    click.option(
+        "--general",
+        is_flag=True,
+        help="Intervals of scores on questions like these, not on these alone.",
+    ),
+    _classifier(
+        default="calibrated",
+        show_default=True,
+        help="Classifier for unjudged pairs, with settings as below; auto picks the one with the "
+        "higher cross-validated F.",
+    ),
+    *_OLD,
+    *_OLD_FORM,
+    make=_scored,
+)
+"""Arguments of `score_nuggets` and `diff_nuggets`."""
 
 
-def left_out(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--leave-out` and `--institution`: what is left out in cross-validation."""
+def _tried(
+    by: str,
+    institution: str | None,
+    strict: bool,
+    corrected: bool,
+    classifier: str,
+    **old: Any,
+) -> dict[str, Any]:
+    """Return the arguments that `tune_nuggets` and `evaluate_nuggets` share."""
+    if institution is not None and by != "institution":
+        raise click.UsageError(
+            "--institution is for --leave-out institution: add that, or leave it out"
+        )
+    paper = _parsed(classifier, **old)
+    given = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
+    if paper.name != "paper" or given & set(_VARIED):
+        wanted = "paper, with settings other than " + ", ".join(_VARIED) + ", which are tried here"
+        raise click.UsageError(f"--classifier {classifier}: expected {wanted}")
+    return {
+        "by": by,
+        "institution": institution,
+        "strict": strict,
+        "corrected": corrected,
+        "paper": paper,
+    }
 
-    @wraps(function)
-    def called(*args: Any, by: str, institution: str | None, **given: Any) -> Any:
-        if institution is not None and by != "institution":
-            raise click.UsageError(
-                "--institution is for --leave-out institution: add that, or leave it out"
-            )
-        return function(*args, by=by, institution=institution, **given)
 
-    called = click.option(
-        "--institution",
-        metavar="PATTERN",
-        callback=not_empty,
-        help="A regular expression for what in a run's tag tells its institution (default: what "
-        "stands before the first digit or sign), for runs whose file does not say it.",
-    )(called)
-    return click.option(
+trying = bundle(
+    "how",
+    click.option(
         "--leave-out",
         "by",
         type=click.Choice(["system", "institution", "question"]),
         default="system",
         show_default=True,
         help="What is left out in cross-validation.",
-    )(called)
-
-
-def files_of(idf: IdfSource) -> tuple[str, ...]:
-    """The file that idf is counted in, if it is one: no output may overwrite it."""
-    from karat.nuggets.scores.idf_sources import NAMED
-
-    return () if idf.name in NAMED else (idf.name,)
-
-
-# ------------------------------------------------------------------------ the paper's classifier
-
-_FORM = (
+    ),
     click.option(
-        "--stem",
-        metavar="NAME",
+        "--institution",
+        metavar="PATTERN",
         callback=not_empty,
-        help="A stemmer, such as english or porter.",
+        help="A regular expression for what in a run's tag tells its institution (default: what "
+        "stands before the first digit or sign), for runs whose file does not say it.",
     ),
-    click.option(
-        "--stop",
-        metavar="LIST",
-        callback=not_empty,
-        help="Stop words to leave out: en, iso-LANGUAGE or a file.",
+    click.option("--strict", is_flag=True, help="Count partial support as no support."),
+    corrected(False),
+    _classifier(
+        default="paper",
+        show_default=True,
+        help="The paper's classifier, with settings that all trials share, as below.",
     ),
-    click.option("--normalised", is_flag=True, help="Divide by what a description would score."),
-    click.option("--once", is_flag=True, help="Count an n-gram once in a response."),
-    click.option(
-        "--train-on-responses",
-        "on_responses",
-        is_flag=True,
-        help="Responses that were judged to carry a nugget describe it, too; never those of a run "
-        "that is left out.",
-    ),
+    *_OLD_FORM,
+    make=_tried,
 )
-_IDF = (
-    click.option(
-        "--idf",
-        default="pooled",
-        show_default=True,
-        metavar="SOURCE",
-        callback=not_empty,
-        help="Where idf comes from: pooled (the responses), wordfreq, or a file, a text a line.",
-    ),
-    click.option(
-        "--idf-language",
-        default="en",
-        show_default=True,
-        metavar="LANGUAGE",
-        callback=not_empty,
-        help="The language that wordfreq is asked for.",
-    ),
-)
-_CHOICE = (
-    click.option(
-        "--classifier",
-        type=click.Choice(["calibrated", "paper", "auto"]),
-        default="calibrated",
-        show_default=True,
-        help="Classifier for unjudged pairs; auto picks the one with the higher cross-validated F.",
-    ),
-    click.option(
-        "--threshold-model",
-        type=click.Choice(["auto", "global", "question", "nugget", "nugget-errors", "best-f"]),
-        default="auto",
-        show_default=True,
-        help="Granularity of thresholds; auto takes the likeliest, best-f one threshold by F.",
-    ),
-    click.option("--threshold", type=float, metavar="T", help="Use a fixed threshold."),
-    click.option("--ngrams", type=int, default=2, show_default=True, help="The longest n-grams."),
-    click.option(
-        "--weight",
-        type=click.Choice(["idf", "count"]),
-        default="idf",
-        show_default=True,
-        help="Weight of an n-gram.",
-    ),
-)
-_FORM_NAMES = ("stem", "stop", "normalised", "once", "on_responses")
-_PLAIN = {"threshold_model": "auto", "ngrams": 2, "weight": "idf"}
-"""What options are if they are not given; the others are then None or False."""
-
-
-_LONG_NAMES = {"on_responses": "train_on_responses"}
-"""Options with another name than their argument's."""
-
-
-def paper_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What `tune` and `evaluate` do not vary of the paper's classifier, and idf: `paper`, `idf`."""
-
-    @wraps(function)
-    def called(*args: Any, idf: str, idf_language: str, **given: Any) -> Any:
-        form = {name: given.pop(name) for name in _FORM_NAMES}
-        source = _source(idf, idf_language)
-        return function(*args, paper=_paper(**form), idf=source, **given)
-
-    return _with(called, (*_FORM, *_IDF))
-
-
-def classifier(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which classifier guesses, and how: `rule`."""
-
-    @wraps(function)
-    def called(*args: Any, classifier: str, idf: str, idf_language: str, **given: Any) -> Any:
-        form = {name: given.pop(name) for name in (*_FORM_NAMES, "threshold", *_PLAIN)}
-        if not given["guess"] and classifier != "calibrated":
-            raise click.UsageError("--no-guess and --classifier exclude each other: give one")
-        if not given["guess"] and idf != "pooled":
-            raise click.UsageError("--no-guess and --idf exclude each other: give one")
-        if not given["guess"] and given["general"]:
-            raise click.UsageError("--no-guess and --general exclude each other: give one")
-        return function(*args, rule=_rule(classifier, form, idf, idf_language), **given)
-
-    return _with(called, (*_CHOICE, *_FORM, *_IDF))
-
-
-def _with(function: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..., Any]:
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def _rule(name: str, form: dict[str, Any], idf: str, language: str) -> GuessRule:
-    from karat.nuggets.guess.guesses import GuessRule
-
-    changed = [
-        key
-        for key, value in form.items()
-        if value is not None and value is not False and value != _PLAIN.get(key)
-    ]
-    if name == "calibrated" and changed:
-        option = "--" + _LONG_NAMES.get(changed[0], changed[0]).replace("_", "-")
-        raise click.UsageError(
-            f"{option} is for the paper's classifier: add --classifier paper, or auto"
-        )
-    return GuessRule(name, _paper(**form), _source(idf, language))
-
-
-def _paper(
-    stem: str | None,
-    stop: str | None,
-    normalised: bool,
-    once: bool,
-    on_responses: bool,
-    threshold: float | None = None,
-    threshold_model: str = "auto",
-    ngrams: int = 2,
-    weight: str = "idf",
-) -> Paper:
-    from karat.nuggets.guess.paper.classifier import Classifier
-    from karat.nuggets.guess.paper.paper import Paper
-
-    if threshold is not None and threshold_model != "auto":
-        raise click.UsageError("--threshold and --threshold-model exclude each other: give one")
-    rule = Classifier(
-        ngrams, weight, stem or "none", stop or "none", normalised=normalised, once=once
-    )
-    return Paper(rule, threshold_model, threshold, on_responses)
-
-
-def _source(name: str, language: str) -> IdfSource:
-    from karat.nuggets.scores.idf_sources import WORDFREQ, IdfSource
-
-    if language != "en" and name != WORDFREQ:
-        raise click.UsageError("--idf-language is for wordfreq: add --idf wordfreq")
-    found = IdfSource(name, language)
-    found.check()
-    return found
+"""Arguments of `tune_nuggets` and `evaluate_nuggets`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,20 +15,13 @@ from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.guesses import GuessRule
     from karat.nuggets.sets.nugget_set import NuggetSet
-    from karat.progress import Progress
 
 
-@click.command(name="score")
+@click.command(name="score", cls=nuggets_options.WithClassifiers)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@nuggets_options.key
-@nuggets_options.judgements
-@nuggets_options.judges
+@nuggets_options.keyed
 @nuggets_options.scoring
-@nuggets_options.corrected(True)
-@nuggets_options.guessing
-@nuggets_options.classifier
 @click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
 @click.option("--pourpre", is_flag=True, help="Also score by words of descriptions, unjudged.")
 @click.option(
@@ -36,105 +29,61 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="Also write a page: nuggets by runs for each question, with a way to the responses.",
 )
-@nuggets_options.skip_unknown
 @options.output
 def command(
     runs: tuple[str, ...],
-    key: str,
-    judgements: tuple[str, ...],
-    judges: nuggets_options.JudgeOptions,
-    beta: float,
-    weights: str,
-    strict: bool,
-    corrected: bool,
-    guess: bool,
-    general: bool,
-    rule: GuessRule,
+    given: dict[str, Any],
+    how: dict[str, Any],
     details: bool,
     pourpre: bool,
     report: str | None,
-    skip_unknown: bool,
     format: str,
     output: str | None,
 ) -> None:
     """Score runs by the nuggets their answers carry.
 
-    RUN is a file of responses in any format, or the tag of a run that comes with KEY. Options from
-    --threshold-model to --train-on-responses are for the paper's classifier.
+    RUN is a file of responses in any format, or the tag of a run that comes with KEY.
 
     \b
     karat nuggets score my.run --key key.txt --judgements judged.txt
-    karat nuggets score heron --key demo-nuggets --nuggets --classifier paper
+    karat nuggets score heron --key demo-nuggets --classifier paper:stem=porter
     """
-    from karat.nuggets.report.classifiers import with_classifiers
-    from karat.nuggets.report.scores import score_document, with_pourpre
-    from karat.nuggets.scores.official import Official
-    from karat.nuggets.scores.pourpre import score_pourpre
-    from karat.nuggets.scores.scoring import score_nuggets
+    from karat.nuggets.results.scoring import score_nuggets
 
-    read = (*runs, key, *judgements, *nuggets_options.files_of(rule.idf))
-    _check_outputs(output, report, read)
-    how = Official(beta, weights, strict)
-    with Bar() as progress:
-        found = open_runs(runs, key, judgements, skip_unknown, judges, progress)
-        if not guess:
-            need_judgements(found, key)
-        done = score_nuggets(
-            found,
-            how,
-            guess=guess,
-            rule=rule,
-            corrected=corrected,
-            general=general,
-            progress=progress,
-        )
-        by_words = score_pourpre(found, how, rule.idf, progress) if pourpre else []
-    document = score_document(found, done, details, options.command_line())
-    document = with_pourpre(with_classifiers(document, done, rule), by_words)
-    if report is not None:
-        from karat.nuggets.report.matrix import score_page
-
-        show(score_page(document, found, done.scored, how.strict), "html", report)
-    show(document, format, output)
-
-
-def _check_outputs(output: str | None, report: str | None, read: tuple[str, ...]) -> None:
-    """Refuse outputs that are inputs, or one and the same file."""
+    read = (*runs, given["key"], *given["judgements"], *nuggets_options.files_of(how["rule"]))
     check_output(output, read)
     check_output(report, read)
     check_page("--report", report)
     if output and report and Path(output).resolve() == Path(report).resolve():
         raise InputError(f"--report and --output are both {report}: name two files")
+    with Bar() as progress:
+        found = open_runs(runs, **given, guess=how["guess"], progress=progress)
+        done = score_nuggets(found, **how, pourpre=pourpre, details=details, progress=progress)
+    document = done.document(options.command_line())
+    if report is not None:
+        from karat.nuggets.report.matrix import score_page
+
+        show(score_page(document, done), "html", report)
+    show(document, format, output)
 
 
-def open_runs(
-    runs: tuple[str, ...],
-    key: str,
-    judgements: tuple[str, ...],
-    skip_unknown: bool,
-    judges: nuggets_options.JudgeOptions,
-    progress: Progress,
-    log: str | None = None,
-) -> NuggetSet:
-    """The key with the named runs: files, or else tags of runs that come with the key."""
+def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:
+    """Return the key with the named runs: files, or else tags of runs that come with the key.
+
+    Unless a classifier may `guess`, there must be judgements: every score would be 0.
+    """
     from karat.nuggets.formats.loading import load_nuggets
 
     files = [run for run in runs if os.path.exists(run)]
     tags = [run for run in runs if run not in files]
     if files and tags:
         raise InputError(f"{tags[0]}: no such file")
-    found = load_nuggets(
-        key, files, judgements, skip_unknown=skip_unknown, log=log, **judges, progress=progress
-    )
+    found = load_nuggets(key, files, **given)
     if not files and not found.runs:
         raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
-    return found if files else found.select(*tags)
-
-
-def need_judgements(found: NuggetSet, key: str) -> None:
-    """Without any, and without a classifier, every score is 0."""
-    if found.judgements.deciding:
-        return
+    chosen = found if files else found.select(*tags)
+    if guess or found.judgements.deciding:
+        return chosen
     if found.judgements.rows:
         raise InputError(
             f"all judgements of {key} are labels of models, which are evidence for guesses alone: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -11,34 +11,14 @@ from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 
-if TYPE_CHECKING:
-    from karat.nuggets.guess.paper.paper import Paper
-    from karat.nuggets.scores.idf_sources import IdfSource
 
-
-@click.command(name="tune")
-@click.argument("name", metavar="SET", shell_complete=nuggets_options.complete_nuggets)
+@click.command(name="tune", cls=nuggets_options.WithClassifiers)
+@nuggets_options.nugget_set
 @nuggets_options.places
-@nuggets_options.judges
-@nuggets_options.left_out
-@nuggets_options.strictly
-@nuggets_options.corrected(False)
-@nuggets_options.paper_form
+@nuggets_options.trying
 @options.output
 def command(
-    name: str,
-    runs: tuple[str, ...],
-    judgements: tuple[str, ...],
-    skip_unknown: bool,
-    judges: nuggets_options.JudgeOptions,
-    by: str,
-    institution: str | None,
-    strict: bool,
-    corrected: bool,
-    paper: Paper,
-    idf: IdfSource,
-    format: str,
-    output: str | None,
+    name: str, given: dict[str, Any], how: dict[str, Any], format: str, output: str | None
 ) -> None:
     """Cross-validate the 24 settings of Nuggeteer's classifier.
 
@@ -47,22 +27,14 @@ def command(
 
     \b
     karat nuggets tune demo-nuggets
-    karat nuggets tune rag24 --leave-out question --normalised --once
+    karat nuggets tune rag24 --classifier paper:normalised=yes,once=yes
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.guess.evaluation import judged_pool, official_labels
-    from karat.nuggets.guess.folds import with_institutions
-    from karat.nuggets.guess.paper.tuning import tune_all
-    from karat.nuggets.report.evaluation import tune_document
+    from karat.nuggets.results.evaluation import tune_nuggets
 
-    check_output(output, (*runs, *judgements, *nuggets_options.files_of(idf)))
+    idf = nuggets_options.files_of(how["paper"])
+    check_output(output, (*given["runs"], *given["judgements"], *idf))
     with Bar() as progress:
-        found = load_nuggets(
-            name, runs, judgements, skip_unknown=skip_unknown, **judges, progress=progress
-        )
-        pool, labels = judged_pool(with_institutions(found, institution), strict=strict)
-        official = official_labels(pool, labels, found.judgements, corrected, strict)
-        tuned = tune_all(pool, labels, by, paper, idf, progress, official)
-    line = options.command_line()
-    document = tune_document(found.name, tuned, line, corrected=corrected, strict=strict)
-    show(document, format, output)
+        found = load_nuggets(name, **given, progress=progress)
+        done = tune_nuggets(found, **how, progress=progress)
+    show(done.document(options.command_line()), format, output)

@@ -27,7 +27,7 @@ from typing import Any
 
 from karat.errors import quoted
 from karat.evalset.reading import Place, Reading, json_rows, member, number
-from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -44,7 +44,7 @@ JUDGEMENT = ("question", "nugget", "response", "value", "run", "judge", "kind")
 _Found = Mapping[str, Any]
 
 
-def read_jsonl(path: Path, draft: Draft) -> None:
+def read_jsonl(path: Path, draft: NuggetDraft) -> None:
     """All lines of a file."""
     for place, found in json_rows(path, draft.reading):
         if "nuggets" in found:
@@ -79,7 +79,7 @@ def _texts(
     return {key: str(kept.get(key, "")) for key in allowed}
 
 
-def _question(found: _Found, place: Place, draft: Draft) -> None:
+def _question(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, ("question",), QUESTION, place, draft.reading)
     nuggets = member(found, "nuggets", list, place, draft.reading)
     if texts is None or nuggets is None:
@@ -120,33 +120,33 @@ def is_votes(given: object) -> bool:
     return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
 
 
-def _run(found: _Found, place: Place, draft: Draft) -> None:
+def _run(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, ("run",), RUN, place, draft.reading)
     if texts is not None:
         draft.run(texts["run"], place, texts["institution"])
 
 
-def _response(found: _Found, place: Place, draft: Draft) -> None:
+def _response(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, RESPONSE[:3], RESPONSE, place, draft.reading)
     if texts is not None:
         response = Response(texts["response"], texts["document"])
         draft.response(texts["run"], texts["question"], response, place)
 
 
-def _addition(found: _Found, place: Place, draft: Draft) -> None:
+def _addition(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
     nugget = _nugget(found["nugget"], place, draft.reading)
     if texts is not None and nugget is not None:
         draft.add(texts["question"], nugget, place)
 
 
-def _description(found: _Found, place: Place, draft: Draft) -> None:
+def _description(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading)
     if texts is not None:
         draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
 
 
-def _judgement(found: _Found, place: Place, draft: Draft) -> None:
+def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
     given = found.get("value")
     value = None if isinstance(given, str) else number(given)

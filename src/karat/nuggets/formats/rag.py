@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading, json_rows, member
 from karat.nuggets.formats.jsonl import is_votes, json_line
-from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -42,7 +42,7 @@ class _First(NamedTuple):
     judges: set[str]
 
 
-def read_rag(path: Path, draft: Draft) -> None:
+def read_rag(path: Path, draft: NuggetDraft) -> None:
     """All answers of a file."""
     first: dict[tuple[str, str], _First] = {}
     for place, found in json_rows(path, draft.reading):
@@ -123,7 +123,7 @@ def _take_key(
     found: _Found,
     nuggets: list[tuple[Nugget, str | None]],
     place: Place,
-    draft: Draft,
+    draft: NuggetDraft,
 ) -> None:
     """The nuggets of a question must be the same wherever they stand."""
     if not nuggets:

@@ -27,7 +27,7 @@ from karat.errors import OutputError, quoted, short
 from karat.evalset.formats.directory import file_name, text_files
 from karat.evalset.reading import Place, number, read_lines
 from karat.evalset.saving import NamedFile
-from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -50,7 +50,7 @@ def is_importance(field: str) -> bool:
     return bool(_IMPORTANCE.fullmatch(field)) or field in ("also", "question")
 
 
-def read_folder(path: Path, draft: Draft) -> None:
+def read_folder(path: Path, draft: NuggetDraft) -> None:
     """A folder with key.txt and, if they are there, runs/ and judged.txt."""
     read_key(path / KEY, draft)
     files = text_files(path / RUNS, draft.reading)
@@ -64,7 +64,9 @@ def read_folder(path: Path, draft: Draft) -> None:
         draft.take = wanted
 
 
-def _rows(path: Path, fields: int, expected: str, draft: Draft) -> Iterator[tuple[Place, _Row]]:
+def _rows(
+    path: Path, fields: int, expected: str, draft: NuggetDraft
+) -> Iterator[tuple[Place, _Row]]:
     for place, line in draft.reading.numbered(read_lines(path), path):
         if not line.strip(" \t"):
             continue
@@ -82,7 +84,7 @@ _Row = tuple[str | None, ...]
 # ------------------------------------------------------------------------------------ the key
 
 
-def read_key(path: Path, draft: Draft) -> None:
+def read_key(path: Path, draft: NuggetDraft) -> None:
     """A key."""
     expected = "QID NUGGET vital|okay DESCRIPTION"
     for place, row in _rows(path, 3, expected, draft):
@@ -103,7 +105,7 @@ def read_key(path: Path, draft: Draft) -> None:
         draft.nugget(question, nugget, place)
 
 
-def _add_question(question: str, place: Place, draft: Draft, text: str = "") -> None:
+def _add_question(question: str, place: Place, draft: NuggetDraft, text: str = "") -> None:
     if text or question not in draft.questions:
         draft.question(question, place, text)
 
@@ -124,7 +126,7 @@ def key_lines(key: Key) -> Iterator[str]:
 # ----------------------------------------------------------------------------------- the runs
 
 
-def read_runs(path: Path, draft: Draft) -> None:
+def read_runs(path: Path, draft: NuggetDraft) -> None:
     """The responses of one run or several, in the order of the lines."""
     for place, row in _rows(path, 3, "QID TAG DOCID RESPONSE", draft):
         question, tag, document, text = row
@@ -179,7 +181,7 @@ class _Answer:
                     yield item.place, item.text, nugget, 0.0
 
 
-def read_judged(path: Path, draft: Draft) -> None:
+def read_judged(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
     later: list[tuple[Place, tuple[str, ...]]] = []
@@ -204,7 +206,9 @@ def read_judged(path: Path, draft: Draft) -> None:
             draft.judge(Judged(question, nugget, text, value, _given(tag)), place)
 
 
-def _say(answer: _Answer, question: str, item: str, field: str, place: Place, draft: Draft) -> None:
+def _say(
+    answer: _Answer, question: str, item: str, field: str, place: Place, draft: NuggetDraft
+) -> None:
     """A line of part 2."""
     if item not in answer.items:
         draft.reading.problem(place, f"item {short(item)}, which no line of part 1 has")

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.reading import Place, read_lines
 from karat.evalset.saving import NamedFile
-from karat.nuggets.sets.draft import Draft
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
 from karat.nuggets.sets.keys import Key, Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -31,7 +31,7 @@ from karat.nuggets.sets.runs import Response, Run
 IDS, UNITS, SUMMARIES, LABELS = "ids.txt", "SCUs.txt", "summaries", "labels"
 
 
-def read_units(path: Path, draft: Draft) -> None:
+def read_units(path: Path, draft: NuggetDraft) -> None:
     """A folder."""
     ids = _Ids(read_lines(path / IDS), IDS)
     counts = _read_key(path / UNITS, ids, draft)
@@ -42,12 +42,12 @@ def read_units(path: Path, draft: Draft) -> None:
             _read_labels(labels, ids, counts, texts, draft)
 
 
-def read_summary(path: Path, draft: Draft) -> None:
+def read_summary(path: Path, draft: NuggetDraft) -> None:
     """The summaries of one system: a run."""
     _read_run(path, _ids_of(path, draft), draft)
 
 
-def read_label(path: Path, draft: Draft) -> None:
+def read_label(path: Path, draft: NuggetDraft) -> None:
     """The labels of one system, whose summaries stand in the folder beside."""
     ids = _ids_of(path, draft)
     summaries = path.parent.parent / SUMMARIES / f"{path.stem}.summary"
@@ -72,7 +72,7 @@ class _Ids(NamedTuple):
         return lines
 
 
-def _ids_of(path: Path, draft: Draft) -> _Ids:
+def _ids_of(path: Path, draft: NuggetDraft) -> _Ids:
     """Of the folder that a file stands in, or else of the key."""
     beside = path.parent.parent / IDS
     if beside.exists():
@@ -80,7 +80,7 @@ def _ids_of(path: Path, draft: Draft) -> _Ids:
     return _Ids([*draft.questions], "the key")
 
 
-def _read_key(path: Path, ids: _Ids, draft: Draft) -> list[int]:
+def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
     """The questions; how many units each has."""
     lines = ids.aligned(path)
     for (place, line), id in zip(draft.reading.numbered(lines, path), ids.ids, strict=True):
@@ -90,7 +90,7 @@ def _read_key(path: Path, ids: _Ids, draft: Draft) -> list[int]:
     return [len(line.split("\t")) for line in lines]
 
 
-def _read_run(path: Path, ids: _Ids, draft: Draft) -> list[str]:
+def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
     """The run of a file, named after it; its texts."""
     texts = ids.aligned(path)
     draft.run(path.stem, Place(str(path), 1))
@@ -99,7 +99,9 @@ def _read_run(path: Path, ids: _Ids, draft: Draft) -> list[str]:
     return texts
 
 
-def _read_labels(path: Path, ids: _Ids, counts: list[int], texts: list[str], draft: Draft) -> None:
+def _read_labels(
+    path: Path, ids: _Ids, counts: list[int], texts: list[str], draft: NuggetDraft
+) -> None:
     rows = zip(ids.ids, counts, texts, strict=True)
     lines = draft.reading.numbered(ids.aligned(path), path)
     for (place, line), (question, count, text) in zip(lines, rows, strict=True):

@@ -1,4 +1,4 @@
-"""How well nugget scores without assessors agree with assessors: Nuggeteer, Pourpre and ROUGE.
+"""Agreement of nugget scores without assessors with assessors: Nuggeteer, Pourpre and ROUGE.
 
 The classifiers are cross-validated: every decision comes from a model that has not seen its fold.
 Pourpre and ROUGE learn nothing. Official scores of runs are F(beta) for Pourpre, which imitates it,
@@ -8,22 +8,20 @@ the paper: a response carries a nugget if an identical one, of any system, was j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import Agreement, agreement
-from karat.nuggets.guess.calibrated.evidence import EvidenceSettings, evidence
+from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
+from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.model import Validated, cross_validate
-from karat.nuggets.guess.folds import with_institutions
-from karat.nuggets.guess.known_labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.paper.classifier import Classifier
-from karat.nuggets.guess.paper.paper import Paper
+from karat.nuggets.guess.folds import Folded, with_institutions
+from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
+from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import likeliest_model
 from karat.nuggets.guess.paper.tuning import (
     ModelTrial,
@@ -32,10 +30,11 @@ from karat.nuggets.guess.paper.tuning import (
     settings,
     try_models,
     tune,
-    tuning_folds,
+    tuning_cells,
 )
 from karat.nuggets.guess.pool import Floats, Pool, make_pool
-from karat.nuggets.intervals.intervals import Interval, intervals_of_runs
+from karat.nuggets.guess.words import ENGLISH
+from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import Official
@@ -83,7 +82,7 @@ class Evaluation:
     """The official score of each run, A."""
     guessed: dict[str, float]
     """What the calibrated classifier expects of it."""
-    intervals: dict[str, Interval | None]
+    intervals: dict[str, ScoreInterval | None]
     """Of what it expects, from its errors on the other runs."""
     idf: IdfSource
     corrected: bool = False
@@ -118,7 +117,7 @@ class Evaluation:
 
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
-    """The responses of judged runs, and what assessors said of each pair; NaN: nothing.
+    """Return the responses of judged runs, and what assessors said of each pair; NaN: nothing.
 
     If `strict`, support in part is none. A run whose file does not say its institution has the one
     that its tag tells.
@@ -147,48 +146,37 @@ def evaluate(
     progress: Progress = silent,
     *,
     paper: Paper | None = None,
-    idf: IdfSource | None = None,
     corrected: bool = False,
     strict: bool = False,
 ) -> Evaluation:
     """Cross-validate the classifiers, and set the baselines beside them.
 
-    `paper` says what the 24 settings have in common; `idf` is for both classifiers and Pourpre.
+    `paper` says what the 24 settings have in common; its idf is for both classifiers and Pourpre.
     Classifiers learn from judgements as they are: `corrected` ones are only compared with, as they
     tell what the run that is left out was judged. If `strict`, support in part is none.
     """
-    paper, source = paper or Paper(), idf or IdfSource()
+    paper = paper or Paper()
+    source = paper.source
     pool, labels = judged_pool(nuggets, strict=strict)
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
-    fold = tuning_folds(pool, by, paper.on_responses)
-    trials = tune(
-        pool,
-        labels,
-        by,
-        settings(paper.classifier),
-        source,
-        progress,
-        on_responses=paper.on_responses,
-        official=judged,
-    )
+    cells = tuning_cells(pool, labels, by, paper, judged)
+    trials = tune(cells, settings(paper), source, progress)
     near = None if by == "question" else Likeness(pool)
-    X = evidence(pool, idf=source.of_classifier(pool, EvidenceSettings().classifier))
-    calibrated = cross_validate(pool, X, labels, fold, near, progress=progress, official=judged)
-    official = pool.run_scores(np.where(judged > 0, 1.0, 0.0))
-
-    def scored(classifier: Classifier) -> Floats:
-        return replace(paper, classifier=classifier).scores(pool, labels, fold, source)
-
-    how = replace(paper, classifier=best(trials).classifier)
-    classic, guessed = Official(beta, strict=strict), pool.run_scores(calibrated.probabilities)
+    X = evidence(pool, source.of_classifier(pool, ENGLISH))
+    calibrated = cross_validate(cells, X, near, progress=progress)
+    official, guessed = (
+        pool.run_scores(x) for x in (np.where(judged > 0, 1.0, 0.0), calibrated.probabilities)
+    )
+    how = best(trials).classifier
     known, alone = _guesses_alone(pool, judged, calibrated, best(trials))
+    classic = Official(beta, strict=strict)
     return Evaluation(
         by=by,
         trials=tuple(trials),
         calibrated=calibrated,
         baselines=tuple(_baselines(nuggets, pool, official, source, classic, corrected)),
-        models=tuple(try_models(pool, labels, by, how, source, progress, judged)),
-        curves=tuple(_curve(pool, one, scored(one), official) for one in _like(how.classifier)),
+        models=tuple(try_models(cells, by, how, source, progress)),
+        curves=tuple(_curve(cells, replace(how, n=n), source, official) for n in (1, 2, 3)),
         official=dict(zip(pool.runs, official.tolist(), strict=True)),
         guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
         intervals=_intervals(pool, calibrated, judged),
@@ -203,7 +191,7 @@ def evaluate(
 def official_labels(
     pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
 ) -> Floats:
-    """What classifiers are compared with: the labels that they learn from, or corrected ones."""
+    """Return the labels to compare with: those that are learned from, or corrected ones."""
     found = corrected_values(pool, judgements) if corrected else labels
     return strictly(found) if strict else found
 
@@ -211,7 +199,7 @@ def official_labels(
 def _guesses_alone(
     pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
 ) -> tuple[float, tuple[Agreement, Agreement] | None]:
-    """The share of pairs that are known, and the agreement on those that are not."""
+    """Return the share of pairs that are known, and the agreement on those that are not."""
     share = float(calibrated.known[~np.isnan(judged)].mean())
     if not share:
         return share, None
@@ -222,25 +210,21 @@ def _guesses_alone(
     return share, (one, other)
 
 
-def _like(best: Classifier) -> list[Classifier]:
-    """Words, pairs and triples of words, otherwise as the best setting."""
-    return [replace(best, n=n) for n in (1, 2, 3)]
-
-
-def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, Interval | None]:
-    """The bars of the paper's Figure 5."""
+def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, ScoreInterval | None]:
+    """Return the bars of the paper's Figure 5."""
     official = pool.question_scores(np.where(labels > 0, 1.0, 0.0))
     ends = intervals_of_runs(pool.question_scores(found.probabilities), official)
     return dict(zip(pool.runs, ends, strict=True))
 
 
-def _curve(pool: Pool, rule: Classifier, scores: Floats, official: Floats) -> ThresholdCurve:
-    """At 40 quantiles of the scores."""
-    found = []
+def _curve(cells: Folded, rule: Paper, source: IdfSource, official: Floats) -> ThresholdCurve:
+    """Return tau-b at 40 quantiles of the scores."""
+    found, pool = [], cells.pool
+    scores = rule.scores(pool, cells.labels, cells.fold, source)
     for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
         runs = pool.run_scores((scores > threshold).astype(np.float64))
         found.append((float(threshold), tau_b(official, runs)))
-    return ThresholdCurve(str(rule), tuple(found))
+    return ThresholdCurve(rule.shown, tuple(found))
 
 
 def _baselines(
@@ -250,31 +234,23 @@ def _baselines(
     source: IdfSource,
     how: Official,
     corrected: bool,
-) -> Sequence[Baseline]:
-    classic = _classic(nuggets, pool, how, corrected)
-    found = []
+) -> Iterator[Baseline]:
+    """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
+    runs, key = [nuggets.runs[tag] for tag in pool.runs], nuggets.key
+    classic = []
+    for run in runs:
+        own = None if corrected else run.tag
+        classic.append(how.score(run, key, decide_run(run, key, nuggets.judgements, own=own)))
     idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
         pourpre = Pourpre(beta=how.beta, weigh=weigh)
-        rows = [pourpre.score(nuggets.runs[tag], nuggets.key) for tag in pool.runs]
+        rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            mine = np.array([getattr(row, kind).f for row in rows])
-            theirs = classic[kind]
+            theirs, mine = (
+                np.array([getattr(row, kind).f for row in some]) for some in (classic, rows)
+            )
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
-            found.append(Baseline(f"Pourpre {name}, {kind}", *numbers))
+            yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
-        mine = np.array([score_rouge(nuggets.runs[t], nuggets.key, rouge).value for t in pool.runs])
-        found.append(Baseline(name, tau_b(official, mine), r_squared(official, mine), None))
-    return found
-
-
-def _classic(
-    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
-) -> dict[str, NDArray[np.float64]]:
-    """F(beta) of every run from its judgements."""
-    rows = []
-    for tag in pool.runs:
-        run, own = nuggets.runs[tag], None if corrected else tag
-        decided = decide_run(run, nuggets.key, nuggets.judgements, own=own)
-        rows.append(how.score(run, nuggets.key, decided))
-    return {kind: np.array([getattr(r, kind).f for r in rows]) for kind in ("macro", "micro")}
+        mine = np.array([score_rouge(run, key, rouge).value for run in runs])
+        yield Baseline(name, tau_b(official, mine), r_squared(official, mine), None)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted
+from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.pool import Floats, Ints, Pool
 from karat.nuggets.sets.nugget_set import NuggetSet
 
-WAYS = {
-    "system": "one run at a time: what others were judged on is known",
-    "institution": "all runs of one house at a time: they may be alike",
-    "question": "one question at a time: nothing is known of its nuggets",
-}
+WAYS = ("system", "institution", "question")
 """What can be left out."""
 HOUSE = r"[^\W\d_]+"
 """What in a run's tag tells its institution, unless its file does: the letters before the first
@@ -24,7 +24,7 @@ digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case 
 
 
 def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetSet:
-    """The same, each run with an institution: as its file says, or as its tag tells.
+    """Return the set, each run with an institution: as its file says, or as its tag tells.
 
     That is the first group of the pattern, or all it matches; a tag it does not match is its own.
     """
@@ -36,23 +36,26 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
         raise InputError(
             f"institution {quoted(pattern)}: no regular expression ({error})"
         ) from error
+
+    def house(tag: str) -> str:
+        found = tells.match(tag)
+        return ((found[1] if tells.groups else found[0]) or tag).casefold() if found else tag
+
     runs = {
-        tag: replace(run, institution=run.institution or _house(tag, tells))
+        tag: replace(run, institution=run.institution or house(tag))
         for tag, run in nuggets.runs.items()
     }
     return replace(nuggets, runs=MappingProxyType(runs))
 
 
-def _house(tag: str, tells: re.Pattern[str]) -> str:
-    found = tells.match(tag)
-    return ((found[1] if tells.groups else found[0]) or tag).casefold() if found else tag
-
-
 def folds(pool: Pool, by: str) -> Ints:
-    """The fold of every cell."""
+    """Return the fold of every cell."""
     if by not in WAYS:
         raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
-    found = _units(pool, by)
+    found = pool.cell_question if by == "question" else pool.cell_run
+    if by == "institution":
+        names = list(dict.fromkeys(pool.houses))
+        found = np.array([names.index(one) for one in pool.houses], np.int64)[pool.cell_run]
     if len(np.unique(found)) < 2:
         raise InputError(
             f"there is one {by} with judged responses: while it is left out, nothing is left to "
@@ -61,35 +64,60 @@ def folds(pool: Pool, by: str) -> Ints:
     return found
 
 
-def _units(pool: Pool, by: str) -> Ints:
-    if by == "question":
-        return pool.cell_question
-    if by == "system":
-        return pool.cell_run
-    houses = {house: k for k, house in enumerate(dict.fromkeys(pool.houses))}
-    return np.array([houses[house] for house in pool.houses], dtype=np.int64)[pool.cell_run]
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Cells, their labels and their folds."""
 
+    pool: Pool
+    labels: Floats
+    """NaN where nobody judged; more than 0 is yes."""
+    fold: Ints
+    official: Floats | None = None
+    """Judgements to compare with, if those are others: labels that were corrected by those of a
+    fold that is left out may be compared with, but not learned from."""
 
-def known_elsewhere(pool: Pool, labels: Floats, fold: Ints) -> Floats:
-    """What other folds were judged on, cell by cell; NaN where no response there is identical.
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """The cells that were judged."""
+        return ~np.isnan(self.labels)
 
-    Of several judgements the most favourable counts.
-    """
-    words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
-    order = np.lexsort((fold, words))
-    found, told = np.full(len(labels), np.nan), np.nan_to_num(labels[order], nan=-np.inf)
-    new_words = np.diff(words[order], prepend=-1) != 0
-    new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
-    group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1
-    if len(order):
-        best = np.maximum.reduceat(told, np.flatnonzero(new_fold))  # of each fold of a group
-        others = _best_of_others(best, group[new_fold])[member]
-        found[order] = np.where(np.isneginf(others), np.nan, others)
-    return found
+    def training(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Every fold, and the judged cells of the others."""
+        for k in np.unique(self.fold).tolist():
+            yield k, self.judged & (self.fold != k)
+
+    @cached_property
+    def elsewhere(self) -> Floats:
+        """Labels of identical responses in other folds, cell by cell; NaN where there is none.
+
+        Of several judgements the most favourable counts.
+        """
+        pool, fold = self.pool, self.fold
+        words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
+        order = np.lexsort((fold, words))
+        found, told = np.full(len(fold), np.nan), np.nan_to_num(self.labels[order], nan=-np.inf)
+        new_words = np.diff(words[order], prepend=-1) != 0
+        new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
+        group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1
+        if len(order):
+            best = np.maximum.reduceat(told, np.flatnonzero(new_fold))  # of each fold of a group
+            others = _best_of_others(best, group[new_fold])[member]
+            found[order] = np.where(np.isneginf(others), np.nan, others)
+        return found
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """The cells that are known from identical responses in other folds."""
+        return ~np.isnan(self.elsewhere)
+
+    def agreement(self, carried: NDArray[np.bool_], chances: Floats | None = None) -> Agreement:
+        """Return how decisions agree with official judgements (`agreement.py`)."""
+        official = self.labels if self.official is None else self.official
+        return agreement(self.pool, carried, official, chances)
 
 
 def _best_of_others(values: Floats, group: Ints) -> Floats:
-    """Of each value the largest of the others in its group, which stand together; else -inf."""
+    """Return the largest of the other values of each value's group, which stand together."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     first = np.maximum.reduceat(values, starts)[group]
     is_first = values == first

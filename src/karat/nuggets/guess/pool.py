@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,16 @@ class Pool:
     def nugget_starts(self) -> Ints:
         """Where the nuggets of each question begin."""
         return _starts([len(question.nuggets) for question in self.questions])
+
+    @cached_property
+    def descriptions(self) -> tuple[str, ...]:
+        """The descriptions of all nuggets, one after the other."""
+        return tuple(text for nugget in self.nuggets for text in nugget.descriptions)
+
+    @cached_property
+    def description_starts(self) -> Ints:
+        """Where the descriptions of each nugget begin."""
+        return _starts([len(nugget.descriptions) for nugget in self.nuggets])
 
     @cached_property
     def cell_starts(self) -> Ints:
@@ -93,6 +104,23 @@ class Pool:
                 rows = order[a:b].tolist()
                 first[rows] = [seen.setdefault(normal(self.texts[row]), row) for row in rows]
         return np.unique(first, return_inverse=True)[1].ravel().astype(np.int64)
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], tuple[slice, tuple[int, int]]]:
+        """By run and question: the cells of the run's responses, and the shape of their table."""
+        found = {}
+        for q, (a, b) in enumerate(pairwise(self.starts.tolist())):
+            wide, start = len(self.questions[q].nuggets), int(self.cell_starts[q])
+            ends = np.searchsorted(self.run[a:b], np.arange(len(self.runs) + 1)).tolist()
+            for tag, (first, last) in zip(self.runs, pairwise(ends), strict=True):
+                cells = slice(start + first * wide, start + last * wide)
+                found[tag, self.questions[q].id] = cells, (last - first, wide)
+        return found
+
+    def answer(self, cells: NDArray[Any], run: str, question: str) -> NDArray[Any]:
+        """Return the cells of a run's responses to a question: responses x nuggets."""
+        some, shape = self._answers[run, question]
+        return cells[some].reshape(shape)
 
     def table(self, cells: Floats, question: int) -> Floats:
         """The cells of a question as responses x nuggets."""

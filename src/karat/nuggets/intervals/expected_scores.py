@@ -74,6 +74,12 @@ class Answers(NamedTuple):
     """A."""
     official: Returned
 
+    def scores(self, beta: float) -> tuple[float, float, float]:
+        """Return A, F macro and F micro; F is NaN where no nugget has any weight."""
+        f, kept = self.official.f(beta), self.official.total > 0
+        macro = float(f[kept].mean()) if kept.any() else np.nan
+        return float(self.share.mean()), macro, float(self.official.summed().f(beta))
+
 
 def of_answers(
     questions: Sequence[Question],

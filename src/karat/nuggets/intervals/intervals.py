@@ -29,6 +29,7 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.nuggets.guess.pool import Floats
+from karat.nuggets.intervals.expected_scores import Answers, pseudo_values
 from karat.stats.distributions import student_tail
 
 
@@ -68,7 +69,7 @@ class Errors(NamedTuple):
         )
 
 
-class Interval(NamedTuple):
+class ScoreInterval(NamedTuple):
     """A score and the bounds of its interval."""
 
     score: float
@@ -77,20 +78,79 @@ class Interval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """How wide it is."""
+        """The distance of its bounds."""
         return self.high - self.low
 
-    def around(self, shown: float) -> Interval:
-        """The same, made to hold a score that was found in another way."""
-        return Interval(self.score, min(self.low, shown), max(self.high, shown))
+    def around(self, shown: float) -> ScoreInterval:
+        """Return the interval made to hold a score that was found in another way."""
+        return ScoreInterval(self.score, min(self.low, shown), max(self.high, shown))
 
-    def narrower(self, other: Interval) -> Interval:
-        """Return the narrower of both; of equals the first."""
-        return other if other.width < self.width else self
+    def joined(self, other: ScoreInterval) -> ScoreInterval:
+        """Return the interval made to hold another one."""
+        return self.around(other.low).around(other.high)
 
-    def joined(self, other: Interval) -> Interval:
-        """The same, made to hold another one."""
-        return Interval(self.score, min(self.low, other.low), max(self.high, other.high))
+
+class RunIntervals(NamedTuple):
+    """Intervals of a run's scores; those of F are missing where no nugget has any weight."""
+
+    share: ScoreInterval
+    """Of A."""
+    macro: ScoreInterval | None
+    micro: ScoreInterval | None
+
+    def holding(self, shown: Answers, beta: float) -> RunIntervals:
+        """Return the intervals made to hold the scores of answers, too."""
+        share, *f = shown.scores(beta)
+        ends = (one and one.around(score) for one, score in zip(self[1:], f, strict=True))
+        return RunIntervals(self.share.around(share), *ends)
+
+
+class AllErrors(NamedTuple):
+    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
+
+    share: Errors | None = None
+    macro: Errors | None = None
+    micro: Errors | None = None
+
+    def intervals(self, told: Answers, beta: float, general: bool) -> RunIntervals | None:
+        """Return intervals of the scores of answers; None without errors of A."""
+        if self.share is None:
+            return None
+        share, official = _interval(told.share, self.share, general), told.official
+        kept = official.total > 0
+        if self.macro is None or self.micro is None or kept.sum() < 1 + general:
+            return RunIntervals(share, None, None)
+        macro = _interval(official.f(beta)[kept], self.macro, general)
+        micro = score_interval(np.array([official.summed().f(beta)]), self.micro, 1)
+        if general:
+            micro = micro.joined(score_interval(pseudo_values(official, beta), self.micro))
+        return RunIntervals(share, macro, micro)
+
+    def narrower(self, found: RunIntervals, other: RunIntervals) -> RunIntervals:
+        """Return the narrower interval of each score whose errors tell little; or the only one."""
+        share, macro, micro = (
+            min(one, two, key=lambda ends: ends.width)
+            if one and two and few_runs(told)
+            else one or two
+            for one, two, told in zip(found, other, self, strict=True)
+        )
+        return RunIntervals(share or found.share, macro, micro)
+
+
+FEWEST_RUNS = 5
+"""Judged runs whose errors tell enough by themselves."""
+
+
+def few_runs(errors: Errors | None) -> bool:
+    """Whether judged runs are too few to tell enough of errors by themselves."""
+    return errors is None or errors.runs < FEWEST_RUNS
+
+
+def _interval(scores: Floats, errors: Errors, general: bool) -> ScoreInterval:
+    """Return the interval on these questions; or in general, which holds that on these."""
+    here = score_interval(scores, errors, len(scores))
+    # A few scores may by chance be more alike than their errors are large.
+    return here.joined(score_interval(scores, errors)) if general else here
 
 
 def score_errors(guessed: Floats, official: Floats) -> Errors:
@@ -127,7 +187,7 @@ def _spread(errors: Floats) -> float:
 
 def score_interval(
     scores: Floats, errors: Errors, population: float = inf, level: float = 0.95
-) -> Interval:
+) -> ScoreInterval:
     """The interval of the mean of a run's guessed scores, one for each question it answered."""
     a = np.asarray(scores, dtype=np.float64)
     n = len(a)
@@ -142,15 +202,15 @@ def score_interval(
     reach = student_quantile((1 - level) / 2, freedom) * sqrt(variance)
     score = float(a.mean()) - errors.bias
     low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
-    return Interval(score, low, high)
+    return ScoreInterval(score, low, high)
 
 
-def intervals_of_runs(guessed: Floats, official: Floats) -> list[Interval | None]:
+def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
     """The interval of every run on its questions, from the errors of the others; None without any.
 
     Runs x questions, NaN where a run has no score.
     """
-    found: list[Interval | None] = []
+    found: list[ScoreInterval | None] = []
     for k, scores in enumerate(guessed):
         others = np.arange(len(guessed)) != k
         judged = (~np.isnan(guessed - official)).sum(axis=1) > 1

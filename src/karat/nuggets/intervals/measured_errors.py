@@ -20,14 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.expected_scores import Returned, returned
-from karat.nuggets.intervals.intervals import Errors, score_errors, whole_errors
+from karat.nuggets.intervals.intervals import AllErrors, Errors, score_errors, whole_errors
 from karat.nuggets.intervals.partly_judged_runs import WHOLE, Part, masks
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import SUPPORT
@@ -35,14 +34,6 @@ from karat.nuggets.sets.judgements import SUPPORT
 NOISE = 0.1
 """Identical responses that are labelled differently, where that is not measured."""
 _PAIRS = 50.0  # what that weighs beside measured ones
-
-
-class AllErrors(NamedTuple):
-    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
-
-    share: Errors | None = None
-    macro: Errors | None = None
-    micro: Errors | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,38 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karat.nuggets.judging.asking import Ask, Floats, Probabilities, Topic, topics
+from karat.nuggets.judging.asking import Ask, Probabilities, topics
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-
-
-class Order(Protocol):
-    """What a session goes through."""
-
-    def __len__(self) -> int:
-        """How many pairs are still to be asked about."""
-        ...
-
-    def first(self) -> Ask | None:
-        """What is asked now; None at the end."""
-        ...
-
-    def answer(self, value: float) -> None:
-        """The first was answered."""
-        ...
-
-    def skip(self) -> None:
-        """The first shall come again at the end."""
-        ...
-
-    def take_back(self, ask: Ask, skipped: bool) -> None:
-        """What was answered or skipped last is the first again."""
-        ...
 
 
 class Listed:
@@ -53,19 +28,19 @@ class Listed:
         return len(self._waiting)
 
     def first(self) -> Ask | None:
-        """What is asked now; None at the end."""
+        """Return what is asked now; None at the end."""
         return self._waiting[0] if self._waiting else None
 
     def answer(self, value: float) -> None:
-        """The first was answered."""
+        """Note that the first was answered."""
         self._waiting.popleft()
 
     def skip(self) -> None:
-        """The first shall come again at the end."""
+        """Put the first off to the end."""
         self._waiting.rotate(-1)
 
     def take_back(self, ask: Ask, skipped: bool) -> None:
-        """What was answered or skipped last is the first again."""
+        """Make what was answered or skipped last the first again."""
         if skipped:
             self._waiting.rotate(1)
         else:
@@ -98,7 +73,8 @@ class Agenda:
     ) -> None:
         self._likely = likely
         self._topics = topics(nuggets, probabilities, progress, strict=strict)
-        self._waits = [self._asked(topic) for topic in self._topics]
+        least = -1.0 if likely is None else likely
+        self._waits = [topic.open & (topic.p >= least) for topic in self._topics]
         self._count = sum(int(table.sum()) for table in self._waits)
         self._best: dict[tuple[int, int], tuple[float, int]] = {}
         self._front: list[_Place] = []
@@ -109,20 +85,14 @@ class Agenda:
             for nugget in range(len(topic.question.nuggets)):
                 self._rank(t, nugget)
 
-    def _asked(self, topic: Topic) -> NDArray[np.bool_]:
-        return topic.open if self._likely is None else topic.open & (topic.p >= self._likely)
-
-    def _values(self, topic: int, nugget: int) -> Floats:
-        """By what the responses are ranked."""
-        one = self._topics[topic]
-        return one.use(nugget) if self._likely is None else one.p[:, nugget]
-
     def _rank(self, topic: int, nugget: int) -> None:
         """Find the best response of a column; of equals the first."""
         waits = self._waits[topic][:, nugget]
         self._best.pop((topic, nugget), None)
         if waits.any():
-            values = np.where(waits, self._values(topic, nugget), -1.0)
+            one = self._topics[topic]
+            ranked = one.use(nugget) if self._likely is None else one.p[:, nugget]
+            values = np.where(waits, ranked, -1.0)
             row = int(values.argmax())
             self._best[topic, nugget] = float(values[row]), row
 
@@ -130,7 +100,7 @@ class Agenda:
         return self._count
 
     def first(self) -> Ask | None:
-        """What is asked now; None at the end."""
+        """Return what is asked now; None at the end."""
         if self._now is None and self._count:
             place = self._next()
             topic = self._topics[place.topic]
@@ -148,13 +118,13 @@ class Agenda:
         return self._later[0]
 
     def _turn(self, column: tuple[int, int]) -> tuple[float, float, int, int]:
-        """Columns come by their best pair; of equals in the order of the key."""
+        """Return the rank of a column: by its best pair; of equals in the order of the key."""
         (topic, nugget), (value, row) = column, self._best[column]
         first, second = (-value, topic) if self._likely is None else (topic, -value)
         return first, second, row, nugget
 
     def answer(self, value: float) -> None:
-        """The first was answered."""
+        """Note that the first was answered."""
         place = self._leave()
         self._topics[place.topic].known[place.row, place.nugget] = value
         self._count -= 1
@@ -162,7 +132,7 @@ class Agenda:
         self._rank(place.topic, place.nugget)
 
     def skip(self) -> None:
-        """The first shall come again at the end."""
+        """Put the first off to the end."""
         place = self._leave()
         self._later.append(place)
         self._rank(place.topic, place.nugget)
@@ -179,7 +149,7 @@ class Agenda:
         return place
 
     def take_back(self, ask: Ask, skipped: bool) -> None:
-        """What was answered or skipped last is the first again."""
+        """Make what was answered or skipped last the first again."""
         self._now = None
         if skipped:
             self._front.append(self._later.pop())
@@ -189,3 +159,7 @@ class Agenda:
         self._count += 1
         self._front.append(place)
         self._rank(place.topic, place.nugget)
+
+
+Order: TypeAlias = Listed | Agenda
+"""What a session goes through."""

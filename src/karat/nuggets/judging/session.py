@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from karat.nuggets.judging.agenda import Listed, Order
 from karat.nuggets.judging.asking import Ask
@@ -15,13 +14,6 @@ from karat.nuggets.sets.voting import PERSON, check_kinds
 
 ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
 """What an assessor can do, and take back."""
-
-
-class Step(NamedTuple):
-    """One thing that was done."""
-
-    kind: str
-    ask: Ask
 
 
 class Session:
@@ -37,14 +29,14 @@ class Session:
         check_kinds({kind})
         self._order: Order = Listed(asks) if isinstance(asks, Sequence) else asks
         self._log, self._judge, self._kind = log, judge, kind
-        self._past: list[Step] = []
+        self._past: list[tuple[str, Ask]] = []
         self._words: dict[tuple[str, str], list[str]] = {}
         self._added: dict[str, list[str]] = {}
         self.judged = 0
 
     @property
     def current(self) -> Ask | None:
-        """What is asked now, with the words that were marked meanwhile; None at the end."""
+        """The pair that is asked about, with words marked meanwhile; None at the end."""
         ask = self._order.first()
         if ask is None:
             return None
@@ -54,34 +46,34 @@ class Session:
 
     @property
     def left(self) -> int:
-        """How many are still to be asked."""
+        """The number of pairs that are left."""
         return len(self._order)
 
     def answer(self, value: float) -> None:
-        """The response carries the nugget (1), in part (0.5), or does not (0)."""
+        """Judge that the response carries the nugget (1), in part (0.5), or does not (0)."""
         ask = self._first()
         self._log.judge(self._row(ask, ask.nugget.id, value))
         self._order.answer(value)
-        self._past.append(Step(ANSWER, ask))
+        self._past.append((ANSWER, ask))
         self.judged += 1
 
     def skip(self) -> None:
         """Ask about it last."""
-        self._past.append(Step(SKIP, self._first()))
+        self._past.append((SKIP, self._first()))
         self._order.skip()
 
     def describe(self, words: str) -> bool:
-        """Words of the response become a further description; whether they are new."""
+        """Make words of the response a further description; return whether they are new."""
         ask, now = self._first(), self.current
         if now is None or words in now.nugget.descriptions:
             return False
         self._log.describe(ask.question, ask.nugget, words)
         self._words.setdefault((ask.question.id, ask.nugget.id), []).append(words)
-        self._past.append(Step(WORDS, ask))
+        self._past.append((WORDS, ask))
         return True
 
     def add(self, description: str, vital: bool) -> Nugget:
-        """A nugget that the key lacks, under the next free number; this response carries it.
+        """Add a nugget that the key lacks, under the next free number; this response carries it.
 
         The other responses are asked about it when judging is started again.
         """
@@ -89,11 +81,11 @@ class Session:
         nugget = Nugget(self._free(ask.question), (description,), vital)
         self._log.add(ask.question, nugget, self._row(ask, nugget.id, SUPPORT))
         self._added.setdefault(ask.question.id, []).append(nugget.id)
-        self._past.append(Step(NUGGET, ask))
+        self._past.append((NUGGET, ask))
         return nugget
 
     def undo(self) -> str | None:
-        """Take back what was done last; what that was, or None if nothing was done yet."""
+        """Take back what was done last; return what that was, or None if nothing was."""
         if not self._past:
             return None
         kind, ask = self._past[-1]
@@ -110,7 +102,7 @@ class Session:
         return kind
 
     def _first(self) -> Ask:
-        """What is asked now, as the key has it."""
+        """Return the pair that is asked about, as the key has it."""
         ask = self._order.first()
         if ask is None:
             raise IndexError("nothing is asked any more")
@@ -121,7 +113,7 @@ class Session:
         return Judged(*about, value, ask.run, self._judge, kind=self._kind)
 
     def _free(self, question: Question) -> str:
-        """The next number; with the judge's name, so that several judges' logs go together."""
+        """Return the next number, with the judge's name: logs of several judges go together."""
         name = "-".join(["", *self._judge.split()])
         taken = {*(nugget.id for nugget in question.nuggets), *self._added.get(question.id, ())}
         numbers = (f"{n}{name}" for n in range(len(question.nuggets) + 1, 10**9))

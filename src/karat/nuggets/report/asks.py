@@ -1,4 +1,4 @@
-"""What an assessor sees of a pair: the nugget, and the response with the words that speak for it.
+"""The screen of an assessor: a nugget, and the response with the words that speak for it.
 
 A response longer than the screen is shown where most of its words speak for the nugget; the rest
 of it can be paged through.
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.report.render.paper import BOLD, CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, letters
+from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, display_width, letters
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Piece(NamedTuple):
     """The number of the word, from 0."""
     speaks: bool
     gap: str
-    """What stands before it, unless it begins a line."""
+    """Blank before it, unless it begins a line."""
 
 
 Line = list[Piece]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.nuggets.report.scores import run_row, without_ends
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.nuggets.report.scores import number, records, without_ends
+from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.scores.changes import Change, Changes, Significance
-    from karat.nuggets.scores.scoring import Scored, Scoring
+    from karat.nuggets.results.changes import NuggetChanges
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -26,177 +24,71 @@ _ROWS = (
     Column("old_by", "Old by", readers="programs"),
     Column("new_by", "New by", readers="programs"),
 )
-_COUNTS = (
-    Column("change", "Change"),
-    Column("vital", "Vital", align="right"),
-    Column("okay", "Okay", align="right"),
-)
+_COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
     Column("run", "Run"),
-    Column("f", "F", 4, align="right", help="The mean over questions."),
-    Column("f_low", "F low", 4, align="right", help="Lower end of the 95% interval of F."),
-    Column("f_high", "F high", 4, align="right", help="Upper end of the 95% interval of F."),
-    Column("recall", "Recall", 4, align="right"),
-    Column("precision", "Precision", 4, align="right"),
-    Column("micro", "Micro F", 4, align="right", help="Of all questions together."),
-    Column("A", "A", 4, align="right", help="Share of all nuggets, half for partial support."),
-    Column("low", "Low", 4, align="right", help="Lower end of the 95% interval of A."),
-    Column("high", "High", 4, align="right", help="Upper end of the 95% interval of A."),
-    Column("V", "V", 4, align="right", help="The same of vital nuggets."),
-    Column("W", "W", 4, align="right", help="The same, okay nuggets weighing half."),
+    number("f", "F", 4, help="The mean over questions."),
+    number("f_low", "F low", 4, help="Lower end of the 95% interval of F."),
+    number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
+    number("recall", "Recall", 4),
+    number("precision", "Precision", 4),
+    number("micro", "Micro F", 4, help="Of all questions together."),
+    number("A", "A", 4, help="Share of all nuggets, half for partial support."),
+    number("low", "Low", 4, help="Lower end of the 95% interval of A."),
+    number("high", "High", 4, help="Upper end of the 95% interval of A."),
+    number("V", "V", 4, help="The same of vital nuggets."),
+    number("W", "W", 4, help="The same, okay nuggets weighing half."),
 )
 _QUESTIONS = (
     Column("question", "Question"),
-    Column("old", "Old F", 4, align="right"),
-    Column("new", "New F", 4, align="right"),
-    Column("delta", "Delta", 4, align="right", signed=True),
-    Column("old_A", "Old A", 4, align="right"),
-    Column("new_A", "New A", 4, align="right"),
-    Column("delta_A", "Delta", 4, align="right", signed=True),
+    number("old", "Old F", 4),
+    number("new", "New F", 4),
+    number("delta", "Delta", 4, signed=True),
+    number("old_A", "Old A", 4),
+    number("new_A", "New A", 4),
+    number("delta_A", "Delta", 4, signed=True),
 )
 _TEST = (
-    Column("score", "Score"),
-    Column("questions", "Questions"),
-    Column("old", "Old"),
-    Column("new", "New"),
-    Column("delta", "Delta"),
+    *(Column(key, key.capitalize()) for key in ("score", "questions", "old", "new", "delta")),
     Column("p", "p"),
     Column("trials", "Trials"),
 )
 
 
-def changes_document(
-    found: Changes,
-    scoring: Scoring,
-    command: str,
-    *,
-    everything: bool = False,
-    remarks: Sequence[str] = (),
-) -> Document:
-    """Gained and lost nuggets first; kept and missed ones on request.
-
-    `scoring` is that of both versions, for their scores and intervals.
-    """
-    from karat.nuggets.scores.changes import GAINED, KINDS, LOST
+def changes_document(found: NuggetChanges, command: str = "") -> Document:
+    """Return the report of both versions: gained and lost nuggets first."""
+    from karat.nuggets.judging.likelihood import excerpt
     from karat.nuggets.scores.official import NAME
 
-    scored = scoring.scored
-    shown = KINDS if everything else (GAINED, LOST)
-    rows = [_row(row) for kind in shown for row in found.rows if row.kind == kind]
-    tests = {score: found.significance(score) for score in ("F", "A")}
-    return Document(
-        title=f"From {found.old.run} to {found.new.run}",
-        blocks=(
-            Table("scores", "Scores", without_ends(_SCORES, scored), tuple(map(_score, scored))),
-            Table("counts", "Nuggets", _COUNTS, tuple(_count(found, kind) for kind in KINDS)),
-            Table("rows", "What changed", _ROWS, tuple(rows), group="heading"),
-            Table("questions", "Questions", _QUESTIONS, _questions(found)),
-            Table(
-                "test", "Tests", _TEST, [_test(*one) for one in tests.items()], readers="programs"
+    rows = found.scoring.rows
+    old, new = (row.run for row in rows)
+    nuggets = {
+        (id, nugget.id): nugget
+        for id, question in found.scoring.nuggets.key.questions.items()
+        for nugget in question.nuggets
+    }
+    scores = [{**row._asdict(), "f": row.macro} for row in rows]
+    changed = [
+        {
+            **row._asdict(),
+            "heading": row.change,
+            "response": excerpt(
+                row.new_response or row.old_response, nuggets[row.question, row.nugget]
             ),
+            "by": row.by,
+        }
+        for row in found.rows
+    ]
+    return Document(
+        title=f"From {old} to {new}",
+        blocks=(
+            Table("scores", "Scores", without_ends(_SCORES, rows), scores),
+            Table("counts", "Nuggets", _COUNTS, records(found.counts)),
+            Table("rows", "What changed", _ROWS, changed, group="heading"),
+            Table("questions", "Questions", _QUESTIONS, records(found.questions)),
+            Table("test", "Tests", _TEST, records(found.tests), readers="programs"),
         ),
         command=command,
-        signatures={NAME: scoring.signature},
-        notes=(
-            *(_sentence(*one) for one in tests.items()),
-            *_unsure(found),
-            *_skipped(found),
-            *remarks,
-        ),
+        signatures={NAME: found.signature},
+        notes=found.notes,
     )
-
-
-def _score(one: Scored) -> Row:
-    row = run_row(one)
-    return {**row, "f": row["macro"]}
-
-
-def _count(found: Changes, kind: str) -> Row:
-    return {
-        "change": kind,
-        "vital": found.count(kind, vital=True),
-        "okay": found.count(kind, vital=False),
-    }
-
-
-def _row(row: Change) -> dict[str, Cell]:
-    from karat.nuggets.judging.likelihood import excerpt
-
-    text = row.new.response or row.old.response
-    return {
-        "heading": row.kind,
-        "change": row.kind,
-        "question": row.question,
-        "nugget": row.nugget.id,
-        "importance": row.nugget.importance,
-        "description": row.nugget.descriptions[0],
-        "response": None if text is None else excerpt(text, row.nugget),
-        "old_response": row.old.response,
-        "new_response": row.new.response,
-        "by": row.by,
-        "old_by": row.old.by,
-        "new_by": row.new.by,
-    }
-
-
-def _questions(found: Changes) -> tuple[Row, ...]:
-    """F where there is one, and A."""
-    classic = {
-        question: {"old": old, "new": new, "delta": new - old}
-        for question, old, new in found.differences()
-    }
-    return tuple(
-        {
-            "question": question,
-            **classic.get(question, {}),
-            "old_A": old,
-            "new_A": new,
-            "delta_A": new - old,
-        }
-        for question, old, new in found.differences("A")
-    )
-
-
-def _test(score: str, test: Significance) -> Row:
-    return {"score": score, **test._asdict(), "delta": test.delta}
-
-
-def _sentence(score: str, test: Significance) -> str:
-    if not test.questions:
-        return f"No question has a nugget of any weight: there is no {score} to compare."
-    moved = f"{score} goes from {test.old:.4f} to {test.new:.4f} ({test.delta:+.4f})"
-    if not test.trials:
-        return f"{moved} on one question: too few for a test."
-    return (
-        f"{moved} over {test.questions:,} questions: p = {test.p:.4f} (paired permutation, "
-        f"two-sided, {test.trials:,} trials)."
-    )
-
-
-_UNSURE = {
-    "nothing": "rest on responses that nobody judged for the nugget, which count as not carrying "
-    'it ("nothing" decides): karat nuggets judge asks about them',
-    "guess": "rest on guesses, which may be wrong and which p takes for right: karat nuggets judge "
-    "asks about them",
-}
-
-
-def _unsure(found: Changes) -> list[str]:
-    """A nugget is not lost for sure where nobody has judged the new responses."""
-    from karat.nuggets.scores.changes import GAINED, LOST
-
-    changed = [row for row in found.rows if row.kind in (GAINED, LOST)]
-    counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}
-    return [
-        f"{count:,} of {len(changed):,} changes {_UNSURE[by]}."
-        for by, count in counts.items()
-        if count
-    ]
-
-
-def _skipped(found: Changes) -> list[str]:
-    if not found.new.skipped:
-        return []
-    return [
-        f"Skipped, not scored 0: {', '.join(found.new.skipped)}; no nugget there has any weight."
-    ]

@@ -1,20 +1,15 @@
-"""The report of `data judges` for nugget sets: ratings' report, and kappa beside it."""
+"""The document of `data judges` for nugget sets: that of ratings, and kappa beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-from karat.errors import InputError
-from karat.report.documents.judges import tables_document
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.documents.judges import judges_document
+from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.nuggets.sets.label_table import LabelTable
-    from karat.nuggets.sets.nugget_set import NuggetSet
-    from karat.stats.judges.kappa import Kappa
+    from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
 
 _KAPPA = "Cohen's kappa, carried (if in part) or not."
 _JUDGES = (
@@ -39,57 +34,11 @@ _PAIRS = (
 )
 
 
-def nugget_judges_document(nuggets: NuggetSet, controls: Iterable[str], command: str) -> Document:
-    """Agreement of judges on which response carries which nugget; some runs may be left out."""
-    from karat.nuggets.sets.label_table import label_table
-    from karat.nuggets.sets.nugget_set import remarks
-
-    out = tuple(controls)
-    for tag in out:
-        nuggets.run(tag)
-    found = label_table(nuggets.judgements, out)
-    if not found.table.judges:
-        found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
-        raise InputError(
-            f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
-            "--judgements"
-        )
-    dimension = [("nuggets", found.table, found.runs)]
-    document = tables_document(nuggets.name, dimension, out, command)
-    count = len(found.table.judges)
-    tables = (
-        Table(
-            "kappa", "Each judge: Cohen's kappa", _JUDGES, [_row(found, k) for k in range(count)]
-        ),
-        Table("pairs", "Two judges", _PAIRS, _pairs(found)),
-    )
-    notes = (*document.notes, *remarks(nuggets))
-    return replace(document, blocks=(*document.blocks, *tables[: 1 + (count > 1)]), notes=notes)
-
-
-def _row(found: LabelTable, k: int) -> Row:
-    name = found.table.judges[k]
-    return {
-        "judge": name,
-        "kind": found.kinds[name],
-        "labels": found.count(k),
-        "carried": found.share(k),
-        **_cells("others_", found.against_others(k)),
-        **_cells("adjudicated_", found.against_adjudicated(k)),
-    }
-
-
-def _pairs(found: LabelTable) -> list[Row]:
-    judges = found.table.judges
-    rows: list[Row] = []
-    for i, j in combinations(range(len(judges)), 2):
-        kappa = found.between(i, j)
-        rows.append(
-            {"first": judges[i], "second": judges[j], **_cells("", kappa), "note": kappa.why}
-        )
-    return rows
-
-
-def _cells(prefix: str, kappa: Kappa) -> dict[str, Cell]:
-    cells = {"units": kappa.units, "equal": kappa.equal, "kappa": kappa.value}
-    return {f"{prefix}{key}": value for key, value in cells.items()}
+def nugget_judges_document(found: NuggetJudgeAgreement, command: str) -> Document:
+    """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
+    document = judges_document(found, command)
+    kappa, pairs = ([row._asdict() for row in each] for each in (found.kappa, found.pairs))
+    tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, kappa)]
+    if pairs:
+        tables.append(Table("pairs", "Two judges", _PAIRS, pairs))
+    return replace(document, blocks=(*document.blocks, *tables))

@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from karat.report.charts.figures import chart_svg
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Document, Figure, Link, Row, Table
+from karat.report.model.table import Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 
 if TYPE_CHECKING:
-    from karat.nuggets.scores.scoring import Scored
+    from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, Scored
     from karat.nuggets.sets.keys import Question
-    from karat.nuggets.sets.nugget_set import NuggetSet
 
 Block: TypeAlias = Table | Figure
 SIGNS = {1.0: "●", 0.5: "◐", 0.0: "·"}
@@ -33,16 +31,21 @@ MOST_WORDS = 2_000
 """Words of a response that the page shows; longer ones are cut."""
 
 
-def score_page(
-    document: Document, nuggets: NuggetSet, scored: Sequence[Scored], strict: bool
-) -> Document:
-    """A report of scores with matrices, to which the table of questions leads.
+def score_page(document: Document, found: NuggetScoring) -> Document:
+    """Return a report of scores with matrices, to which the table of questions leads.
 
     What a page is for comes before long tables.
     """
-    titles = {question.id: _title(question) for question in nuggets.key.questions.values()}
+    cells: dict[tuple[str, str], list[NuggetRow]] = {}
+    for row in found.decisions:
+        cells.setdefault((row.question, row.run), []).append(row)
+    questions = found.nuggets.key.questions.values()
+    titles = {q.id: f"Question {q.id}" + (f": {q.text}" if q.text else "") for q in questions}
+    figures = []
+    for number, question in enumerate(questions):
+        columns = [cells[question.id, one.run.tag] for one in found.scored]
+        figures.append(_figure(question, titles[question.id], number, found, columns))
     first, *others = document.blocks
-    figures = matrix_figures(nuggets, scored, strict)
     return replace(document, blocks=(first, *figures, *(_led(one, titles) for one in others)))
 
 
@@ -50,93 +53,64 @@ def _led(block: Block, titles: Mapping[str, str]) -> Block:
     """The table of questions with ways to their matrices."""
     if not isinstance(block, Table) or block.key != "questions":
         return block
-    rows: list[Row] = []
-    for row in block.rows:
-        id = str(row["question"])
-        rows.append({**row, "question": Link(id, titles[id])})
-    return replace(block, rows=rows)
-
-
-def _title(question: Question) -> str:
-    return f"Question {question.id}" + (f": {question.text}" if question.text else "")
-
-
-def matrix_figures(nuggets: NuggetSet, scored: Sequence[Scored], strict: bool) -> list[Figure]:
-    """One figure for each question."""
-    return [
-        _figure(question, number, scored, strict)
-        for number, question in enumerate(nuggets.key.questions.values())
+    ids = [str(row["question"]) for row in block.rows]
+    led = [
+        {**row, "question": Link(id, titles[id])} for row, id in zip(block.rows, ids, strict=True)
     ]
+    return replace(block, rows=led)
 
 
-def _figure(question: Question, number: int, scored: Sequence[Scored], strict: bool) -> Figure:
-    title = _title(question)
-    supports = [one.decided[question.id].support(strict).tolist() for one in scored]
+def _figure(
+    question: Question,
+    title: str,
+    number: int,
+    found: NuggetScoring,
+    columns: Sequence[Sequence[NuggetRow]],
+) -> Figure:
+    """One figure of a question: nuggets down, runs across, and the responses."""
+    tags = [one.run.tag for one in found.scored]
+    rows = list(zip(*columns, strict=True))
     chart = HeatMap(
         title,
         "nugget",
         "run",
         [nugget.id for nugget in question.nuggets],
-        [one.run.tag for one in scored],
-        [[column[j] for column in supports] for j in range(len(question.nuggets))],
+        tags,
+        [[row.support or 0.0 for row in some] for some in rows],
         digits=1,
         low=0,
         high=1,
     )
-    page = [_table(question, number, scored, supports, strict), *_answers(question, number, scored)]
-    return Figure(
-        title, chart_svg(chart), LEGEND, html="".join(page), script="nuggets/report/nuggets.js"
-    )
 
-
-def _table(
-    question: Question,
-    number: int,
-    scored: Sequence[Scored],
-    supports: Sequence[list[float]],
-    strict: bool,
-) -> str:
-    """Nuggets down, runs across."""
-    tags = [
-        element("th", element("span", quote(one.run.tag)), scope="col", class_="tag")
-        for one in scored
-    ]
-    head = element("tr", element("th", "Nugget", scope="col"), *tags)
-    rows = []
-    for j, nugget in enumerate(question.nuggets):
-        kind = element("em", f" {nugget.importance}")
-        name = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
-        cells = [
-            _cell(question, number, one, run, j, column[j], strict)
-            for run, (one, column) in enumerate(zip(scored, supports, strict=True))
+    def page() -> str:
+        heads = [
+            element("th", element("span", quote(tag)), scope="col", class_="tag") for tag in tags
         ]
-        rows.append(element("tr", name, *cells))
-    return element("table", element("thead", head), element("tbody", *rows), class_="matrix")
+        body = []
+        for j, some in enumerate(rows):
+            kind = element("em", f" {some[0].importance}")
+            name = element("th", quote(some[0].description) + kind, scope="row")
+            cells = [_cell(number, run, j, row) for run, row in enumerate(some)]
+            body.append(element("tr", name, *cells))
+        head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
+        table = element("table", head, element("tbody", *body), class_="matrix")
+        return table + "".join(_answers(question, number, found.scored))
+
+    return Figure(title, chart, LEGEND, page=page, script="nuggets/report/nuggets.js")
 
 
-def _cell(
-    question: Question,
-    number: int,
-    one: Scored,
-    run: int,
-    nugget: int,
-    support: float,
-    strict: bool,
-) -> str:
+def _cell(number: int, run: int, nugget: int, row: NuggetRow) -> str:
     """A sign that leads to the response it is about."""
-    decided = one.decided[question.id]
-    credit = decided.credit(strict)[nugget]
-    by = decided.by(nugget, credit)
-    name = question.nuggets[nugget].id
-    told = f"{one.run.tag} {_WORDS[support]} nugget {name} ({by})"
-    sign = SIGNS[support] if by != "guess" else f"({SIGNS[support]})"
-    if by in ("no response", "nothing"):
-        return element("td", "–" if by == "no response" else "?", title=told)
-    place = _anchor(number, run, 0 if credit is None else credit)
-    link = element(
-        "a", sign, href=f"#{place}", aria_label=told, title=told, data_nugget=str(nugget)
+    support = row.support or 0.0
+    told = f"{row.run} {_WORDS[support]} nugget {row.nugget} ({row.by})"
+    if row.by in ("no response", "nothing"):
+        return element("td", "–" if row.by == "no response" else "?", title=told)
+    sign = SIGNS[support] if row.by != "guess" else f"({SIGNS[support]})"
+    place = _anchor(number, run, (row.response or 1) - 1)
+    return element(
+        "td",
+        element("a", sign, href=f"#{place}", aria_label=told, title=told, data_nugget=str(nugget)),
     )
-    return element("td", link)
 
 
 def _anchor(question: int, run: int, response: int) -> str:

@@ -24,7 +24,7 @@ This is where a classifier is plugged in; NaN means that it does not decide.
 """
 
 JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
-"""What a decision may rest on."""
+"""Sources of a decision."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Decided:
     values: NDArray[np.float64]
     """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
     known: NDArray[np.bool_]
-    """Where a judgement decided."""
+    """Pairs that a judgement decided."""
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
-    """Where judges were in a tie that counts as half: between which values."""
+    """Pairs on which judges are in a tie that counts as half, with both values."""
 
     @property
     def undecided(self) -> int:
@@ -82,7 +82,7 @@ class Decided:
         return [at if at >= 0 else None for at in first.tolist()]
 
     def by(self, nugget: int, credit: int | None) -> str:
-        """What says that a nugget is there, or that no response has it: the weakest source."""
+        """Return the weakest source that says whether a nugget is there."""
         known = self.known[:, nugget]
         if credit is not None:
             return JUDGEMENT if known[credit] else GUESS
@@ -107,7 +107,14 @@ def decide(
     judgement.
     """
     shape = len(responses), len(question.nuggets)
-    values = np.full(shape, np.nan) if guess is None else _guessed(guess, question, responses)
+    values = np.full(shape, np.nan)
+    if guess is not None:
+        values = np.array(guess(question, responses), dtype=np.float64)
+    if values.shape != shape:
+        raise InputError(
+            f"the guesses for question {question.id} have the shape {values.shape}, expected "
+            f"{shape}: responses by nuggets"
+        )
     known = np.zeros(shape, dtype=np.bool_)
     judgements = judgements or Judgements(())
     names = [nugget.id for nugget in question.nuggets]
@@ -116,33 +123,14 @@ def decide(
             columns = [j for j, name in enumerate(names) if name in said]
             values[i, columns] = [said[names[j]] for j in columns]
             known[i, columns] = True
-    return Decided(values, known, _tied(question, responses, judgements, own))
-
-
-def _tied(
-    question: Question, responses: Sequence[Response], judgements: Judgements, own: str | None
-) -> dict[tuple[int, int], Sides]:
     if not judgements.has_ties:
-        return {}
-    return {
-        (i, j): sides
+        return Decided(values, known)
+    ties = {
+        (i, j): judgements.tie(question.id, name, response.normal, own)
         for i, response in enumerate(responses)
-        for j, nugget in enumerate(question.nuggets)
-        if (sides := judgements.tie(question.id, nugget.id, response.normal, own))
+        for j, name in enumerate(names)
     }
-
-
-def _guessed(
-    guess: Guess, question: Question, responses: Sequence[Response]
-) -> NDArray[np.float64]:
-    shape = len(responses), len(question.nuggets)
-    values = np.array(guess(question, responses), dtype=np.float64)
-    if values.shape != shape:
-        raise InputError(
-            f"the guesses for question {question.id} have the shape {values.shape}, expected "
-            f"{shape}: responses by nuggets"
-        )
-    return values
+    return Decided(values, known, {pair: sides for pair, sides in ties.items() if sides})
 
 
 def decide_run(

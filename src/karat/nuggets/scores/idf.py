@@ -23,7 +23,7 @@ from karat.errors import InputError, MissingExtra, quoted
 from karat.nuggets.scores.words import CASE, TOKENIZER, stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
-from karat.text.segments import Lines, Segments, Strings, runs
+from karat.text.segments import Lines, Segments, Strings, batches
 from karat.text.tokens import Vocab, tokenize
 
 Weigh: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
@@ -41,7 +41,7 @@ def count_weights(words: Sequence[str]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Idf:
-    """How many of N texts have each word, or each stem."""
+    """Numbers of texts, of N, that have each word or stem."""
 
     documents: int
     counts: Mapping[str, int]
@@ -49,7 +49,7 @@ class Idf:
 
     @property
     def signature(self) -> str:
-        """How many texts, and eight characters that change when the counts do."""
+        """Number of texts, and eight characters that change when the counts do."""
         rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
         found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"idf/{self.documents}@{found}"
@@ -84,7 +84,7 @@ def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = sil
 def texts_idf(texts: Segments, stem: str = "none", progress: Progress = silent) -> Idf:
     """From any texts; they are counted in runs of bounded size."""
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
-    for start, stop in runs([texts], _PIECE, 1 << 24):
+    for start, stop in batches([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()
         found = tokenize(piece, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
         row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(found.offsets))

@@ -1,4 +1,4 @@
-"""Where the idf of words comes from: the responses themselves, wordfreq, or a corpus.
+"""Sources of the idf of words: the responses themselves, wordfreq, or a corpus.
 
 The classifier asks for the idf of stems as it cuts words, Pourpre for that of words as they stand
 in a text; a source answers both. From texts each has the formula that it was published with, or
@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from karat import arithmetic
-from karat.nuggets.guess.paper.classifier import Classifier, Idf, bare_words, smoothed_idf
 from karat.nuggets.guess.pool import Pool
+from karat.nuggets.guess.words import Idf, Words, bare_words, smoothed_idf
 from karat.nuggets.scores.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
 from karat.nuggets.scores.words import stems_of
 from karat.nuggets.sets.runs import Run
@@ -55,16 +55,14 @@ class IdfSource:
     name: str = POOLED
     language: str = "en"
     progress: Progress = field(default=silent, compare=False, repr=False)
-    _told: dict[tuple[Pool, Classifier], Idf] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    _told: dict[tuple[Pool, Words], Idf] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.language})" if self.name == WORDFREQ else self.name
 
     @property
     def signature(self) -> str:
-        """What it is, with what tells that a file or package is still the same."""
+        """The source, with a digest or version that tells whether it is still the same."""
         if self.name == WORDFREQ:
             return wordfreq_idf(self.language).signature
         return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
@@ -80,14 +78,14 @@ class IdfSource:
     def _corpus(self) -> Corpus:
         return Corpus(self.name, self.progress)
 
-    def of_classifier(self, pool: Pool, classifier: Classifier) -> Idf:
+    def of_classifier(self, pool: Pool, words: Words) -> Idf:
         """The idf of words as a classifier cuts and stems them; told once for each way."""
-        rule = Classifier(stem=classifier.stem, tok=classifier.tok)  # nothing else matters to it
+        rule = Words(words.stem)  # stop words do not matter to it
         if (pool, rule) not in self._told:
             self._told[pool, rule] = self._of(pool, rule)
         return self._told[pool, rule]
 
-    def _of(self, pool: Pool, rule: Classifier) -> Idf:
+    def _of(self, pool: Pool, rule: Words) -> Idf:
         if self.name == WORDFREQ:
             return _of_stems(pool, rule, wordfreq_idf(self.language))
         return smoothed_idf(pool.texts if self.name == POOLED else self._corpus, rule)
@@ -101,11 +99,10 @@ class IdfSource:
         return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
 
 
-def _of_stems(pool: Pool, rule: Classifier, weigh: Weigh) -> Idf:
+def _of_stems(pool: Pool, rule: Words, weigh: Weigh) -> Idf:
     """idf(stem) = -log(sum of the shares of its words), over the words of descriptions and
     responses."""
-    described = [text for nugget in pool.nuggets for text in nugget.descriptions]
-    words = sorted({*bare_words(described, rule.tok), *bare_words(pool.texts, rule.tok)})
+    words = sorted({*bare_words(pool.descriptions), *bare_words(pool.texts)})
     shares: dict[str, float] = {}
     for stem, share in zip(stems_of(words, rule.stem), arithmetic.exp(-weigh(words)), strict=True):
         shares[stem] = shares.get(stem, 0.0) + float(share)

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.official import sums_between
+from karat.nuggets.scores.official import mean, sums_between
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.runs import Run
 
 _OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
-"""What an okay nugget weighs; a vital one weighs 1."""
+"""Weight of an okay nugget; a vital one weighs 1."""
 _OKAYS = np.array([[okay] for okay in _OKAY.values()])
 _NONE = np.zeros(0)
 
@@ -69,12 +69,7 @@ def _all_shares(
 
 
 def mean_shares(rows: Sequence[Shares]) -> Shares:
-    """Means over questions, each over those that have the score."""
+    """Return means over questions, each over those that have the score."""
     run = rows[0].run if rows else ""
     columns = zip(*(row[2:] for row in rows), strict=True) if rows else [()] * 6
-    return Shares(run, "", *(_mean(column) for column in columns))
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan
+    return Shares(run, "", *map(mean, columns))

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from karat.nuggets.sets.runs import Response, Run, characters
 from karat.settings import to_text
 
 NAME = "nugget-f"
-"""What the score is called in signatures."""
+"""Name of the score in signatures."""
 
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
@@ -47,7 +47,7 @@ _NONE = np.zeros(0)
 
 
 class Counts(NamedTuple):
-    """What a score is made of; counts of several questions add up to those of all (micro)."""
+    """Counts behind a score; those of several questions add up to those of all (micro)."""
 
     returned: float
     """r: the weight of the returned nuggets."""
@@ -100,7 +100,7 @@ class RunScore:
 
 @dataclass(frozen=True)
 class Official:
-    """How answers are scored; beta is 3 since 2004, it was 5 in 2003.
+    """Settings of the official score; beta is 3 since 2004, it was 5 in 2003.
 
     `strict`: partial support does not count; else it counts in full.
     """
@@ -125,31 +125,24 @@ class Official:
         settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
         return f"{NAME}:{settings}"
 
-    def counts(self, question: Question, responses: Sequence[Response], decided: Decided) -> Counts:
-        """What an answer returned, what there is, and what it may and does cost."""
-        ((returned, total, carried, *_),) = self._sums([question], [decided])
-        return Counts(returned, total, ALLOWANCE * carried, length(responses))
-
     def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
-        """The score of a run from what was decided on every question."""
-        rows, counts, skipped = [], [], []
+        """Score a run from what was decided on every question."""
         questions = list(key.questions.values())
         table = self._sums(questions, [decided[question.id] for question in questions])
-        for question, (returned, total_, carried, *vital) in zip(questions, table, strict=True):
-            if not total_:
-                skipped.append(question.id)
-                continue
-            answer = run.responses(question.id)
-            counts.append(Counts(returned, total_, ALLOWANCE * carried, length(answer)))
-            kinds = _count(vital[0]), _count(carried - vital[0]), int(vital[1])
-            rows.append(self._row(run, question, decided[question.id], counts[-1], kinds))
-        micro = measure(total(counts), self.beta)
-        return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
+        answers = []
+        for question, (returned, whole, carried, vital, all_vital) in zip(
+            questions, table, strict=True
+        ):
+            answer, found = run.responses(question.id), decided[question.id]
+            counts = Counts(returned, whole, ALLOWANCE * carried, length(answer))
+            kinds = _count(vital), _count(carried - vital), int(all_vital)
+            answers.append((question, counts, kinds, found.judged, found.undecided))
+        return run_score(run, answers, self.beta)
 
     def _sums(
         self, questions: Sequence[Question], decided: Sequence[Decided]
     ) -> list[tuple[float, ...]]:
-        """Of each answer: r, R, nuggets carried, vital ones carried, and vital ones in the key."""
+        """Return r, R, nuggets carried, vital ones carried and vital ones of the key, by answer."""
         carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
@@ -157,33 +150,42 @@ class Official:
         parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
         return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
 
-    def _row(
-        self,
-        run: Run,
-        question: Question,
-        decided: Decided,
-        found: Counts,
-        kinds: tuple[float, float, int],
-    ) -> QuestionScore:
-        vital_returned, okay_returned, vital = kinds
-        return QuestionScore(
-            run.tag,
-            question.id,
-            *measure(found, self.beta),
-            vital_returned,
-            okay_returned,
-            vital,
-            len(question.nuggets) - vital,
-            found.length,
-            found.allowance,
-            len(run.responses(question.id)),
-            decided.judged,
-            decided.undecided,
-        )
-
 
 def _count(nuggets: float) -> float:
     return int(nuggets) if nuggets.is_integer() else nuggets
+
+
+Answer: TypeAlias = tuple[Question, Counts, tuple[float, float, int], int, int]
+"""Counts of an answer; vital and okay nuggets returned, vital ones in the key; pairs that were
+judged, and undecided ones."""
+
+
+def run_score(run: Run, answers: Iterable[Answer], beta: float) -> RunScore:
+    """Return the score of a run from its answers; those without any weight are skipped."""
+    rows, counts, skipped = [], [], []
+    for question, found, (vital_returned, okay_returned, vital), judged, undecided in answers:
+        if not found.total:
+            skipped.append(question.id)
+            continue
+        counts.append(found)
+        rows.append(
+            QuestionScore(
+                run.tag,
+                question.id,
+                *measure(found, beta),
+                vital_returned,
+                okay_returned,
+                vital,
+                len(question.nuggets) - vital,
+                found.length,
+                found.allowance,
+                len(run.responses(question.id)),
+                judged,
+                undecided,
+            )
+        )
+    micro = measure(total(counts), beta)
+    return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
 
 def sums_between(rows: Floats, ends: NDArray[np.int64]) -> Floats:
@@ -201,7 +203,7 @@ def length(responses: Iterable[Response]) -> int:
 
 
 def weights(question: Question, kind: str = "vital") -> Floats:
-    """What each nugget counts for recall."""
+    """Return the weight of each nugget in recall."""
     if kind == "vital":
         return question.is_vital.astype(np.float64)
     for nugget in question.nuggets:
@@ -215,15 +217,10 @@ def weights(question: Question, kind: str = "vital") -> Floats:
     return np.divide(votes, most)
 
 
-def total(counts: Iterable[Counts]) -> Counts:
-    """The sums over questions."""
-    rows = list(counts)
-    return Counts(
-        math.fsum(row.returned for row in rows),
-        math.fsum(row.total for row in rows),
-        math.fsum(row.allowance for row in rows),
-        sum(row.length for row in rows),
-    )
+def total(counts: Sequence[Counts]) -> Counts:
+    """Return the sums over questions."""
+    returned, whole, allowance, lengths = zip(*counts, strict=True) if counts else [()] * 4
+    return Counts(math.fsum(returned), math.fsum(whole), math.fsum(allowance), sum(lengths))
 
 
 def measure(counts: Counts, beta: float) -> Measure:
@@ -231,7 +228,9 @@ def measure(counts: Counts, beta: float) -> Measure:
     if not counts.total:
         return Measure(math.nan, math.nan, math.nan)
     recall = counts.returned / counts.total
-    precision = _precision(counts)
+    precision = 1.0
+    if counts.length >= counts.allowance:
+        precision = counts.allowance / counts.length if counts.length else math.nan
     if not recall or not precision > 0:
         return Measure(recall, precision, 0.0)
     square = beta * beta
@@ -239,17 +238,12 @@ def measure(counts: Counts, beta: float) -> Measure:
     return Measure(recall, precision, f)
 
 
-def _precision(counts: Counts) -> float:
-    if counts.length < counts.allowance:
-        return 1.0
-    return counts.allowance / counts.length if counts.length else math.nan
-
-
 def macro(rows: Sequence[QuestionScore]) -> Measure:
-    """Means over questions; that of precision over those that have one."""
-    known = [row.precision for row in rows if not math.isnan(row.precision)]
-    return Measure(_mean([row.recall for row in rows]), _mean(known), _mean([r.f for r in rows]))
+    """Return means over questions; that of precision over those that have one."""
+    return Measure(*(mean([getattr(row, part) for row in rows]) for part in Measure._fields))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
+def mean(values: Iterable[float]) -> float:
+    """Return the mean of the values that are not NaN."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -28,12 +28,9 @@ from karat.nuggets.scores.official import (
     ALLOWANCE,
     Counts,
     Official,
-    QuestionScore,
     RunScore,
     length,
-    macro,
-    measure,
-    total,
+    run_score,
     weights,
 )
 from karat.nuggets.scores.words import Words, cut
@@ -90,7 +87,7 @@ class Pourpre:
         return np.maximum.reduceat(each, starts, axis=1)
 
     def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
-        """What an answer returns by its matches, and what it may and does cost."""
+        """Return the weight of the matches, their allowance and the length of the answer."""
         weight = weights(question, self.weights)
         paid = match if self.partial_allowance else match > 0
         allowance = ALLOWANCE * math.fsum(paid.tolist())
@@ -98,37 +95,16 @@ class Pourpre:
         return Counts(returned, float(weight.sum()), allowance, length(responses))
 
     def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
-        """The score of a run; `vital_returned` and `okay_returned` count matches above 0."""
-        rows, counts, skipped = [], [], []
+        """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
+        answers = []
         for done, (id, question) in enumerate(key.questions.items(), 1):
             progress(done, len(key), f"matching {run.tag}")
             match = self.match(question, run.responses(id))
             found = self.counts(question, run.responses(id), match)
-            if not found.total:
-                skipped.append(id)
-                continue
-            counts.append(found)
-            rows.append(self._row(run, question, match, found))
-        micro = measure(total(counts), self.beta)
-        return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
-
-    def _row(self, run: Run, question: Question, match: Floats, found: Counts) -> QuestionScore:
-        matched = match > 0
-        vital = np.array([nugget.vital for nugget in question.nuggets])
-        return QuestionScore(
-            run.tag,
-            question.id,
-            *measure(found, self.beta),
-            int((matched & vital).sum()),
-            int((matched & ~vital).sum()),
-            int(vital.sum()),
-            int((~vital).sum()),
-            found.length,
-            found.allowance,
-            len(run.responses(question.id)),
-            judged=0,
-            undecided=0,
-        )
+            matched, vital = match > 0, question.is_vital
+            kinds = int((matched & vital).sum()), int((matched & ~vital).sum()), int(vital.sum())
+            answers.append((question, found, kinds, 0, 0))
+        return run_score(run, answers, self.beta)
 
 
 def score_pourpre(
@@ -147,7 +123,7 @@ def _name(weigh: Weigh) -> str:
 
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
-    """Of the texts, the first are descriptions: the others, responses, by descriptions."""
+    """Return responses by descriptions; the first texts are descriptions."""
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
     for i in range(descriptions):  # a word that stands twice in a description counts twice

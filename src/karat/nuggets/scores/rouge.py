@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from karat.metrics.names import metric
-from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.keys import Key
 from karat.nuggets.sets.runs import Run
 
 DEFAULT = "rouge1:stem=porter-nltk"
@@ -25,13 +25,9 @@ class RougeScore(NamedTuple):
 def score_rouge(run: Run, key: Key, name: str = DEFAULT) -> RougeScore:
     """Any metric of answers against the joined descriptions; no response is an empty answer."""
     answers = ["\n".join(some.text for some in run.responses(id)) for id in key.questions]
-    references = [joined(question) for question in key.questions.values()]
+    nuggets = (question.nuggets for question in key.questions.values())
+    references = ["\n".join(nugget.descriptions[0] for nugget in some) for some in nuggets]
     values = metric(name).segments(answers, references, threads=1).tolist()
     return RougeScore(
         run.tag, math.fsum(values) / len(values), dict(zip(key.questions, values, strict=True))
     )
-
-
-def joined(question: Question) -> str:
-    """The nuggets of a question as one text, a nugget a line."""
-    return "\n".join(nugget.descriptions[0] for nugget in question.nuggets)

@@ -42,13 +42,10 @@ def cut(texts: Texts, stem: str = "none", stop: str = "none") -> Words:
     words = found.vocab.words(0, len(found.vocab))
     keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[found.ids]
     kept = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[found.offsets]
-    return Words(found.ids[keep], kept, words, _classes(found.vocab, stem))
-
-
-def _classes(vocab: Vocab, stem: str) -> NDArray[np.int32]:
-    if stem == "none":
-        return np.arange(len(vocab), dtype=np.int32)
-    return stem_words(stem, vocab, 0, Vocab())
+    classes = np.arange(len(words), dtype=np.int32)
+    if stem != "none":
+        classes = stem_words(stem, found.vocab, 0, Vocab())
+    return Words(found.ids[keep], kept, words, classes)
 
 
 def stems_of(words: Sequence[str], stem: str) -> list[str]:

@@ -31,7 +31,7 @@ class _Question(NamedTuple):
     nuggets: dict[str, Drafted]
 
 
-class Draft:
+class NuggetDraft:
     """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
 
     A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the
@@ -245,12 +245,4 @@ class Draft:
         )
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
-        """Names stand in tables and one a line."""
-        if isinstance(name, str) and name.strip() and not any(c in name for c in "\t\n\r"):
-            return True
-        self.reading.problem(
-            place,
-            f"{kind} {quoted(name)}: expected a name of at least one character, without tabs and "
-            "line ends",
-        )
-        return False
+        return self.reading.check_name(kind, name, place, blank=False)

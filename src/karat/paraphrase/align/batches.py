@@ -1,4 +1,4 @@
-"""Work on runs of sentences by several threads, its results in the order of the text."""
+"""Work on batches of sentences by several threads, its results in the order of the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from karat.progress import Progress, Stop, as_threads, in_order
 T = TypeVar("T")
 
 
-def by_runs(
+def by_batches(
     work: Callable[[int, int], T],
     cuts: Sequence[tuple[int, int]],
     threads: int | None,
@@ -19,7 +19,7 @@ def by_runs(
     what: str,
     stop: Stop | None = None,
 ) -> Iterator[T]:
-    """`work(start, stop)` of every run, in order, and a report after each."""
+    """Yield `work(start, stop)` of every batch, in order, and report after each."""
     done = in_order(lambda cut: work(*cut), cuts, as_threads(threads), stop)
     with closing(done):  # else the workers go on until a traceback is forgotten
         for (_, end), found in zip(cuts, done, strict=True):

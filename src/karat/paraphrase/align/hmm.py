@@ -8,20 +8,25 @@ threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.paraphrase.align.batches import by_runs
+from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import Links, check_sentences
+from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
 from karat.paraphrase.align.symmetrize import RULES, symmetrize
 from karat.progress import Progress, silent
-from karat.text.recipe import check_choice
+from karat.results import Result
+from karat.text.recipe import Recipe, check_choice
 from karat.text.tokens import Tokens
 
 AGREEMENTS = {
@@ -33,13 +38,16 @@ DECODINGS = {
     **{rule: f"each direction's best links, joined: {text}" for rule, text in RULES.items()},
 }
 
-_CELLS = 1 << 20  # of one run: pairs of words, about a tenth of a second
+WORDS = Recipe("none", "lower")
+"""The default recipe: what white space separates, lower-cased."""
+
+_CELLS = 1 << 20  # of one batch: pairs of words, about a tenth of a second
 _STORED_CELLS = 1 << 28  # beyond it, entries of the table are looked for each time: 1 GB is saved
 
 
 @dataclass(frozen=True)
 class Aligner:
-    """How words are aligned: iterations, agreement, decoding, and the longest sentences."""
+    """Settings of word alignment: iterations, agreement, decoding, and the longest sentences."""
 
     model1: int = 5
     hmm: int = 5
@@ -65,20 +73,30 @@ class Aligner:
         return f"hmm-joint:model1={self.model1},hmm={self.hmm},{how},longest={self.longest}"
 
 
-@dataclass(frozen=True, eq=False)
-class Aligned:
-    """The links, and what they were learned from.
+class AlignmentRow(NamedTuple):
+    """The number of sentence pairs and links, and of pairs that have none.
 
-    Sentence pairs with an empty side (`empty`) and those with more than `longest` words on a side
-    (`too_long`) take no part and have no links; `pairs` is the number of word pairs that stand
-    together, `nbytes` the memory of the table.
+    Those with an empty side (`empty`) or with more than `longest` words on a side (`too_long`).
     """
 
-    links: Links
+    sentences: int
+    links: int
     empty: int
     too_long: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordAlignment(Result):
+    """The links of two texts; `pairs` is the number of word pairs that stand together."""
+
+    links: Links
+    rows: tuple[AlignmentRow]
     pairs: int
     nbytes: int
+    """The memory of the table of word pairs."""
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
 
 
 def align_words(
@@ -88,12 +106,39 @@ def align_words(
     *,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Aligned:
+) -> WordAlignment:
     """Learn from two texts that are aligned line by line, and link their words."""
     check_sentences(source, pivot)
-    work = _Work(source, pivot, aligner or Aligner(), threads, progress)
+    how = aligner or Aligner()
+    work = _Work(source, pivot, how, threads, progress)
     work.train()
-    return Aligned(work.links(), *work.left_out(), work.kernel.pairs, work.kernel.nbytes)
+    links, (empty, too_long) = work.links(), work.left_out()
+    row = AlignmentRow(len(links), len(links.source), empty, too_long)
+    whys = {
+        "with an empty side": empty,
+        f"with more than {how.longest} words on a side": too_long,
+    }
+    notes = tuple(
+        f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {why}"
+        for why, n in whys.items()
+        if n
+    )
+    sizes = work.kernel.pairs, work.kernel.nbytes
+    return WordAlignment(links, (row,), *sizes, vars(how), notes, str(how))
+
+
+def align_text(
+    text: Parallel,
+    source: Recipe = WORDS,
+    pivot: Recipe = WORDS,
+    aligner: Aligner | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> WordAlignment:
+    """Align the words of a parallel text, cut by a recipe for each side."""
+    tokens = parallel_tokens([text], source, pivot, threads=threads, progress=progress)
+    return align_words(*tokens, aligner, threads=threads, progress=progress)
 
 
 class _Work:
@@ -122,16 +167,11 @@ class _Work:
     def train(self) -> None:
         stages = [("model 1", False, self.how.model1), ("HMM", True, self.how.hmm)]
         for name, hmm, iterations in stages:
+            expect = partial(self.kernel.expect, hmm=hmm)
             for iteration in range(1, iterations + 1):
-                self._iterate(f"{name}, iteration {iteration} of {iterations}", hmm)
-
-    def _iterate(self, what: str, hmm: bool) -> None:
-        def expect(start: int, stop: int) -> None:
-            self.kernel.expect(start, stop, hmm)
-
-        for _ in by_runs(expect, self.cuts, self.threads, self.progress, what):
-            pass
-        self.kernel.update(hmm)
+                what = f"{name}, iteration {iteration} of {iterations}"
+                deque(by_batches(expect, self.cuts, self.threads, self.progress, what), maxlen=0)
+                self.kernel.update(hmm)
 
     def links(self) -> Links:
         if self.how.decoding == "posterior":
@@ -144,10 +184,10 @@ class _Work:
             hmm = self.how.hmm > 0
             return Links(*self.kernel.decode(start, stop, hmm, rule, self.how.threshold))
 
-        return _joined(by_runs(decode, self.cuts, self.threads, self.progress, "linking words"))
+        return _joined(by_batches(decode, self.cuts, self.threads, self.progress, "linking words"))
 
     def left_out(self) -> tuple[int, int]:
-        """How many sentence pairs have an empty side, and how many of the others are too long."""
+        """Count sentence pairs with an empty side, and those of the others that are too long."""
         source, pivot = self.lengths
         empty = (source == 0) | (pivot == 0)
         too_long = ~empty & (np.maximum(source, pivot) > self.how.longest)
@@ -155,7 +195,7 @@ class _Work:
 
 
 def _cuts(source: NDArray[np.int64], pivot: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Runs of sentences of about equal work, cut by the text alone."""
+    """Return batches of sentences of about equal work, cut by the text alone."""
     if not len(source):
         return []
     before = np.concatenate([[0], np.cumsum(source * pivot + 1)])
@@ -164,13 +204,13 @@ def _cuts(source: NDArray[np.int64], pivot: NDArray[np.int64]) -> list[tuple[int
     return [(a, b) for a, b in pairwise(bounds) if a < b]
 
 
-def _joined(runs: Iterable[Links]) -> Links:
-    """The links of all runs; the kernel gives the end of each sentence's within its run."""
+def _joined(batches: Iterable[Links]) -> Links:
+    """Join the links of all batches; the kernel gives ends of sentences within a batch."""
     source, pivot = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     offsets, held = [np.zeros(1, np.int64)], 0
-    for run in runs:
-        source.append(run.source)
-        pivot.append(run.pivot)
-        offsets.append(run.offsets + held)
-        held += len(run.source)
+    for batch in batches:
+        source.append(batch.source)
+        pivot.append(batch.pivot)
+        offsets.append(batch.offsets + held)
+        held += len(batch.source)
     return Links(np.concatenate(source), np.concatenate(pivot), np.concatenate(offsets))

@@ -1,15 +1,26 @@
-"""Links: a word alignment of two texts, sentence by sentence."""
+"""Links: a word alignment of two texts, sentence by sentence.
+
+As text they are `0-0 1-2`, one line a sentence, as Pharaoh, Moses and most aligners have it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
+from karat.paraphrase.align.parallel_text import each_line
+from karat.progress import Progress, silent
+from karat.text.segments import Lines
 from karat.text.tokens import Tokens
+
+_LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +48,7 @@ class Links:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[tuple[int, int]]]) -> Links:
-        """Links from lists of pairs, one list a sentence."""
+        """Return the links in lists of pairs, one list a sentence."""
         held = list(rows)
         flat = np.array([pair for row in held for pair in row], dtype=np.int32).reshape(-1, 2)
         offsets = np.cumsum([0, *map(len, held)], dtype=np.int64)
@@ -74,3 +85,30 @@ def _check_inside(
             f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
             f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
         )
+
+
+def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:
+    """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
+    lines = Lines(Path(path), progress)
+    rows = []
+    for number, line in enumerate(each_line(lines), 1):
+        rows.append([_link(word, f"{lines.name}, line {number}") for word in line.split()])
+        if number % 4096 == 0:
+            progress(number, len(lines), f"reading {lines.name}")
+    return Links.of(rows)
+
+
+def _link(word: str, place: str) -> tuple[int, int]:
+    match = _LINK.fullmatch(word)
+    if match is None:
+        raise InputError(
+            f"{place}: found {quoted(word)}, expected links as in 0-0 1-2 (source-pivot, words "
+            "counted from 0)"
+        )
+    return int(match[1]), int(match[2])
+
+
+def pharaoh_lines(links: Links) -> Iterator[str]:
+    """Yield the lines of a file of links."""
+    for sentence in range(len(links)):
+        yield " ".join(f"{i}-{j}" for i, j in links[sentence]) + "\n"

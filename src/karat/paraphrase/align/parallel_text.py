@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def read_parallel(
     *,
     as_text: bool = False,
 ) -> Parallel:
-    """Two files aligned line by line, or one of two columns with a tab between (`.gz` too).
+    """Read two files aligned line by line, or one of two columns with a tab between (`.gz` too).
 
     `as_text` reads files that look like JSON, too.
     """
@@ -50,71 +51,47 @@ def read_parallel(
         both = (Lines(Path(path), progress, as_text=as_text) for path in (source, pivot))
         return Parallel(*both)
     lines = Lines(Path(source), progress, as_text=as_text)
-    rows = list(_columns(lines, progress))
+    rows = []
+    for number, line in enumerate(each_line(lines), 1):
+        rows.append(line.split("\t"))
+        if len(rows[-1]) != 2:
+            columns = "1 column" if len(rows[-1]) == 1 else f"{len(rows[-1])} columns"
+            raise InputError(
+                f"{lines.name}, line {number}: found {columns}, expected two with a tab between "
+                "(source, pivot); for two files that are aligned line by line, name both"
+            )
+        if number % STRIDE == 0 or number == len(lines):
+            progress(number, len(lines), f"reading {lines.name}")
     return Parallel(
         Strings([row[0] for row in rows], f"{lines.name}, column 1"),
         Strings([row[1] for row in rows], f"{lines.name}, column 2"),
     )
 
 
-def _columns(lines: Lines, progress: Progress) -> Iterator[list[str]]:
-    for start in range(0, len(lines), STRIDE):
-        stop = min(start + STRIDE, len(lines))
-        for number, line in enumerate(lines.views(start, stop).strings(), start + 1):
-            row = line.split("\t")
-            if len(row) != 2:
-                raise InputError(_wrong_columns(lines.name, number, len(row)))
-            yield row
-        progress(stop, len(lines), f"reading {lines.name}")
-
-
-def _wrong_columns(name: str, line: int, found: int) -> str:
-    columns = "1 column" if found == 1 else f"{found} columns"
-    return (
-        f"{name}, line {line}: found {columns}, expected two with a tab between (source, pivot); "
-        "for two files that are aligned line by line, name both"
-    )
+def each_line(texts: Segments) -> Iterator[str]:
+    """Yield the segments of a text one by one."""
+    for start in range(0, len(texts), STRIDE):
+        yield from texts.views(start, min(start + STRIDE, len(texts))).strings()
 
 
 def parallel_tokens(
-    texts: Sequence[Parallel],
-    source: Recipe,
-    pivot: Recipe,
-    *,
-    threads: int | None = None,
-    progress: Progress = silent,
+    texts: Sequence[Parallel], source: Recipe, pivot: Recipe, **work: Any
 ) -> tuple[Tokens, Tokens]:
-    """The words of one or more parallel texts, one after the other, each side by its recipe."""
+    """Return the words of parallel texts, one after the other, each side by its recipe.
+
+    `work` is `threads` and `progress`.
+    """
     if not texts:
         raise InputError("no parallel text was given: name at least one")
-    sides = ([text.source for text in texts], source), ([text.pivot for text in texts], pivot)
-    words, pivot_words = (
-        joined_tokens(segments, recipe, threads=threads, progress=progress)
-        for segments, recipe in sides
-    )
-    return words, pivot_words
+    words = joined_tokens([text.source for text in texts], source, **work)
+    return words, joined_tokens([text.pivot for text in texts], pivot, **work)
 
 
-def joined_tokens(
-    texts: Sequence[Segments],
-    recipe: Recipe,
-    *,
-    threads: int | None = None,
-    progress: Progress = silent,
-) -> Tokens:
-    """The words of one or more texts, one after the other."""
+def joined_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> Tokens:
+    """Return the words of one or more texts, one after the other."""
     vocab = Vocab()
-    return _joined([_tokens(one, recipe, vocab, threads, progress) for one in texts], vocab)
-
-
-def _tokens(
-    text: Segments, recipe: Recipe, vocab: Vocab, threads: int | None, progress: Progress
-) -> Tokens:
     how = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
-    return tokenize(text, *how, vocab=vocab, threads=threads, progress=progress)
-
-
-def _joined(parts: Sequence[Tokens], vocab: Vocab) -> Tokens:
+    parts = [tokenize(one, *how, vocab=vocab, **work) for one in texts]
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(len(part.ids) for part in parts)])

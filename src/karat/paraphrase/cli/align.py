@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -11,15 +11,11 @@ from karat.cli.bar import Bar
 from karat.cli.options import F
 from karat.cli.show import check_output, say
 
-if TYPE_CHECKING:
-    from karat.paraphrase.align.hmm import Aligned, Aligner
-    from karat.text.recipe import Recipe
-
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
 
 
 def _words(function: F) -> F:
-    """How each side is cut into words."""
+    """Add the recipes of both sides."""
     for side in ("pivot", "source"):
         for name, default, what in (
             ("stem", "none", "The stemmer"),
@@ -75,21 +71,10 @@ def _words(function: F) -> F:
 def command(
     source: str,
     pivot: str | None,
-    source_tok: str,
-    source_case: str,
-    source_stem: str,
-    pivot_tok: str,
-    pivot_case: str,
-    pivot_stem: str,
     as_text: bool,
     threads: int | None,
     output: str | None,
-    model1: int,
-    hmm: int,
-    agreement: str,
-    decoding: str,
-    threshold: float,
-    longest: int,
+    **given: Any,
 ) -> None:
     """Align the words of a parallel text.
 
@@ -100,49 +85,23 @@ def command(
     karat paraphrase align english.txt french.txt -o links.txt
     karat paraphrase align english-french.tsv.gz --source-tok 13a --pivot-tok 13a
     """
-    from karat.paraphrase.align.hmm import Aligner
-    from karat.paraphrase.align.pharaoh import pharaoh_lines
+    from karat.paraphrase.align.hmm import Aligner, align_text
+    from karat.paraphrase.align.links import pharaoh_lines
+    from karat.paraphrase.align.parallel_text import read_parallel
     from karat.text.recipe import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
-    how = Aligner(model1, hmm, agreement, decoding, threshold, longest)
-    recipes = (
-        Recipe(source_tok, source_case, source_stem),
-        Recipe(pivot_tok, pivot_case, pivot_stem),
+    mine, theirs = (
+        Recipe(*(given.pop(f"{side}_{part}") for part in ("tok", "case", "stem")))
+        for side in ("source", "pivot")
     )
-    found = _align(source, pivot, recipes, how, threads, as_text)
-    say(pharaoh_lines(found.links), output)
-    _tell(found, how, output)
-
-
-def _align(
-    source: str,
-    pivot: str | None,
-    recipes: tuple[Recipe, Recipe],
-    how: Aligner,
-    threads: int | None,
-    as_text: bool,
-) -> Aligned:
-    from karat.paraphrase.align.hmm import align_words
-    from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
-
+    how = Aligner(**given)
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)
-        tokens = parallel_tokens([text], *recipes, threads=threads, progress=progress)
-        return align_words(*tokens, how, threads=threads, progress=progress)
-
-
-def _tell(found: Aligned, how: Aligner, output: str | None) -> None:
-    """What was made, where it is not shown itself; and what took no part, in any case."""
-    links = found.links
+        found = align_text(text, mine, theirs, how, threads=threads, progress=progress)
+    say(pharaoh_lines(found.links), output)
     if output is not None:
-        click.echo(
-            f"{output}: {len(links.source):,} links in {len(links):,} sentence pairs ({how})"
-        )
-    for count, why in (
-        (found.empty, "with an empty side"),
-        (found.too_long, f"with more than {how.longest} words on a side"),
-    ):
-        if count:
-            pairs = "1 sentence pair" if count == 1 else f"{count:,} sentence pairs"
-            click.echo(f"no links for {pairs} {why}", err=True)
+        made = f"{found.rows[0].links:,} links in {found.rows[0].sentences:,} sentence pairs"
+        click.echo(f"{output}: {made} ({found.signature})")
+    for note in found.notes:
+        click.echo(note, err=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from karat.cli import options
@@ -24,14 +22,8 @@ def command(name: str, target: str, dimension: str | None, seed: int) -> None:
     \b
     karat paraphrase controls demo-paraphrases with-controls
     """
-    from karat.evalset.loading import load_evalset
-    from karat.evalset.saving import check_free, save_evalset
-    from karat.paraphrase.pem.controls import add_controls
-    from karat.paraphrase.pem.judged_pairs import overall_dimension
+    from karat.paraphrase.files import write_controls
 
-    check_free(Path(target))
     with Bar() as progress:
-        evalset = load_evalset(name, progress=progress)
-        found = add_controls(evalset, overall_dimension(evalset, dimension), seed)
-        save_evalset(found, target)
-    click.echo(f"{target}: {found!r}")
+        result = write_controls(name, target, dimension, seed, progress=progress)
+    click.echo(": ".join(result.rows[0]))

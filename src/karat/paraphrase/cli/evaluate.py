@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -33,17 +35,7 @@ from karat.cli.show import check_beside, show
 @options.charts
 @options.output
 def command(
-    name: str,
-    dimension: str | None,
-    model: str,
-    controls: bool,
-    folds: int,
-    resamples: int,
-    seed: int,
-    threads: int | None,
-    charts: str | None,
-    format: str,
-    output: str | None,
+    name: str, model: str, charts: str | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Say how well PEM agrees with the judges of SET, and whether the pivot languages help.
 
@@ -54,31 +46,12 @@ def command(
     karat paraphrase evaluate demo-paraphrases --controls
     karat paraphrase evaluate judged.tsv --model model.npz -o evaluation.html
     """
-    from karat.evalset.loading import load_evalset
-    from karat.paraphrase.pem.controls import add_controls
-    from karat.paraphrase.pem.judged_pairs import judged_rows, overall_dimension
-    from karat.paraphrase.pem.model import BUNDLED, PEM
-    from karat.paraphrase.pem.study import study
-    from karat.paraphrase.report.evaluation import evaluation_charts, evaluation_document
+    from karat.paraphrase.pem.evaluation import evaluate_paraphrases
+    from karat.paraphrase.report.evaluation import evaluation_charts
 
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
-        evalset = load_evalset(name, progress=progress)
-        overall = overall_dimension(evalset, dimension)
-        judged = judged_rows(add_controls(evalset, overall) if controls else evalset, overall)
-        pem = PEM.open(model)
-        found = study(
-            pem,
-            judged,
-            folds=folds,
-            resamples=resamples,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-    document = evaluation_document(
-        judged, found, options.command_line(), pem.signature, model == BUNDLED
-    )
-    write_charts(evaluation_charts(judged, found.predicted), charts)
-    show(document, format, output)
+        result = evaluate_paraphrases(name, model, progress=progress, **settings)
+    write_charts(evaluation_charts(result), charts)
+    show(result.document(options.command_line()), format, output)

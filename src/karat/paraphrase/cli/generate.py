@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +16,6 @@ from karat.progress import silent
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import Generated
-    from karat.text.segments import Segments
 
 
 @click.command(name="generate")
@@ -50,12 +48,11 @@ def command(
     originals: str,
     model: str,
     n_best: int,
-    confidence: float,
     plain: bool,
     as_text: bool,
-    threads: int | None,
     format: str,
     output: str | None,
+    **settings: Any,
 ) -> None:
     """Paraphrase sentences, one a line (- is standard input): same meaning, other words.
 
@@ -66,47 +63,37 @@ def command(
     karat paraphrase generate sentences.txt
     karat paraphrase generate sentences.txt --model my-model.npz --plain -o other-words.txt
     """
-    from karat.paraphrase.generate.paraphraser import generator_of, paraphrases
-    from karat.paraphrase.pem.model import BUNDLED, PEM
-    from karat.paraphrase.report.generated import generated_document, generated_notes
+    from karat.paraphrase.generate.paraphraser import (
+        generate_paraphrases,
+        generated_notes,
+        generator_of,
+        paraphrases,
+    )
+    from karat.paraphrase.pem.model import PEM
     from karat.text.segments import Lines
 
     check_output(output, (originals, model))
     pem = PEM.open(model)
     generator_of(pem)
     with Bar() as progress:
-        given = Lines(originals, progress, as_text=as_text)
-        wanted = 1 if plain else n_best
-        lines_show = plain and output is None and sys.stdout.isatty()  # they are progress enough
-        told = silent if lines_show else progress
-        found = paraphrases(
-            pem, given, wanted, confidence=confidence, threads=threads, progress=told
-        )
-        if plain:
-            without: list[str] = []
-            say(_plain(found, without), output)
+        lines = Lines(originals, progress, as_text=as_text)
+        if not plain:
+            result = generate_paraphrases(lines, pem, n_best, progress=progress, **settings)
         else:
-            document = generated_document(
-                _strings(given), found, pem, confidence, options.command_line(), model == BUNDLED
-            )
+            alone = output is None and sys.stdout.isatty()  # lines are progress enough
+            told = silent if alone else progress
+            without: list[str] = []
+            say(_best(paraphrases(pem, lines, 1, progress=told, **settings), without), output)
     if not plain:
-        show(document, format, output)
+        show(result.document(options.command_line()), format, output)
         return
-    for note in generated_notes(len(without), confidence, pem, model == BUNDLED):
+    for note in generated_notes(len(without), settings["confidence"], pem):
         click.echo(note, err=True)
 
 
-def _plain(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
-    """The best of each, an empty line if there is none; `without` gets the reasons."""
+def _best(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
+    """Yield the best of each, an empty line if there is none; `without` gets the reasons."""
     for one in found:
         if one.reason is not None:
             without.append(one.reason)
         yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
-
-
-def _strings(lines: Segments) -> Iterator[str]:
-    from karat.text.segments import STRIDE
-
-    starts = range(0, len(lines), STRIDE)
-    runs = (lines.views(at, min(at + STRIDE, len(lines))).strings() for at in starts)
-    return chain.from_iterable(runs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -25,13 +27,10 @@ def command(
     paraphrases: tuple[str, ...],
     originals: str,
     model: str,
-    segments: bool,
     as_text: bool,
-    resamples: int,
-    seed: int,
-    threads: int | None,
     format: str,
     output: str | None,
+    **settings: Any,
 ) -> None:
     """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
 
@@ -43,19 +42,14 @@ def command(
     karat paraphrase score a.txt b.txt --originals in.txt --model my-model.npz --segments
     """
     from karat.paraphrase.pem.model import PEM
-    from karat.paraphrase.report.scores import ScoredSystem, scores_document
+    from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines
 
     check_output(output, (*paraphrases, originals, model))
     pem = PEM.open(model)
     with Bar() as progress:
         given = Lines(originals, progress, as_text=as_text)
-        found = []
-        for path in paraphrases:
-            texts = Lines(path, progress, as_text=as_text)
-            scores = pem.score(given, texts, threads=threads, progress=progress)
-            found.append(ScoredSystem(system_name(path), given, texts, scores))
-    document = scores_document(
-        found, pem, segments, resamples, seed, options.command_line(), model == "bundled"
-    )
-    show(document, format, output)
+        opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]
+        systems = list(zip(map(system_name, paraphrases), opened, strict=True))
+        result = score_paraphrases(systems, given, pem, progress=progress, **settings)
+    show(result.document(options.command_line()), format, output)

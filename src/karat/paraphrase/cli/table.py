@@ -6,7 +6,6 @@ import click
 
 from karat.cli.bar import Bar
 from karat.cli.show import check_output
-from karat.store import is_store
 
 
 @click.command(name="table")
@@ -31,21 +30,9 @@ def command(source: str, output: str, stem: str, tok: str) -> None:
     karat paraphrase table en-fr.npz -o phrase-table.gz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
-    from karat.paraphrase.pem.metric import opened
-    from karat.paraphrase.table.moses import read_moses, write_moses
-    from karat.paraphrase.table.phrase_table import PIVOT, said
-    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-    from karat.text.stemmers import stemmers
+    from karat.paraphrase.files import convert_table
 
     check_output(output, [source])
-    check_choice("stem", stem, stemmers())
-    check_choice("tok", tok, TOKENIZERS)
     with Bar() as progress:
-        if is_store(source):
-            table = opened(source)
-            write_moses(table, output)
-        else:
-            about = {"source": said(Recipe(tok, "lower", stem)), "pivot": said(PIVOT)}
-            table = read_moses(source, about, progress=progress)
-            table.save(output)
-    click.echo(f"{output}: {table.pairs:,} pairs of {len(table):,} phrases")
+        result = convert_table(source, output, stem=stem, tok=tok, progress=progress)
+    click.echo(": ".join(result.rows[0]))

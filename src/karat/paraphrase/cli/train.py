@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,7 @@ from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from karat.paraphrase.align.links import Links
-    from karat.paraphrase.align.parallel_text import Parallel
-    from karat.paraphrase.pem.judged_pairs import Judged
+    from karat.paraphrase.pem.training import Pivot
     from karat.progress import Progress
 
 
@@ -75,14 +73,12 @@ def command(
     output: str,
     judged: str | None,
     dimension: str | None,
-    form: str,
     toks: tuple[str, ...],
     stem: str,
     links: tuple[str, ...],
     controls: bool,
-    generate: bool,
     as_text: bool,
-    threads: int | None,
+    **settings: Any,
 ) -> None:
     """Train a model on parallel text: NAME is the pivot language, FILE its text.
 
@@ -94,17 +90,18 @@ def command(
     karat paraphrase train fr=train.en,train.fr -o model.npz --judged judged.tsv
     karat paraphrase train fr=en-fr.tsv.gz zh=en-zh.tsv --tok zh=zh -o model.npz
     """
-    from karat.paraphrase.pem.training import Pivot, train_pem
-    from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.files import train_model
+    from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 
     named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
     cut = dict(_named(given, "NAME=TOK") for given in toks)
     linked = dict(_named(given, "NAME=FILE") for given in links)
-    check_output(
-        output, [*linked.values(), *(path for _, paths in named for path in paths.split(","))]
-    )
+    read = [path for _, paths in named for path in paths.split(",")]
+    check_output(output, [*linked.values(), *read])
     check_choice("stem", stem, stemmers())
     for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)
@@ -112,24 +109,14 @@ def command(
         for name in given.keys() - dict(named).keys():
             raise InputError(f"--{option} {name}=…: there is no pivot language {name}")
     with Bar() as progress:
-        texts: dict[str, list[Parallel]] = {}
-        for name, paths in named:
-            texts.setdefault(name, []).append(_open(paths, progress, as_text))
-        recipes = {name: Recipe(cut.get(name, PIVOT.tok), PIVOT.case) for name in texts}
-        model = train_pem(
-            {
-                name: Pivot(found, recipes[name], _links(linked.get(name), progress))
-                for name, found in texts.items()
-            },
-            _judged(judged, dimension, controls, progress) if judged else None,
-            form=form,
-            recipe=Recipe(ENGLISH.tok, ENGLISH.case, stem),
-            generate=generate,
-            threads=threads,
-            progress=progress,
-        )
-        model.save(output)
-    click.echo(f"{output}: {model!r}")
+        pivots = _opened(named, cut, linked, progress, as_text)
+        human = None
+        if judged:
+            evalset = load_evalset(judged, progress=progress)
+            human = judged_rows(evalset, dimension, controls=controls)
+        recipe = Recipe(ENGLISH.tok, ENGLISH.case, stem)
+        result = train_model(pivots, output, human, recipe=recipe, progress=progress, **settings)
+    click.echo(": ".join(result.rows[0]))
 
 
 def _named(given: str, expected: str) -> tuple[str, str]:
@@ -139,27 +126,29 @@ def _named(given: str, expected: str) -> tuple[str, str]:
     return name, rest
 
 
-def _open(paths: str, progress: Progress, as_text: bool) -> Parallel:
-    from karat.paraphrase.align.parallel_text import read_parallel
+def _opened(
+    named: list[tuple[str, str]],
+    cut: dict[str, str],
+    linked: dict[str, str],
+    progress: Progress,
+    as_text: bool,
+) -> dict[str, Pivot]:
+    """Open the texts and links of each pivot language."""
+    from karat.paraphrase.align.links import read_pharaoh
+    from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+    from karat.paraphrase.pem.training import Pivot
+    from karat.paraphrase.table.phrase_table import PIVOT
+    from karat.text.recipe import Recipe
 
-    files = paths.split(",")
-    if len(files) > 2:
-        raise InputError(f"{quoted(paths)}: {len(files)} files: expected one or two")
-    second = files[1] if len(files) > 1 else None
-    return read_parallel(files[0], second, progress, as_text=as_text)
-
-
-def _links(path: str | None, progress: Progress) -> Links | None:
-    from karat.paraphrase.align.pharaoh import read_pharaoh
-
-    return read_pharaoh(path, progress) if path else None
-
-
-def _judged(name: str, dimension: str | None, controls: bool, progress: Progress) -> Judged:
-    from karat.evalset.loading import load_evalset
-    from karat.paraphrase.pem.controls import add_controls
-    from karat.paraphrase.pem.judged_pairs import judged_rows, overall_dimension
-
-    evalset = load_evalset(name, progress=progress)
-    overall = overall_dimension(evalset, dimension)
-    return judged_rows(add_controls(evalset, overall) if controls else evalset, overall)
+    texts: dict[str, list[Parallel]] = {}
+    for name, paths in named:
+        first, *second = paths.split(",")
+        if len(second) > 1:
+            raise InputError(f"{quoted(paths)}: {1 + len(second)} files: expected one or two")
+        text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+        texts.setdefault(name, []).append(text)
+    links = {name: read_pharaoh(path, progress) for name, path in linked.items()}
+    return {
+        name: Pivot(found, Recipe(cut.get(name, PIVOT.tok), PIVOT.case), links.get(name))
+        for name, found in texts.items()
+    }

@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import power
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.writing import Written
-from karat.paraphrase.pem.f1 import pooled_f1
+from karat.paraphrase.generate.rewriting import Written
+from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
 from karat.paraphrase.pem.features import FORMS
-from karat.paraphrase.pem.pivot import pivot_statistics
 from karat.paraphrase.table.phrase_table import PhraseTable
 
 CONFIDENCE = 0.3
@@ -44,7 +43,7 @@ def confidences(
     wordings: Sequence[Written],
     probabilities: Sequence[float],
 ) -> list[float]:
-    """The confidence in each wording; words are those of the language model.
+    """Return the confidence in each wording; words are those of the language model.
 
     `probabilities` has the least probable rewrite of each.
     """
@@ -62,7 +61,7 @@ def confidences(
 def adequacy(
     pivots: Mapping[str, PhraseTable], originals: Sequence[str], texts: Sequence[str]
 ) -> Floats:
-    """Pivot F1 of single words, the mean over pivot languages."""
+    """Return pivot F1 of single words, the mean over pivot languages."""
     how = FORMS["unigram"]
     found = [pivot_statistics(one, originals, texts, how, threads=1) for one in pivots.values()]
     return np.asarray(np.mean([pooled_f1(one) for one in found], axis=0))
@@ -71,7 +70,7 @@ def adequacy(
 def _scored(
     language: LanguageModel, rows: Sequence[Words]
 ) -> tuple[list[Floats], list[NDArray[np.int32]]]:
-    """For each word and the end of each row log10 p, and the length of the n-gram found."""
+    """Return log10 p of the words and the end of each row, and lengths of n-grams found."""
     vocab = _kernel.Vocab()
     ids = vocab.add([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
@@ -82,20 +81,20 @@ def _scored(
 
 
 def _seen(wording: Written, lengths: NDArray[np.int32]) -> bool:
-    """Whether each new word, and each word or end behind one, was seen after the word before it."""
+    """Return whether new words, and words or ends behind them, were seen after the one before."""
     new = np.array([*wording.new, False])
     touched = new | np.concatenate(([False], new[:-1]))
     return bool((lengths[touched] > 1).all())
 
 
 def _doubled(wording: Written, original: Set[tuple[str, ...]]) -> bool:
-    """Whether words stand twice in a row that do not in the original."""
+    """Return whether words stand twice in a row that do not in the original."""
     new = [i for i, is_new in enumerate(wording.new) if is_new]
     return not repeats(wording.words, new) <= original
 
 
 def repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
-    """The n-grams that stand twice in a row, with a word of some places among them."""
+    """Return the n-grams that stand twice in a row, with a word of some places among them."""
     return {
         tuple(words[i : i + n])
         for place in places

@@ -1,4 +1,4 @@
-"""What paraphrases are written with: rewrites of phrases, a language model, the case of words.
+"""The generator of paraphrases: rewrites of phrases, a language model, the case of words.
 
 PEM compares stems, and stems cannot be written. So the same links give a second table of phrases,
 of the words themselves, lower-cased, and the language model is trained on those.
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.writing import ARTICLES, ChooseArticle
-from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle
+from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.store import with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
@@ -28,7 +28,7 @@ from karat.text.tokens import tokenize
 Arrays = Mapping[str, NDArray[Any]]
 
 WEIGHT = 1.0
-"""Of log10 Pr(e'|e) beside the language model's log10 Pr."""
+"""The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
 BEAM = 8
 """Hypotheses that are kept at each place of a sentence and number of changed words."""
 CHANGES = 6
@@ -38,7 +38,7 @@ _ARTICLES_KEPT = 1 << 16  # words whose article is remembered
 
 
 def surface(recipe: Recipe) -> Recipe:
-    """The words as they are written, cut like those that are compared."""
+    """Return the recipe of words as they are written, cut like those that are compared."""
     return replace(recipe, stem="none")
 
 
@@ -52,7 +52,7 @@ class Generator:
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes the words that are rewritten."""
+        """The recipe by which text becomes the words that are rewritten."""
         return self.language.recipe
 
     @cached_property
@@ -79,26 +79,24 @@ class Generator:
     @cached_property
     def written(self) -> list[str]:
         """The words of rewrites, cased."""
-        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
-        return [self.casing.get(word, word) for word in words]
+        return [self.casing.get(word, word) for word in every_word(self.rewrites.pivot)]
 
     @cached_property
     def _known(self) -> NDArray[np.int32]:
         """The language model's numbers of the words of rewrites."""
         vocab = _kernel.Vocab()
-        words = self.rewrites.pivot_words(np.arange(len(self.rewrites.pivot), dtype=np.int32))
-        ids = vocab.add(words)
+        ids = vocab.add(every_word(self.rewrites.pivot))
         return self.language.find(vocab)[ids]
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
-        """The language model's numbers of the words of rewrites, then of a vocabulary's."""
+        """Return the language model's numbers of the words of rewrites, then of a vocabulary."""
         return np.concatenate([self._known, self.language.find(vocab)])
 
     # ------------------------------------------------------------------------------ on disk
 
     @property
     def about(self) -> dict[str, Any]:
-        """What is stored beside the arrays."""
+        """The description that is stored beside the arrays."""
         return {
             "rewrites": dict(self.rewrites.about),
             "lm": self.language.about,
@@ -113,7 +111,7 @@ class Generator:
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:
-        """From what was stored; a ValueError, KeyError or TypeError if it does not fit together."""
+        """Make one of stored arrays; a ValueError, KeyError or TypeError if they do not fit."""
         rewrites, words = (without_prefix(f"{part}.", arrays) for part in ("rewrites", "lm"))
         table = PhraseTable.of_arrays(f"{name} (rewrites)", about["rewrites"], rewrites)
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
@@ -130,7 +128,7 @@ def _article(language: LanguageModel, fold: Callable[[str], str], word: str) -> 
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
-    """How words are written that are mostly not in lower case; first words of lines do not count.
+    """Learn the case of words that are mostly not in lower case; first words do not count.
 
     The word in lower case -> its most frequent form.
     """

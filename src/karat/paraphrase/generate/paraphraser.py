@@ -7,24 +7,26 @@ original may have none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.paraphrase.align.batches import by_runs
+from karat.paraphrase.align.batches import by_batches
+from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.generate.confidence import CONFIDENCE, adequacy, confidences
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.writing import Original, Step
+from karat.paraphrase.generate.rewriting import Original, Replacement
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
+from karat.results import Result
 from karat.text.segments import STRIDE, Segments, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
-
-if TYPE_CHECKING:
-    from karat.paraphrase.pem.model import PEM, PEMScores
 
 CANDIDATES = 128
 """Confident wordings of each original, at most, among which PEM chooses.
@@ -35,9 +37,9 @@ misjudges.
 SEARCHED = 4
 """Rewritings that the search gives for each candidate wanted: many do not fit their context."""
 MOST_WORDS = 1000
-"""Of an original: time and memory grow with its length."""
+"""The longest original: time and memory grow with its length."""
 
-_LINES = 32  # of one run
+_LINES = 32  # of one batch
 _WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
 
 
@@ -60,11 +62,74 @@ class Generated(NamedTuple):
     reason: str | None = None
 
 
+class GeneratedRow(NamedTuple):
+    """A paraphrase of a line, or the reason why there is none."""
+
+    segment: int
+    original: str
+    reason: str | None = None
+    rank: int | None = None
+    paraphrase: str | None = None
+    pem: float | None = None
+    pivot_f1: float | None = None
+    fluency: float | None = None
+    target_f1: float | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneratedParaphrases(Result):
+    """The best paraphrases of each original."""
+
+    rows: tuple[GeneratedRow, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
+
+
 class Wording(NamedTuple):
     """A possible text for an original, and the generator's confidence in it."""
 
     text: str
     confidence: float
+
+
+def generate_paraphrases(
+    originals: Texts,
+    model: PEM | str | os.PathLike[str] = BUNDLED,
+    n: int = 3,
+    *,
+    confidence: float = CONFIDENCE,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> GeneratedParaphrases:
+    """Paraphrase sentences: `n` of each, the best by PEM, of at least a confidence from 0 to 1."""
+    pem, texts = as_pem(model), as_segments(originals, "originals")
+    found = paraphrases(pem, texts, n, confidence=confidence, threads=threads, progress=progress)
+    rows: list[GeneratedRow] = []
+    without = 0
+    for i, (line, one) in enumerate(zip(each_line(texts), found, strict=True), 1):
+        if one.reason is not None:
+            without += 1
+            rows.append(GeneratedRow(i, line, reason=one.reason))
+        for rank, best in enumerate(one.paraphrases, 1):
+            rows.append(GeneratedRow(i, line, None, rank, *best))
+    settings = {"model": pem.name, "n": n, "confidence": confidence}
+    notes = tuple(generated_notes(without, confidence, pem))
+    return GeneratedParaphrases(tuple(rows), settings, notes, pem.signature)
+
+
+def generated_notes(without: int, confidence: float, pem: PEM) -> Iterator[str]:
+    """Yield notes on lines without a paraphrase, and on the model."""
+    if without:
+        lines = "1 line has" if without == 1 else f"{without:,} lines have"
+        yield (
+            f"{lines} no paraphrase of confidence {confidence:g} or more: a lower --confidence "
+            "gives more paraphrases, and more bad ones."
+        )
+    if pem.regression is None:
+        yield "The model was trained without judgements: there is no PEM to rank by."
+    yield from pem.cautions
 
 
 def paraphrases(
@@ -77,7 +142,7 @@ def paraphrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Generated]:
-    """For each original its `n` best paraphrases of at least a confidence, the best first.
+    """Yield for each original its `n` best paraphrases of at least a confidence.
 
     Without a regression there is no PEM: then they come in the order of the search.
     """
@@ -93,15 +158,16 @@ def paraphrases(
         lines = _lines(texts, start, end)
         place = (texts.name, start, stop.check)
         found = wordings(generator, lines, candidates, confidence, *place)
-        return _ranked(pem, lines, _adequate(pem, lines, found, confidence), n, confidence)
+        sure = _adequate(pem, lines, found, confidence)
+        return list(_ranked(pem, lines, sure, n, confidence))
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
-    for run in by_runs(work, cuts, threads, progress, "paraphrasing", stop):
-        yield from run
+    for batch in by_batches(work, cuts, threads, progress, "paraphrasing", stop):
+        yield from batch
 
 
 def generator_of(pem: PEM) -> Generator:
-    """What a model writes with; refused if it was trained without."""
+    """Return the generator of a model; refuse a model that was trained without one."""
     if pem.generator is None:
         raise InputError(
             "the model was trained without what paraphrases are written with: "
@@ -126,7 +192,7 @@ def wordings(
     start: int = 0,
     check: Callable[[], None] | None = None,
 ) -> list[list[Wording]]:
-    """For each original at most so many other wordings, all different, in the order of the search.
+    """Return at most so many other wordings of each original, in the order of the search.
 
     Confidence is that of rewrites and words here, without pivot F1. The generator is one that
     trusts its rewrites with that confidence (`Generator.trusting`).
@@ -145,9 +211,12 @@ def wordings(
 
 
 def _confident(
-    generator: Generator, original: Original, rewritings: Sequence[Sequence[Step]], least: float
+    generator: Generator,
+    original: Original,
+    rewritings: Sequence[Sequence[Replacement]],
+    least: float,
 ) -> list[Wording]:
-    """The wordings of an original that reach a confidence; of those alike the surest."""
+    """Return the wordings of an original that reach a confidence; of those alike the surest."""
     fold = generator.fold
     written = [original.words_of(steps, generator.article) for steps in rewritings]
     folded = [one._replace(words=list(map(fold, one.words))) for one in written]
@@ -166,7 +235,7 @@ def _confident(
 
 
 def _same(text: str, line: str) -> bool:
-    """Whether two texts differ in case and spaces only."""
+    """Return whether two texts differ in case and spaces only."""
     return "".join(text.lower().split()) == "".join(line.lower().split())
 
 
@@ -182,8 +251,8 @@ def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
 
 def _search(
     generator: Generator, tokens: Tokens, most: int, check: Callable[[], None] | None
-) -> list[list[list[Step]]]:
-    """For each original its rewritings, as steps from left to right."""
+) -> list[list[list[Replacement]]]:
+    """Return the rewritings of each original, replacements from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     words = generator.model_words(tokens.vocab)
     sentences, _, _, offsets, lengths, edges = generator.search.search(
@@ -196,57 +265,46 @@ def _search(
 
 def _steps(
     generator: Generator, lengths: NDArray[np.int32], edges: NDArray[np.int32]
-) -> list[Step]:
+) -> list[Replacement]:
     arrays, written = generator.rewrites.arrays, generator.written
     offsets, ids = arrays["pivot_phrase_offsets"], arrays["pivot_phrase_ids"]
-    known: dict[tuple[int, int], Step] = {(1, -1): Step(1, None)}
+    known: dict[tuple[int, int], Replacement] = {(1, -1): Replacement(1, None)}
     pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
     for length, edge in set(pairs) - known.keys():
         phrase = int(arrays["edge_pivots"][edge])
         row = ids[offsets[phrase] : offsets[phrase + 1]].tolist()
         words = tuple(written[word] for word in row)
-        known[length, edge] = Step(length, words, float(arrays["edge_probabilities"][edge]))
+        p = float(arrays["edge_probabilities"][edge])
+        known[length, edge] = Replacement(length, words, p)
     return [known[pair] for pair in pairs]
 
 
-def _ranked(
-    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
-) -> list[Generated]:
-    """The best by PEM; of equals the first that was found."""
-    texts = [one.text for each in found for one in each]
+def _both(lines: Sequence[str], found: Sequence[Sequence[Wording]]) -> tuple[list[str], list[str]]:
+    """Return the originals and the texts of all wordings."""
     originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
-    scores = pem.score(originals, texts, threads=1) if texts else None
-    ends = accumulate(map(len, found))
-    return [
-        Generated(_best(each, scores, end - len(each), n), None)
-        if each and scores
-        else Generated([], _reason(line, confidence))
-        for line, each, end in zip(lines, found, ends, strict=True)
-    ]
+    return originals, [one.text for each in found for one in each]
 
 
 def _adequate(
     pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
 ) -> list[list[Wording]]:
-    """The wordings that keep a confidence in view of what they mean: pivot F1 of single words."""
-    texts = [one.text for each in found for one in each]
-    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
+    """Return the wordings that reach a confidence when it is multiplied by pivot F1."""
+    originals, texts = _both(lines, found)
     rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())
     sure = [[Wording(one.text, one.confidence * next(rest)) for one in each] for each in found]
     return [[one for one in each if one.confidence >= least] for each in sure]
 
 
-def _reason(line: str, confidence: float) -> str:
-    """Say why a line has no paraphrase."""
-    if not line.strip():
-        return "the line is empty"
-    return f"no rewriting reaches confidence {confidence:g}"
-
-
-def _best(found: Sequence[Wording], scores: PEMScores, start: int, n: int) -> list[Paraphrase]:
-    pem, pivot, fluency, target = (column[start : start + len(found)].tolist() for column in scores)
-    order = np.argsort(-np.asarray(pem), kind="stable")[:n].tolist()
-    return [
-        Paraphrase(found[i].text, pem[i], pivot[i], fluency[i], target[i], found[i].confidence)
-        for i in order
-    ]
+def _ranked(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
+) -> Iterator[Generated]:
+    """Yield the best by PEM; of equals the first that was found."""
+    originals, texts = _both(lines, found)
+    scores = pem.score(originals, texts, threads=1) if texts else ()
+    rows: Iterator[Any] = zip(*(column.tolist() for column in scores), strict=True)
+    for line, each in zip(lines, found, strict=True):
+        every = [Paraphrase(*(one.text, *next(rows), one.confidence)) for one in each]
+        order = np.argsort([-one.pem for one in every], kind="stable")[:n].tolist()
+        empty = not line.strip()
+        reason = "the line is empty" if empty else f"no rewriting reaches confidence {confidence:g}"
+        yield Generated([every[i] for i in order], None if every else reason)

@@ -12,7 +12,7 @@ not, as it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import Pairs, PhraseTable, distinct, said, starts
+from karat.paraphrase.table.phrase_table import (
+    Pairs,
+    PhraseTable,
+    distinct,
+    every_word,
+    said,
+    starts,
+)
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
 
@@ -42,7 +49,7 @@ _ROWS = 1 << 22  # of paths through a pivot that are held in memory at a time
 
 @dataclass(frozen=True)
 class RewriteLimits:
-    """What is left out, so that neither the noise of rare links is kept nor a huge table."""
+    """Limits that keep the noise of rare links out, and the table small."""
 
     forward: float = 0.01
     """Pr(f|e) must be at least this."""
@@ -72,7 +79,7 @@ class _Paths(NamedTuple):
 def rewrite_table(
     languages: Sequence[Counted], recipe: Recipe, limits: RewriteLimits | None = None
 ) -> PhraseTable:
-    """The rewrites that one or more pivot languages suggest; the words are cut by `recipe`."""
+    """Make the table of rewrites that pivot languages suggest; `recipe` cuts the words."""
     how = limits or RewriteLimits()
     vocab = Vocab()
     sides, paths, seen = [], [], []
@@ -94,12 +101,12 @@ def rewrite_table(
     pairs = Pairs(
         _rows(phrases, kept.source), _rows(phrases, kept.target), kept.p, counts[kept.source]
     )
-    about: Mapping[str, object] = {"source": said(recipe), "pivot": said(recipe)}
+    about = {"source": said(recipe), "pivot": said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
 def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
-    """Which rewrites of a table may be written.
+    """Return which rewrites of a table may be written.
 
     They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
     of their phrase, and do not only add or drop words.
@@ -119,16 +126,14 @@ def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
 
 
 def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
-    """The words of rewrites and then of phrases, and the numbers of the latter among these."""
-    first = table.pivot_words(np.arange(len(table.pivot), dtype=np.int32))
-    second = table.source_words(np.arange(len(table.source), dtype=np.int32))
+    """Return the words of rewrites, then of phrases, and the numbers of the latter."""
     vocab = Vocab()
-    at = vocab.add(second)
-    return [*first, *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
+    at = vocab.add(every_word(table.source))
+    return [*every_word(table.pivot), *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
 
 
 def _padded(phrases: Ragged) -> NDArray[np.int32]:
-    """A row for each phrase, all of one width; -1 is no word."""
+    """Return a row for each phrase, all of one width; -1 is no word."""
     there = np.arange(_WIDEST) < phrases.lengths[:, None]
     rows = np.full(there.shape, -1, dtype=np.int32)
     rows[there] = phrases.ids
@@ -136,7 +141,7 @@ def _padded(phrases: Ragged) -> NDArray[np.int32]:
 
 
 def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
-    """A number for each word that a rewrite must keep, -1 for others and, at last, for no word.
+    """Number the words that a rewrite must keep; -1 for others and, at last, for no word.
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
     """
@@ -150,12 +155,12 @@ def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
 
 
 def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The numbers of each row, in their order, and the -1 behind them."""
+    """Move the numbers of each row to its front, in their order, and the -1 behind them."""
     return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
 def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether the words of a row stand among those of another, in their order."""
+    """Return whether the words of a row stand among those of another, in their order."""
     row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
     sizes = (few >= 0).sum(axis=1)
     for k in range(many.shape[1]):
@@ -165,7 +170,7 @@ def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]
 
 
 def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, _Paths]:
-    """The phrases of one language, N(e), and what each becomes there and back, itself among it."""
+    """Return the phrases of one language, N(e), and the paths from each there and back."""
     e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
     f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
     times = counts.counts.astype(np.float64)
@@ -185,13 +190,13 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
 def _joins(
     e: Numbers, f: Numbers, forward: Numbers, first: Numbers
 ) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """Pairs (e, f) in runs of whole phrases e; for each way on, its pair and the way back."""
+    """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back."""
     order = forward[np.argsort(e[forward], kind="stable")]
     ways = first[f[order] + 1] - first[f[order]]
     new = np.flatnonzero(np.diff(e[order], prepend=-1))
     before = np.concatenate(([0], np.cumsum(ways)))
-    runs = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
-    bounds = [*new[runs].tolist(), len(order)]
+    batches = np.flatnonzero(np.diff(before[new] // _ROWS, prepend=-1))
+    bounds = [*new[batches].tolist(), len(order)]
     for begin, end in pairwise(bounds):
         rows, n = order[begin:end], ways[begin:end]
         steps = np.repeat(np.arange(len(rows)), n)
@@ -200,7 +205,7 @@ def _joins(
 
 
 def _summed(source: Numbers, target: Numbers, p: Floats) -> _Paths:
-    """Equal pairs put together, sorted."""
+    """Add up equal pairs, and sort them."""
     order = np.lexsort((target, source))
     source, target, p = source[order], target[order], p[order]
     new = np.ones(len(p), dtype=np.bool_)
@@ -210,7 +215,7 @@ def _summed(source: Numbers, target: Numbers, p: Floats) -> _Paths:
 
 
 def _mean(languages: Sequence[_Paths]) -> _Paths:
-    """The mean over the languages that have a phrase, which are those that lead back to it."""
+    """Return the mean over the languages that have a phrase: those that lead back to it."""
     joined = _summed(*map(np.concatenate, zip(*languages, strict=True)))
     back = np.concatenate([one.source[one.source == one.target] for one in languages])
     times = np.bincount(back, minlength=int(joined.source.max(initial=0)) + 1)
@@ -219,7 +224,7 @@ def _mean(languages: Sequence[_Paths]) -> _Paths:
 
 
 def _best(paths: _Paths, phrases: Ragged, how: RewriteLimits) -> _Paths:
-    """The most probable rewrites of each phrase."""
+    """Return the most probable rewrites of each phrase."""
     probable = _rows_of(paths, (paths.p >= how.rewrite) & (_reverse(paths) >= how.rewrite))
     within = _within(phrases, probable.source, probable.target)
     around = _within(phrases, probable.target, probable.source)
@@ -235,7 +240,7 @@ def _rows_of(paths: _Paths, rows: NDArray[Any]) -> _Paths:
 
 
 def _reverse(paths: _Paths) -> Floats:
-    """The probability of going the other way round, 0 if there is no way; paths are sorted."""
+    """Return the probability of the way back, 0 if there is none; paths are sorted."""
     width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
     keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -243,7 +248,7 @@ def _reverse(paths: _Paths) -> Floats:
 
 
 def _within(phrases: Ragged, a: Numbers, b: Numbers) -> NDArray[np.bool_]:
-    """Whether phrase a stands in phrase b, or is it."""
+    """Return whether phrase a stands in phrase b, or is it."""
     lengths = phrases.lengths
     longest = int(lengths.max(initial=1))
     there = np.arange(longest) < lengths[:, None]
@@ -262,7 +267,7 @@ def _stacked(parts: Sequence[Ragged]) -> Ragged:
 
 
 def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
-    """Some phrases, in the order of their numbers."""
+    """Return some phrases, in the order of their numbers."""
     lengths = phrases.lengths[numbers]
     offsets = starts(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -270,5 +275,5 @@ def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
 
 
 def _totals(numbers: Numbers, values: Floats) -> Floats:
-    """The sum of the values of each number."""
+    """Return the sum of the values of each number."""
     return np.asarray(np.bincount(numbers, values), dtype=np.float64)

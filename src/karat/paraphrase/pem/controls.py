@@ -26,11 +26,11 @@ CONTROLS: dict[str, dict[str, float]] = {
     "control-random": {"adequacy": 1, "fluency": 5, "dissimilarity": 5, "overall": 1},
     "control-unigram": {"adequacy": 1, "fluency": 1, "dissimilarity": 5, "overall": 1},
 }
-"""Name -> what judges would give, on a scale of 1 to 5."""
+"""Name -> the scores that judges would give, on a scale of 1 to 5."""
 
 
 def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, list[str]]:
-    """The controls of different original sentences.
+    """Return the controls of different original sentences, by name.
 
     The random sentence is another of them; the words of the unigram sentence are drawn by their
     frequency in all, as many as the original has.
@@ -38,7 +38,7 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     if len(set(originals)) < 2:
         raise InputError("controls need at least two different originals: one has no other")
     rng = np.random.default_rng(seed)
-    others = [_another(originals, i, rng) for i in range(len(originals))]
+    others = [_another(originals, text, rng) for text in originals]
     counts = Counter(word for text in originals for word in text.split())
     words, share = list(counts), np.array(list(counts.values())) / counts.total()
     drawn = [
@@ -48,24 +48,40 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     return dict(zip(CONTROLS, (list(originals), others, drawn), strict=True))
 
 
-def _another(originals: Sequence[str], i: int, rng: np.random.Generator) -> str:
+def _another(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
     while True:
         other = originals[int(rng.integers(len(originals)))]
-        if other != originals[i]:
+        if other != text:
             return other
 
 
-def add_controls(evalset: EvalSet, overall: str, seed: int = SEED) -> EvalSet:
-    """The set with three more systems, judged once for each original in the dimensions known.
+def overall_dimension(evalset: EvalSet, named: str | None = None) -> str:
+    """Return the dimension of overall quality: the one named, `overall`, or the only one."""
+    if named is not None:
+        evalset.check_dimension(named)
+        return named
+    if "overall" in evalset.dimensions:
+        return "overall"
+    if len(evalset.dimensions) == 1:
+        return next(iter(evalset.dimensions))
+    names = ", ".join(evalset.dimensions) or "none"
+    raise InputError(
+        f"{evalset.name}: which dimension is overall quality (it has {names})? Name it with "
+        "--dimension"
+    )
 
-    `overall` is the dimension of overall quality; a scale other than 1 to 5 is mapped to linearly.
-    Where several segments share an original, the first of them carries the controls.
+
+def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEED) -> EvalSet:
+    """Return the set with three more systems, judged once for each original.
+
+    `dimension` is overall quality; a scale other than 1 to 5 is mapped to linearly. Where several
+    segments share an original, the first of them carries the controls.
     """
+    overall = overall_dimension(evalset, dimension)
     if evalset.sources is None:
         raise InputError(f"{evalset.name} has no sources: controls are made from the originals")
     if taken := sorted(set(CONTROLS) & set(evalset.systems)):
         raise InputError(f"{evalset.name} has a system {taken[0]} already")
-    evalset.check_dimension(overall)
     first = {text: i for i, text in reversed(list(enumerate(evalset.sources)))}
     originals = sorted(first, key=first.__getitem__)
     made = control_sentences(originals, seed)
@@ -75,8 +91,7 @@ def add_controls(evalset: EvalSet, overall: str, seed: int = SEED) -> EvalSet:
         outputs: list[str | None] = [None] * len(evalset)
         for text, sentence in zip(originals, sentences, strict=True):
             outputs[first[text]] = sentence
-            segment = evalset.segments[first[text]]
-            judgements += _fixed(evalset, name, segment, overall)
+            judgements += _fixed(evalset, name, evalset.segments[first[text]], overall)
         systems[name] = tuple(outputs)
     return make_evalset(
         evalset.name,
@@ -93,7 +108,7 @@ def add_controls(evalset: EvalSet, overall: str, seed: int = SEED) -> EvalSet:
 
 
 def _fixed(evalset: EvalSet, control: str, segment: str, overall: str) -> list[Judgement]:
-    """What a judge would give a control, in each dimension that the set has."""
+    """Return the judgements of a control, in each dimension that the set has."""
     scores = {**CONTROLS[control], overall: CONTROLS[control]["overall"]}
     return [
         Judgement(control, segment, JUDGE, name, from_five(scores[name], dimension))
@@ -103,14 +118,14 @@ def _fixed(evalset: EvalSet, control: str, segment: str, overall: str) -> list[J
 
 
 def to_five(value: float, dimension: Dimension) -> float:
-    """A score on the dimension's scale as one from 1 to 5; as it is if the scale is not known."""
+    """Map a score from the dimension's scale to 1 to 5; keep it if the scale is not known."""
     if dimension.low is None or dimension.high is None:
         return value
     return 1 + 4 * (value - dimension.low) / (dimension.high - dimension.low)
 
 
 def from_five(value: float, dimension: Dimension) -> float:
-    """The inverse of `to_five`."""
+    """Map a score from 1 to 5 to the dimension's scale."""
     if dimension.low is None or dimension.high is None:
         return value
     return dimension.low + (value - 1) / 4 * (dimension.high - dimension.low)

@@ -1,19 +1,29 @@
 """PEM against human judgement: the paper's three tables, for any judged set that has what it takes.
 
-Everything here is a correlation of rows of numbers; what PEM predicts comes from `cross_predict`,
-which never shows a regression the originals that it is tested on.
+What PEM predicts comes from `cross_predict`, which never shows a regression the originals that it
+is tested on. Its rivals are the same regression without any pivot language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.evalset.loading import load_evalset
+from karat.evalset.sets import EvalSet
+from karat.metrics.names import parse
+from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
+from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
+from karat.paraphrase.pem.svr import GRID, Setting, cross_predict
+from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 
@@ -21,10 +31,15 @@ Floats = NDArray[np.float64]
 
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
+RIVALS = {
+    "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
+    "ROUGE-1 and chrF++": ("rouge1", "chrf++:case=lower"),
+}
+"""Name -> the metrics that take the place of the pivot features; the original is the reference."""
 
 
 class Correlation(NamedTuple):
-    """How two columns go together, over paraphrases and over the means of systems."""
+    """Correlations of two columns, over paraphrases and over the means of systems."""
 
     first: str
     second: str
@@ -35,79 +50,8 @@ class Correlation(NamedTuple):
     pearson_systems: float
 
 
-def correlate(judged: Judged, first: str, x: Floats, second: str, y: Floats) -> Correlation:
-    """The correlations of two columns over the rows that have both."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    names = [name for name, keep in zip(judged.systems, known, strict=True) if keep]
-    means = [_means(names, column[known]) for column in (x, y)]
-    return Correlation(
-        first,
-        second,
-        int(known.sum()),
-        pearson(x[known], y[known]),
-        spearman(x[known], y[known]),
-        len(means[0]),
-        pearson(*means) if len(means[0]) > 2 else float("nan"),
-    )
-
-
-def _means(names: Sequence[str], values: Floats) -> Floats:
-    number: dict[str, int] = {}
-    at = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
-    counts = np.bincount(at, minlength=len(number))
-    return np.asarray(np.bincount(at, values, minlength=len(number)) / np.maximum(counts, 1))
-
-
-def without_controls(judged: Judged, column: Floats) -> Floats:
-    """A column in which the controls are missing."""
-    return np.where(judged.real, column, np.nan)
-
-
-def judge_names(judged: Judged) -> list[str]:
-    """Who judged overall quality, controls apart."""
-    rows = judged.evalset.judgements
-    asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
-    names = dict.fromkeys(asked.judges[k] for k in np.unique(asked.judge).tolist())
-    return [name for name in names if name != "control"]
-
-
-def inter_judge(judged: Judged) -> list[Correlation]:
-    """The paper's Table 1: each pair of judges, controls left out."""
-    columns = {
-        name: without_controls(judged, judged.values(judged.overall, [name]))
-        for name in judge_names(judged)
-    }
-    return [correlate(judged, a, columns[a], b, columns[b]) for a, b in combinations(columns, 2)]
-
-
-def criteria(judged: Judged) -> list[Correlation]:
-    """The paper's Table 2: each criterion with overall quality, where the set has criteria."""
-    have = [name for name in CRITERIA if name in judged.evalset.dimensions]
-    columns = {name: judged.values(name) for name in have}
-    found = [correlate(judged, name, columns[name], "overall", judged.human) for name in have]
-    if len(have) == len(CRITERIA):
-        good = (columns["adequacy"] >= HIGH) & (columns["fluency"] >= HIGH)
-        some = np.where(good, columns["dissimilarity"], np.nan)
-        name = "dissimilarity (adequacy, fluency >= 4)"
-        found.append(correlate(judged, name, some, "overall", judged.human))
-    return found
-
-
-def against_humans(judged: Judged, name: str, predicted: Floats) -> list[Correlation]:
-    """The paper's Table 3: against the mean of judges, with controls and without; each judge."""
-    rows = [correlate(judged, name, predicted, "human average", judged.human)]
-    if not judged.real.all():
-        real = without_controls(judged, predicted)
-        rows.append(correlate(judged, name, real, "human average, no controls", judged.human))
-    names = judge_names(judged)
-    for judge in names if len(names) > 1 else ():
-        given = without_controls(judged, judged.values(judged.overall, [judge]))
-        rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
-    return rows
-
-
-class Better(NamedTuple):
-    """How much better one prediction is than another: Pearson's r, their difference, its interval.
+class Gain(NamedTuple):
+    """Pearson's r of two predictions, their difference and its 95% interval.
 
     `p` is the share of bootstrap resamples of originals in which the first is not better.
     """
@@ -122,14 +66,210 @@ class Better(NamedTuple):
     p: float
 
 
-def better(
+class JudgedPoint(NamedTuple):
+    """Two numbers of a paraphrase or of a system, to be plotted."""
+
+    x: float
+    y: float
+    system: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParaphraseEvaluation(Result):
+    """Agreement of PEM with the judges of a set; `rows` are its correlations with people."""
+
+    name: str
+    rows: tuple[Correlation, ...]
+    gains: tuple[Gain, ...]
+    parts: tuple[Correlation, ...]
+    inter_judge: tuple[Correlation, ...]
+    criteria: tuple[Correlation, ...]
+    predictions: tuple[JudgedPoint, ...]
+    """Human score and PEM of every paraphrase, by a regression that had not seen its original."""
+    system_means: tuple[JudgedPoint, ...]
+    """The means of the predictions of each system."""
+    dissimilarities: tuple[JudgedPoint, ...]
+    """Dissimilarity and overall quality of adequate, fluent paraphrases."""
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def evaluate_paraphrases(
+    evalset: EvalSet | str | os.PathLike[str],
+    model: PEM | str | os.PathLike[str] = BUNDLED,
+    *,
+    dimension: str | None = None,
+    controls: bool = False,
+    folds: int = 10,
+    grid: Sequence[Setting] = GRID,
+    resamples: int = 1000,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> ParaphraseEvaluation:
+    """Cross-validate PEM and its rivals by original, and set all beside the judges.
+
+    `evalset` is a set or its name; `dimension` is overall quality. `model` gives pivot languages
+    and language model, the regression is learned anew. `controls` adds the paper's three.
+    """
+    if not isinstance(evalset, EvalSet):
+        evalset = load_evalset(evalset, progress=progress)
+    judged = judged_rows(evalset, dimension, controls=controls)
+    pem = as_pem(model)
+    found = pem.features(judged.originals, judged.paraphrases, threads=threads, progress=progress)
+
+    def left_out(matrix: Floats) -> Floats:
+        found = cross_predict(matrix, judged.human, judged.originals, grid, folds, progress)
+        return np.clip(found, *SCALE)
+
+    predicted = left_out(found.matrix)
+    rows, gains = against_humans(judged, "PEM", predicted), []
+    rivals = rival_features(judged, found, threads=threads, progress=progress)
+    for name, other in ((name, left_out(matrix)) for name, matrix in rivals.items()):
+        rows.append(correlate(judged, name, other, "human average", judged.human))
+        if resamples:
+            gains.append(paired_gain(judged, ("PEM", predicted), (name, other), resamples, seed))
+    settings = {"model": pem.name, "dimension": judged.overall, "controls": controls}
+    return ParaphraseEvaluation(
+        judged.evalset.name,
+        tuple(rows),
+        tuple(gains),
+        tuple(
+            correlate(judged, name, part, "human average", judged.human)
+            for name, part in zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True)
+        ),
+        tuple(inter_judge(judged)),
+        tuple(criteria(judged)),
+        tuple(map(JudgedPoint, judged.human.tolist(), predicted.tolist(), judged.systems)),
+        tuple(_system_means(judged, predicted)),
+        tuple(_dissimilarities(judged)),
+        {**settings, "folds": folds, "resamples": resamples, "seed": seed},
+        tuple(_notes(judged, pem, folds)),
+        pem.signature,
+    )
+
+
+def _notes(judged: Judged, pem: PEM, folds: int) -> list[str]:
+    notes = [
+        f"Cross-validated in {folds} folds by original: no regression has seen an original "
+        "that it is tested on, and its settings were searched inside the training part.",
+        "The others are the same regression with the pivot features replaced by what their names "
+        "say.",
+    ]
+    if not judged.real.all():
+        notes.append(
+            "The scores of controls are fixed and easy to tell, which raises all correlations that "
+            "include them."
+        )
+    if pem.bundled:
+        notes.append(
+            "The pivot languages and the language model are those of the small bundled model, for "
+            "trying out only: train them on your own text with karat paraphrase train."
+        )
+    return notes
+
+
+# -------------------------------------------------------------------------------- correlations
+
+
+def correlate(judged: Judged, first: str, x: Floats, second: str, y: Floats) -> Correlation:
+    """Correlate two columns over the rows that have both."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    number: dict[str, int] = {}
+    names = [name for name, keep in zip(judged.systems, known, strict=True) if keep]
+    at = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
+    counts = np.bincount(at, minlength=len(number))
+    means = [np.bincount(at, column[known], minlength=len(number)) / counts for column in (x, y)]
+    return Correlation(
+        first,
+        second,
+        int(known.sum()),
+        pearson(x[known], y[known]),
+        spearman(x[known], y[known]),
+        len(number),
+        pearson(*means) if len(number) > 2 else float("nan"),
+    )
+
+
+def without_controls(judged: Judged, column: Floats) -> Floats:
+    """Return a column in which the controls are missing."""
+    return np.where(judged.real, column, np.nan)
+
+
+def judge_names(judged: Judged) -> list[str]:
+    """Return the names of those who judged overall quality, controls apart."""
+    rows = judged.evalset.judgements
+    asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
+    names = dict.fromkeys(asked.judges[k] for k in np.unique(asked.judge).tolist())
+    return [name for name in names if name != "control"]
+
+
+def inter_judge(judged: Judged) -> list[Correlation]:
+    """Return the paper's Table 1: each pair of judges, controls left out."""
+    columns = {
+        name: without_controls(judged, judged.values(judged.overall, [name]))
+        for name in judge_names(judged)
+    }
+    return [correlate(judged, a, columns[a], b, columns[b]) for a, b in combinations(columns, 2)]
+
+
+def criteria(judged: Judged) -> list[Correlation]:
+    """Return the paper's Table 2: each criterion with overall quality, where the set has any."""
+    have = [name for name in CRITERIA if name in judged.evalset.dimensions]
+    columns = {name: judged.values(name) for name in have}
+    if len(have) == len(CRITERIA):
+        name = "dissimilarity (adequacy, fluency >= 4)"
+        columns[name] = np.where(_good(judged), columns["dissimilarity"], np.nan)
+    return [correlate(judged, name, x, "overall", judged.human) for name, x in columns.items()]
+
+
+def _good(judged: Judged) -> NDArray[np.bool_]:
+    """Return which paraphrases are adequate and fluent."""
+    return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+
+
+def against_humans(judged: Judged, name: str, predicted: Floats) -> list[Correlation]:
+    """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
+    rows = [correlate(judged, name, predicted, "human average", judged.human)]
+    if not judged.real.all():
+        real = without_controls(judged, predicted)
+        rows.append(correlate(judged, name, real, "human average, no controls", judged.human))
+    names = judge_names(judged)
+    for judge in names if len(names) > 1 else ():
+        given = without_controls(judged, judged.values(judged.overall, [judge]))
+        rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
+    return rows
+
+
+def rival_features(judged: Judged, found: Features, **work: Any) -> dict[str, Floats]:
+    """Return the features of each rival: those of PEM with the pivots' replaced."""
+    originals = [[text] for text in judged.originals]
+    return {
+        name: np.column_stack(
+            [
+                found.without_pivots(),
+                *(parse(one).segments(judged.paraphrases, originals, **work) for one in metrics),
+            ]
+        )
+        for name, metrics in RIVALS.items()
+    }
+
+
+# ---------------------------------------------------------------------------------- bootstrap
+
+
+def paired_gain(
     judged: Judged,
     first: tuple[str, Floats],
     second: tuple[str, Floats],
     resamples: int = 1000,
     seed: int = SEED,
-) -> Better:
-    """A paired bootstrap over originals: each draw takes all paraphrases of an original or none."""
+) -> Gain:
+    """Compare two predictions by a paired bootstrap over originals.
+
+    Each draw takes all paraphrases of an original or none.
+    """
     parts = [_moments(judged, column) for _, column in (first, second)]
     r_first, r_second = (float(_r(part.sum(axis=0)[None])[0]) for part in parts)
     width = parts[0].shape[1]
@@ -137,11 +277,11 @@ def better(
     differences = _r(sums[:, :width]) - _r(sums[:, width:])
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
     p = float((1 + (differences <= 0).sum()) / (1 + resamples))
-    return Better(first[0], second[0], r_first, r_second, r_first - r_second, low, high, p)
+    return Gain(first[0], second[0], r_first, r_second, r_first - r_second, low, high, p)
 
 
 def _moments(judged: Judged, column: Floats) -> Floats:
-    """For each original the sums from which Pearson's r is made: n, x, y, xx, yy, xy."""
+    """Return for each original the sums from which Pearson's r is made: n, x, y, xx, yy, xy."""
     number: dict[str, int] = {}
     at = [number.setdefault(text, len(number)) for text in judged.originals]
     x, y = column - column.mean(), judged.human - judged.human.mean()
@@ -155,3 +295,21 @@ def _r(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
+
+
+# ------------------------------------------------------------------------------------- points
+
+
+def _system_means(judged: Judged, predicted: Floats) -> Iterator[JudgedPoint]:
+    for name in dict.fromkeys(judged.systems):
+        own = [i for i, system in enumerate(judged.systems) if system == name]
+        yield JudgedPoint(float(judged.human[own].mean()), float(predicted[own].mean()), name)
+
+
+def _dissimilarities(judged: Judged) -> Iterable[JudgedPoint]:
+    if not set(CRITERIA) <= set(judged.evalset.dimensions):
+        return ()
+    rows = _good(judged).nonzero()[0]
+    columns = judged.values("dissimilarity")[rows], judged.human[rows]
+    systems = [judged.systems[i] for i in rows.tolist()]
+    return map(JudgedPoint, *(column.tolist() for column in columns), systems)

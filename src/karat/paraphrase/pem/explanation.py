@@ -1,20 +1,33 @@
-"""Why a paraphrase has its pivot F1: segmentations, networks, and n-grams shared and not shared."""
+"""Explanations of pivot F1: segmentations, networks, and n-grams shared and not shared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.paraphrase.pem.dissimilarity import target_statistics
-from karat.paraphrase.pem.f1 import f1, pooled_f1, share
-from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.pem.bags import (
+    PivotSettings,
+    f1,
+    pivot_statistics,
+    pooled_f1,
+    share,
+    target_statistics,
+)
+from karat.paraphrase.pem.features import FORMS
+from karat.paraphrase.pem.metric import PivotF1
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
+from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
+from karat.results import Result
+from karat.text.references import check_aligned
+from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
 Floats = NDArray[np.float64]
@@ -37,7 +50,7 @@ class Phrase(NamedTuple):
     edges: tuple[Translation, ...]
     """The translations that are kept, as they weigh in the network."""
     left_out: int
-    """How many others the table has."""
+    """The number of others that the table has."""
 
 
 class Gram(NamedTuple):
@@ -64,7 +77,7 @@ class PairExplanation:
     pivot: Floats
     """Orders x (weight in common, of the paraphrase, of the original)."""
     target: Floats
-    """The same for the words themselves."""
+    """Orders x (common, paraphrase, original) for the words themselves."""
     settings: PivotSettings
 
     @property
@@ -91,14 +104,14 @@ class PairExplanation:
 
     @property
     def target_f1(self) -> float:
-        """How alike the words are: the lower, the more dissimilar."""
+        """F1 of the words themselves: the lower, the more dissimilar."""
         return float(pooled_f1(self.target))
 
 
 def explain_pair(
     table: PhraseTable, original: str, paraphrase: str, settings: PivotSettings | None = None
 ) -> PairExplanation:
-    """What `pivot_statistics` does with one pair, step by step."""
+    """Explain the pivot F1 of one pair, step by step."""
     settings = settings or PivotSettings()
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
@@ -118,7 +131,7 @@ def explain_pair(
 def _segmented(
     table: PhraseTable, tokens: Tokens, maps: Maps, settings: PivotSettings
 ) -> Iterator[tuple[Phrase, ...]]:
-    """The phrases of each sentence."""
+    """Yield the phrases of each sentence."""
     numbers, lengths, starts = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
     for i, (first, last) in enumerate(pairwise(starts.tolist())):
         words = iter(tokens[i])
@@ -144,7 +157,7 @@ def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettin
 def _bag(
     table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
 ) -> dict[Words, float]:
-    """The pivot n-grams of a sentence and their weights."""
+    """Return the pivot n-grams of a sentence and their weights."""
     ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
     offsets = np.array([0, len(ids)], dtype=np.int64)
     found = table.kernel.bag(ids, offsets, *maps, settings.rules)
@@ -157,10 +170,10 @@ def _bag(
 
 
 def _pivot_words(table: PhraseTable, tokens: Tokens, ids: NDArray[np.int32]) -> list[str]:
-    """Words of the table's pivot side; beyond those, the sentence's own."""
+    """Return words of the table's pivot side; beyond those, the sentence's own."""
     known = len(table.pivot)
     seen = ids < known
-    theirs = iter(table.pivot_words(ids[seen]))
+    theirs = iter(table.pivot.words(ids[seen]))
     own = [i - known for i in ids[~seen].tolist()]
     mine = iter([tokens.vocab.words(i, i + 1)[0] for i in own])
     return [next(theirs if here else mine) for here in seen.tolist()]
@@ -173,3 +186,110 @@ def _grams(original: dict[Words, float], paraphrase: dict[Words, float]) -> tupl
         grams, key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words))
     )
     return tuple(heaviest)
+
+
+# ----------------------------------------------------------------------- several pairs as rows
+
+
+class PairRow(NamedTuple):
+    """Pivot F1 of a pair, numbered from 1, and the weights that it comes from."""
+
+    pair: int
+    pivot_f1: float
+    precision: float
+    recall: float
+    target_f1: float
+    common: float
+    paraphrase_weight: float
+    original_weight: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParaphraseExplanations(Result):
+    """The steps from pairs of sentences to their scores; `pem` is empty without a model."""
+
+    name: str
+    rows: tuple[PairRow, ...]
+    pem: tuple[ParaphraseRow, ...]
+    pairs: tuple[PairExplanation, ...]
+    metric: str
+    """The metric of the signature: `pem`, or `pivot_f1` with its settings."""
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def explain_paraphrases(
+    candidates: Texts,
+    originals: Texts,
+    model: PEM | str | os.PathLike[str] | None = None,
+    *,
+    pivot: str | None = None,
+    table: str | None = None,
+    segments: Sequence[int] = (),
+    worst: int | None = None,
+    name: str = "candidate",
+    **settings: Any,
+) -> ParaphraseExplanations:
+    """Explain the scores of paraphrases, line by line beside their originals.
+
+    `segments` are the numbers of pairs, from 1 (the default); or `worst`, so many with the lowest
+    scores. `pivot` is a pivot language of the model (default: its first), `table` the file of a
+    phrase table instead of a model; `settings` are those of `PivotSettings`. `name` is shown.
+    """
+    pem, phrases, how = _opened(model, pivot, table, settings)
+    mine, theirs = as_segments(candidates, "candidates"), as_segments(originals, "originals")
+    check_aligned([mine, theirs])
+    if worst:
+        lowest = _scores(pem, phrases, how, theirs, mine).argsort(kind="stable")[:worst]
+        segments = (lowest + 1).tolist()
+    numbers = list(dict.fromkeys(segments or (1,)))
+    if late := [number for number in numbers if number > len(mine)]:
+        raise InputError(f"--segment {late[0]}: the last pair of {mine.name} is {len(mine):,}")
+    texts = [some.strings([number - 1 for number in numbers]) for some in (theirs, mine)]
+    pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
+    rows = paraphrase_rows(name, pem.score(*texts), *texts) if pem else ()
+    metric = PivotF1(table, **vars(how))
+    return ParaphraseExplanations(
+        name,
+        tuple(map(_pair_row, numbers, pairs)),
+        tuple(row._replace(segment=numbers[at]) for at, row in enumerate(rows)),
+        pairs,
+        "pem" if pem else str(metric),
+        {"model": pem.name if pem else table, **vars(how)},
+        pem.cautions if pem else (),
+        pem.signature if pem else metric.signature(),
+    )
+
+
+def _opened(
+    model: PEM | str | os.PathLike[str] | None,
+    pivot: str | None,
+    table: str | None,
+    settings: Mapping[str, Any],
+) -> tuple[PEM | None, PhraseTable, PivotSettings]:
+    """Return the model, if there is one, the phrase table, and settings; None is not given."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if table is not None:
+        if model is not None or pivot is not None:
+            raise InputError("--table stands in for a model: leave out --model and --pivot")
+        return None, PhraseTable.open(table), PivotSettings(**given)
+    pem = as_pem(model or BUNDLED)
+    name = pivot or next(iter(pem.pivots))
+    if name not in pem.pivots:
+        raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
+    return pem, pem.pivots[name], replace(FORMS[pem.form], **given)
+
+
+def _scores(
+    pem: PEM | None, table: PhraseTable, how: PivotSettings, originals: Texts, paraphrases: Texts
+) -> Floats:
+    """Return PEM of all pairs, or pivot F1 where there is no regression."""
+    if pem is not None and pem.regression is not None:
+        return pem.score(originals, paraphrases).pem
+    return pooled_f1(pivot_statistics(table, originals, paraphrases, how))
+
+
+def _pair_row(pair: int, one: PairExplanation) -> PairRow:
+    shares = one.pivot_f1, one.precision, one.recall, one.target_f1
+    return PairRow(pair, *shares, *one.pivot.sum(axis=0).tolist())

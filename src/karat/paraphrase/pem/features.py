@@ -1,4 +1,4 @@
-"""The features of PEM: what the regression sees of a pair of an original and a paraphrase.
+"""The features of a pair of an original and a paraphrase, from which PEM's regression predicts.
 
 The form `paper` has pivot F1 for each pivot language, fluency, and target F1, all of n-grams up to
 four words. The form `unigram` has the same of single words, with renormalised edges: few judgements
@@ -14,17 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.pem.dissimilarity import target_statistics
-from karat.paraphrase.pem.f1 import f1, pooled_f1, share
-from karat.paraphrase.pem.pivot import PivotSettings, pivot_statistics
+from karat.paraphrase.pem.bags import (
+    PivotSettings,
+    f1,
+    pivot_statistics,
+    pooled_f1,
+    share,
+    target_statistics,
+)
 from karat.paraphrase.table.phrase_table import PhraseTable
-from karat.progress import Progress, silent
 from karat.text.segments import Texts
 
 Floats = NDArray[np.float64]
@@ -34,12 +39,12 @@ FORMS = {
     "unigram": PivotSettings(order=1, renormalise=True),
     "rich": PivotSettings(renormalise=True),
 }
-"""Name -> how pivot n-grams are weighed."""
+"""Name -> settings of the bags of n-grams."""
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One row for each pair; `pivot`, `fluency` and `target` are the paper's three."""
+    """Features, a row for each pair; `pivot`, `fluency` and `target` are the paper's three."""
 
     names: tuple[str, ...]
     matrix: Floats
@@ -48,8 +53,13 @@ class Features:
     fluency: Floats
     target: Floats
 
+    @property
+    def parts(self) -> tuple[Floats, Floats, Floats]:
+        """The paper's three features."""
+        return self.pivot, self.fluency, self.target
+
     def without_pivots(self) -> Floats:
-        """The features that need no pivot language: what PEM has to be better than."""
+        """Return the features that need no pivot language."""
         return self.matrix[:, [not name.startswith("pivot") for name in self.names]]
 
 
@@ -65,39 +75,29 @@ def features(
     originals: Texts,
     paraphrases: Texts,
     form: str = "paper",
-    *,
-    threads: int | None = None,
-    progress: Progress = silent,
+    **work: Any,
 ) -> Features:
-    """The features of every pair."""
+    """Return the features of every pair; `work` is `threads` and `progress`."""
     check_form(form)
     columns: dict[str, Floats] = {}
     for name, table in pivots.items():
-        found = pivot_statistics(
-            table, originals, paraphrases, FORMS[form], threads=threads, progress=progress
-        )
+        found = pivot_statistics(table, originals, paraphrases, FORMS[form], **work)
         columns |= _bags(f"pivot {name}", found, form)
     pivot = np.mean([columns[f"pivot {name} F1"] for name in pivots], axis=0)
-    shared = target_statistics(
-        originals,
-        paraphrases,
-        language.recipe,
-        FORMS[form].order,
-        threads=threads,
-        progress=progress,
-    )
-    log10_p = language.score(paraphrases, threads=threads, progress=progress)
-    fluency = log10_p / np.maximum(shared[:, 0, 1], 1.0)
+    shared = target_statistics(originals, paraphrases, language.recipe, FORMS[form].order, **work)
+    words, original_words = shared[:, 0, 1], shared[:, 0, 2]
+    fluency = language.score(paraphrases, **work) / np.maximum(words, 1.0)
     columns["fluency"] = fluency
     columns |= _bags("target", shared, form)
     if form == "rich":
-        columns |= _lengths(shared)
+        columns |= {"words of paraphrase": words, "words of original": original_words}
+        columns["ratio"] = words / np.maximum(original_words, 1.0)
     matrix = np.stack(list(columns.values()), axis=1)
     return Features(tuple(columns), matrix, pivot, fluency, pooled_f1(shared))
 
 
 def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:
-    """F1 of all orders in one bag; in the rich form of each order, and what unigrams tell."""
+    """Return F1 of all orders in one bag; in the rich form also of each, and of unigrams."""
     columns = {f"{name} F1": pooled_f1(stats)}
     if form == "rich":
         orders = f1(stats)
@@ -106,10 +106,3 @@ def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:
         columns[f"{name} precision of 1-grams"] = share(common, paraphrase)
         columns[f"{name} recall of 1-grams"] = share(common, original)
     return columns
-
-
-def _lengths(stats: Floats) -> dict[str, Floats]:
-    """The numbers of words, and their ratio."""
-    _, paraphrase, original = stats[:, 0].T
-    ratio = paraphrase / np.maximum(original, 1.0)
-    return {"words of paraphrase": paraphrase, "words of original": original, "ratio": ratio}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.controls import CONTROLS, to_five
+from karat.paraphrase.pem.controls import CONTROLS, add_controls, overall_dimension, to_five
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Judged:
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
 
     def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:
-        """The mean scores of the rows in another dimension, or by some judges; NaN if not given."""
+        """Return the mean scores in another dimension, or by some judges; NaN if not given."""
         matrix = self.evalset.human(dimension, judges=judges)
         system = {name: i for i, name in enumerate(self.evalset.systems)}
         segment = {name: i for i, name in enumerate(self.evalset.segments)}
@@ -45,30 +45,21 @@ class Judged:
         return np.array([to_five(value, scale) for value in matrix[at].tolist()])
 
 
-def overall_dimension(evalset: EvalSet, named: str | None = None) -> str:
-    """The dimension of overall quality: the one named, or `overall`, or the only one there is."""
-    if named is not None:
-        evalset.check_dimension(named)
-        return named
-    if "overall" in evalset.dimensions:
-        return "overall"
-    if len(evalset.dimensions) == 1:
-        return next(iter(evalset.dimensions))
-    names = ", ".join(evalset.dimensions) or "none"
-    raise InputError(
-        f"{evalset.name}: which dimension is overall quality (it has {names})? Name it with "
-        "--dimension"
-    )
+def judged_rows(
+    evalset: EvalSet, dimension: str | None = None, *, controls: bool = False
+) -> Judged:
+    """Return all outputs of a set that have a score, system by system.
 
-
-def judged_rows(evalset: EvalSet, dimension: str | None = None) -> Judged:
-    """All outputs of a set that have a score, system by system."""
+    `dimension` is overall quality; `controls` adds the paper's three artificial systems.
+    """
+    overall = overall_dimension(evalset, dimension)
+    if controls:
+        evalset = add_controls(evalset, overall)
     if evalset.sources is None:
         raise InputError(
             f"{evalset.name} has no sources: a paraphrase is judged beside its original, which the "
             "set gives as the source of the segment"
         )
-    overall = overall_dimension(evalset, dimension)
     scale = evalset.dimensions[overall]
     matrix = evalset.human(overall)
     known = [

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
-from karat.paraphrase.pem.f1 import f1, share
-from karat.paraphrase.pem.pivot import MOST_ORDERS, PivotBags, PivotSettings
+from karat.paraphrase.pem.bags import MOST_ORDERS, PivotBags, PivotSettings, f1, share
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
 from karat.store import stored_kind
@@ -29,7 +28,7 @@ _PARTS = ("common", "candidate", "reference")
 
 
 def opened(path: str) -> PhraseTable:
-    """The table of a file, mapped once for as long as the file stays what it is."""
+    """Return the table of a file, mapped once for as long as the file does not change."""
     try:
         found = os.stat(path)
     except OSError:
@@ -39,11 +38,8 @@ def opened(path: str) -> PhraseTable:
 
 @lru_cache(maxsize=16)
 def _opened(path: str, _time: int, _size: int) -> PhraseTable:
-    return _of_model(path) if stored_kind(path) == MODEL else PhraseTable.open(path)
-
-
-def _of_model(path: str) -> PhraseTable:
-    """The table of a paraphrase model, which must have one pivot language."""
+    if stored_kind(path) != MODEL:
+        return PhraseTable.open(path)
     from karat.paraphrase.pem.model import PEM
 
     pivots = PEM.open(path).pivots
@@ -83,7 +79,7 @@ class PivotF1(Metric):
 
     @property
     def bags(self) -> PivotBags:
-        """What it compares by: the table, opened, and the settings."""
+        """The counter: the table, opened, and the settings."""
         if self.table is None:
             raise MetricError(
                 "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "

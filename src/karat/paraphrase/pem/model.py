@@ -44,6 +44,11 @@ SCALE = (1.0, 5.0)
 """The ends of the scale of PEM."""
 BUNDLED = "bundled"
 """The name of the small model that comes with Karat, for trying out only."""
+CAUTION = (
+    "This is the small bundled model, for trying out only: on 7,159 judged headlines its PEM "
+    "hardly agreed with people (Pearson 0.06; its pivot F1 alone: 0.49), so train one on your own "
+    "text and judgements with karat paraphrase train before you rely on a score."
+)
 
 _GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
 ABOUT = record(
@@ -58,7 +63,7 @@ Floats = NDArray[np.float64]
 
 
 class PEMScores(NamedTuple):
-    """One row for each pair: PEM from 1 to 5, and its three parts."""
+    """Columns with a row for each pair: PEM from 1 to 5, and its three parts."""
 
     pem: Floats
     pivot_f1: Floats
@@ -69,7 +74,7 @@ class PEMScores(NamedTuple):
     """0 to 1; the lower, the more dissimilar are the words."""
 
     def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float]:
-        """95% of the mean PEM, by a bootstrap over pairs; NaN without resamples or without PEM."""
+        """Return the 95% interval of mean PEM by a bootstrap over pairs; NaN if there is none."""
         if not resamples or np.isnan(self.pem).any():
             return math.nan, math.nan
         return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
@@ -85,7 +90,7 @@ class PEM:
     regression: SVR | None
     about: Mapping[str, Any]
     generator: Generator | None = None
-    """What paraphrases are written with; a model that only scores has none."""
+    """The writer of paraphrases; a model that only scores has none."""
     name: str = "the model"
     """The name of the model in messages."""
 
@@ -98,7 +103,7 @@ class PEM:
         about: Mapping[str, Any] | None = None,
         generator: Generator | None = None,
     ) -> PEM:
-        """A model without a regression: it has parts, but no score until it is trained."""
+        """Make a model without a regression: it has parts, but no score until it is trained."""
         check_form(form)
         if not pivots:
             raise InputError("PEM needs at least one pivot language")
@@ -112,39 +117,24 @@ class PEM:
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} ({table.pairs:,} pairs)" for name, table in self.pivots.items())
-        return f"<PEM {self.form}: {pairs}; {_learned(self.about.get('judged'))}>"
+        return f"<PEM {self.form}: {pairs}; {self._learned}>"
 
-    def features(
-        self,
-        originals: Texts,
-        paraphrases: Texts,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> Features:
-        """What the regression sees."""
-        return features(
-            self.pivots,
-            self.language,
-            originals,
-            paraphrases,
-            self.form,
-            threads=threads,
-            progress=progress,
-        )
+    @property
+    def _learned(self) -> str:
+        """The training data of the regression in a few words."""
+        if not (judged := self.about.get("judged")):
+            return "untrained"
+        number = judged.get("controls")
+        controls = "controls not recorded" if number is None else f"{number:,} controls"
+        return f"learned from {judged['paraphrases']:,} judged, {controls}"
 
-    def train(
-        self,
-        judged: Judged,
-        grid: Sequence[Setting] = GRID,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
-    ) -> PEM:
-        """The same with a regression from judged paraphrases, its setting cross-validated."""
-        found = self.features(
-            judged.originals, judged.paraphrases, threads=threads, progress=progress
-        )
+    def features(self, originals: Texts, paraphrases: Texts, **work: Any) -> Features:
+        """Return the features from which the regression predicts."""
+        return features(self.pivots, self.language, originals, paraphrases, self.form, **work)
+
+    def train(self, judged: Judged, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+        """Return the model with a regression from judged paraphrases, its setting searched."""
+        found = self.features(judged.originals, judged.paraphrases, **work)
         inner = min(3, len(set(judged.originals)))
         if inner < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
@@ -168,12 +158,12 @@ class PEM:
         threads: int | None = None,
         progress: Progress = silent,
     ) -> PEMScores:
-        """PEM of every pair, kept on the scale of 1 to 5, and its parts; NaN if it is untrained."""
+        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
         found = self.features(originals, paraphrases, threads=threads, progress=progress)
-        return PEMScores(self.combine(found), found.pivot, found.fluency, found.target)
+        return PEMScores(self.combine(found), *found.parts)
 
     def combine(self, found: Features) -> Floats:
-        """The regression of features."""
+        """Return the regression of features, on the scale of PEM."""
         if self.regression is None:
             return np.full(len(found.matrix), np.nan)
         if found.matrix.shape[1] != len(self.regression.mean):
@@ -190,7 +180,7 @@ class PEM:
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """For each original its `n` best paraphrases, an empty list if none is sure enough.
+        """Return the `n` best paraphrases of each original, an empty list if none is sure enough.
 
         `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
         """
@@ -200,6 +190,16 @@ class PEM:
             self, originals, n, confidence=confidence, threads=threads, progress=progress
         )
         return [one.paraphrases for one in found]
+
+    @property
+    def bundled(self) -> bool:
+        """Whether this is the small model that comes with Karat."""
+        return self.name == bundled_model()
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The note that every report of the bundled model carries; of others there is none."""
+        return (CAUTION,) if self.bundled else ()
 
     @property
     def signature(self) -> str:
@@ -270,15 +270,11 @@ class PEM:
         return replace(model, regression=regression, name=store.name)
 
 
-def _learned(judged: Mapping[str, Any] | None) -> str:
-    """The training data of a regression in a few words."""
-    if not judged:
-        return "untrained"
-    number = judged.get("controls")
-    controls = "controls not recorded" if number is None else f"{number:,} controls"
-    return f"learned from {judged['paraphrases']:,} judged, {controls}"
+def as_pem(model: PEM | str | os.PathLike[str]) -> PEM:
+    """Return a model, opened if it is the name of a file."""
+    return model if isinstance(model, PEM) else PEM.open(model)
 
 
 def bundled_model() -> str:
-    """Where the small model is that comes with Karat."""
+    """Return the place of the small model that comes with Karat."""
     return str(resources.files("karat") / "data" / "paraphrase" / "model.npz")

@@ -57,7 +57,7 @@ class Setting:
 GRID = tuple(
     Setting(C, 0.2, gamma) for C, gamma in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0))
 )
-"""What `search` looks at: nine settings around the usual ones."""
+"""The settings that `search` tries: nine around the usual ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class SVR:
     setting: Setting
 
     def predict(self, features: Floats) -> Floats:
-        """One value for each row of features."""
+        """Return one value for each row of features."""
         found = np.empty(len(features))
         for start in range(0, len(features), _ROWS):
             rows = (features[start : start + _ROWS] - self.mean) / self.scale
@@ -82,7 +82,7 @@ class SVR:
         return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What has to be stored."""
+        """Return the arrays to be stored."""
         numbers = (self.intercept, self.gamma, *vars(self.setting).values())
         return {
             "svr_mean": self.mean,
@@ -94,7 +94,7 @@ class SVR:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
-        """What was stored; a ValueError or KeyError if it does not hold together."""
+        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
         check_arrays(arrays, _COLUMNS)
         mean, scale, vectors, weights, numbers = (arrays[name] for name in _COLUMNS)
         if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
@@ -127,14 +127,14 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
 
 
 def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
-    """exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
+    """Return exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
     mine, theirs = (np.square(some).sum(axis=1) for some in (rows, vectors))
     distance: Floats = mine[:, None] - 2 * product(rows, vectors.T) + theirs
     return quick_exp(-gamma * np.maximum(distance, 0.0))
 
 
 def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
-    """The fold of each row: rows of a group stay together, groups are dealt out in random order."""
+    """Return the fold of each row: groups stay together, and are dealt out in random order."""
     numbers: dict[object, int] = {}
     row = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
     if folds < 2:
@@ -157,7 +157,7 @@ def search(
     grid: Sequence[Setting] = GRID,
     folds: int = 3,
 ) -> Setting:
-    """The setting with the best Pearson correlation in cross-validation; the first of equals.
+    """Return the setting with the best Pearson correlation in cross-validation, or the first.
 
     Of many rows, about `SEARCHED` are looked at, whole groups of them: time grows with the square.
     """
@@ -188,7 +188,7 @@ def cross_predict(
     folds: int = 10,
     progress: Progress = silent,
 ) -> Floats:
-    """What is predicted for each row by a regression that has seen no row of its group.
+    """Predict each row by a regression that has seen no row of its group.
 
     The setting is searched inside the training part of each fold.
     """

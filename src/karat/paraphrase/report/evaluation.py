@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING
 
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Point, Scatter
-from karat.report.model.table import Column, Document, Row, Table
+from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from karat.paraphrase.pem.evaluation import Correlation
-    from karat.paraphrase.pem.judged_pairs import Judged
-    from karat.paraphrase.pem.study import Study
-
-    Floats = NDArray[np.float64]
+    from karat.paraphrase.pem.evaluation import Correlation, JudgedPoint, ParaphraseEvaluation
 
 _MOST_POINTS = 1500  # more dots than that are one blot
 
@@ -28,7 +21,7 @@ _NUMBERS = (
     Column("systems", "Systems", align="right"),
     Column("pearson_systems", "r systems", 3, align="right", help="Pearson's r of systems' means."),
 )
-_BETTER = (
+_GAINS = (
     Column("first", "First"),
     Column("second", "Second"),
     Column("r_first", "r first", 3, align="right"),
@@ -40,94 +33,46 @@ _BETTER = (
 )
 
 
-def evaluation_document(
-    judged: Judged, found: Study, command: str, signature: str, bundled: bool
-) -> Document:
-    """Tables where the set has what they need, and the scatter plots."""
-    blocks = [
-        _table("rows", "Against human judgement", "Metric", "Human", found.against),
-        Table(
-            "better", "Do pivot languages help?", _BETTER, [one._asdict() for one in found.better]
-        ),
-        _table("parts", "The parts of PEM alone", "Part", "Human", found.parts),
-        _table("inter_judge", "Between judges", "Judge", "Judge 2", found.inter_judge),
-        _table("criteria", "Criteria and overall quality", "Criterion", "With", found.criteria),
-    ]
-    figures = [chart_figure(chart) for chart in evaluation_charts(judged, found.predicted)]
-    return Document(
-        f"Paraphrase quality: {judged.evalset.name}",
-        (*(table for table in blocks if table.rows), *figures),
-        command,
-        {"pem": signature},
-        notes=_notes(judged, found, bundled),
+def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
+    """Return tables where the set has what they need, and the scatter plots."""
+    gains = [one._asdict() for one in result.gains]
+    tables = (
+        _table("rows", "Against human judgement", "Metric", "Human", result.rows),
+        Table("better", "Do pivot languages help?", _GAINS, gains),
+        _table("parts", "The parts of PEM alone", "Part", "Human", result.parts),
+        _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
+        _table("criteria", "Criteria and overall quality", "Criterion", "With", result.criteria),
     )
-
-
-def _notes(judged: Judged, found: Study, bundled: bool) -> tuple[str, ...]:
-    notes = [
-        f"Cross-validated in {found.folds} folds by original: no regression has seen an original "
-        "that it is tested on, and its settings were searched inside the training part.",
-        "The others are the same regression with the pivot features replaced by what their names "
-        "say.",
-    ]
-    if not judged.real.all():
-        notes.append(
-            "The scores of controls are fixed and easy to tell, which raises all correlations that "
-            "include them."
-        )
-    if bundled:
-        notes.append(
-            "The pivot languages and the language model are those of the small bundled model, for "
-            "trying out only: train them on your own text with karat paraphrase train."
-        )
-    return tuple(notes)
+    return Document(
+        f"Paraphrase quality: {result.name}",
+        (*(table for table in tables if table.rows), *map(chart_figure, evaluation_charts(result))),
+        command,
+        {"pem": result.signature},
+        notes=result.notes,
+    )
 
 
 def _table(key: str, title: str, first: str, second: str, found: Sequence[Correlation]) -> Table:
     columns = (Column("first", first), Column("second", second), *_NUMBERS)
-    rows: list[Row] = [one._asdict() for one in found]
-    return Table(key, title, columns, rows)
+    return Table(key, title, columns, [one._asdict() for one in found])
 
 
-def evaluation_charts(judged: Judged, predicted: Floats) -> list[Scatter]:
-    """The paper's Figures 4, 5 and 3."""
-    charts = [_sentences(judged, predicted)]
-    systems = _systems(judged, predicted)
-    if len(systems.points) > 1:
-        charts.append(systems)
-    high = _dissimilarity(judged)
-    if high.points:
-        charts.append(high)
+def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
+    """Return the paper's Figures 4, 5 and 3, where there are points for them."""
+    every = result.predictions
+    shown = every[:: max(1, -(-len(every) // _MOST_POINTS))]
+    caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
+    title = "PEM and human scores of paraphrases"
+    charts = [Scatter(title, "human", "PEM", _points(shown), caption=caption)]
+    if len(result.system_means) > 1:
+        means = _points(result.system_means)
+        charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
+    if result.dissimilarities:
+        title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
+        points = _points(result.dissimilarities)
+        charts.append(Scatter(title, "dissimilarity", "overall", points))
     return charts
 
 
-def _sentences(judged: Judged, predicted: Floats) -> Scatter:
-    step = max(1, -(-len(judged) // _MOST_POINTS))
-    rows = range(0, len(judged), step)
-    points = [Point(float(judged.human[i]), float(predicted[i]), judged.systems[i]) for i in rows]
-    caption = f"{len(points):,} of {len(judged):,} paraphrases." if step > 1 else ""
-    return Scatter(
-        "PEM and human scores of paraphrases", "human", "PEM", tuple(points), caption=caption
-    )
-
-
-def _systems(judged: Judged, predicted: Floats) -> Scatter:
-    points = []
-    for name in dict.fromkeys(judged.systems):
-        own = [i for i, system in enumerate(judged.systems) if system == name]
-        points.append(Point(float(judged.human[own].mean()), float(predicted[own].mean()), name))
-    return Scatter("PEM and human scores of systems", "human", "PEM", tuple(points))
-
-
-def _dissimilarity(judged: Judged) -> Scatter:
-    from karat.paraphrase.pem.evaluation import CRITERIA, HIGH
-
-    title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
-    points: tuple[Point, ...] = ()
-    if set(CRITERIA) <= set(judged.evalset.dimensions):
-        adequacy, fluency, other = (judged.values(name) for name in CRITERIA)
-        rows = ((adequacy >= HIGH) & (fluency >= HIGH)).nonzero()[0].tolist()
-        points = tuple(
-            Point(float(other[i]), float(judged.human[i]), judged.systems[i]) for i in rows
-        )
-    return Scatter(title, "dissimilarity", "overall", points)
+def _points(found: Sequence[JudgedPoint]) -> tuple[Point, ...]:
+    return tuple(Point(*one) for one in found)

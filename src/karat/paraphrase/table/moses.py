@@ -22,19 +22,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted
 from karat.evalset.reading import number as as_number
 from karat.output import write_atomically
+from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.table.phrase_table import Pairs, PhraseTable
 from karat.progress import Progress, silent
 from karat.text.recipe import Ragged
-from karat.text.segments import STRIDE, Lines
+from karat.text.segments import Lines
 from karat.text.tokens import Vocab
 
 DIRECT = 3
-"""Which score is Pr(f|e), from 1."""
+"""The number of the score that is Pr(f|e), from 1."""
 
 MOST_WORDS = 100
 """The longest phrase that is read."""
@@ -43,7 +43,7 @@ _BAR = "|||"
 
 
 class _Line(NamedTuple):
-    """One pair as it was read."""
+    """A pair as it was read."""
 
     source: list[str]
     pivot: list[str]
@@ -61,16 +61,11 @@ def read_moses(
     """Read a table; `about` has the recipes of its two sides, as in `PhraseTable.from_counts`."""
     lines = Lines(path, progress)
     draft = _Draft(lines.name)
-    for number, text in enumerate(_texts(lines), start=1):
+    for number, text in enumerate(each_line(lines), start=1):
         draft.add(number, _parsed(f"{lines.name}, line {number:,}", text, score))
         if number % (1 << 14) == 0 or number == len(lines):
             progress(number, len(lines), f"reading {lines.name}")
     return draft.table(about)
-
-
-def _texts(lines: Lines) -> Iterator[str]:
-    for start in range(0, len(lines), STRIDE):
-        yield from lines.views(start, min(start + STRIDE, len(lines))).strings()
 
 
 def _parsed(place: str, text: str, score: int) -> _Line:
@@ -176,7 +171,7 @@ def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:
 def _lines(table: PhraseTable) -> Iterator[str]:
     arrays = table.arrays
     phrases, pivots = _texts_of(table, "phrase"), _texts_of(table, "pivot_phrase")
-    source = np.repeat(np.arange(len(table)), np.diff(arrays["edge_offsets"]))
+    source = table.phrase_of_edges()
     both = arrays["edge_probabilities"] * arrays["phrase_counts"][source]
     whole = np.rint(both)
     both = np.where(np.abs(both - whole) < 1e-6 * whole, whole, both)  # they were counted
@@ -190,10 +185,9 @@ def _lines(table: PhraseTable) -> Iterator[str]:
 
 
 def _texts_of(table: PhraseTable, name: str) -> list[str]:
-    """All phrases of one side as text."""
+    """Return all phrases of one side as text."""
     words = table.source if name == "phrase" else table.pivot
-    ids: NDArray[np.int32] = table.arrays[f"{name}_ids"]
-    flat = words.words(ids)
+    flat = words.words(table.arrays[f"{name}_ids"])
     bad = next((word for word in flat if _BAR in word or word.split() != [word]), None)
     if bad is not None:
         raise InputError(f"{table.name}: the word {quoted(bad)} cannot stand in a Moses file")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.paraphrase.align.batches import by_runs
+from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import Links, check_sentences
 from karat.progress import Progress, silent
 from karat.temporary import temporary_file, writing_temporary
@@ -29,7 +29,7 @@ MOST_ROWS = 1 << 23
 """Phrase pairs that are held in memory before they go to a temporary file."""
 
 _PURPOSE = "phrase pairs are sorted there"
-_SENTENCES = 4096  # of one run
+_SENTENCES = 4096  # of one batch
 _PIECE = 1 << 18  # rows that are merged between two looks at the keyboard
 
 
@@ -71,9 +71,9 @@ def extract_phrases(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseCounts:
-    """All phrase pairs of up to `longest` words on each side.
+    """Return all phrase pairs of up to `longest` words on each side.
 
-    Beyond `most_rows` pairs, sorted runs go to temporary files and are merged at the end; the
+    Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
     result does not depend on it, nor on the number of threads.
     """
     if longest < 1:
@@ -86,11 +86,9 @@ def extract_phrases(
         joins = (links.source, links.pivot, links.offsets)
         return _Rows(*_kernel.extract_phrases(*texts, *joins, start, stop, longest))
 
-    cuts = [
-        (start, min(start + _SENTENCES, len(links))) for start in range(0, len(links), _SENTENCES)
-    ]
+    cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
     try:
-        for rows in by_runs(extract, cuts, threads, progress, "extracting phrases"):
+        for rows in by_batches(extract, cuts, threads, progress, "extracting phrases"):
             held.add(rows)
         return held.result(progress)
     finally:
@@ -98,23 +96,23 @@ def extract_phrases(
 
 
 class _Held:
-    """Sorted runs: those in memory, and those that had to go to temporary files."""
+    """Sorted batches: those in memory, and those that had to go to temporary files."""
 
     def __init__(self, longest: int, most_rows: int) -> None:
         self.longest, self.most_rows = longest, most_rows
-        self.runs: list[_Rows] = []
+        self.batches: list[_Rows] = []
         self.spilled: list[_Rows] = []
         self.files: list[IO[bytes]] = []
 
     def add(self, rows: _Rows) -> None:
-        self.runs.append(rows)
-        if sum(len(run.counts) for run in self.runs) > self.most_rows:
+        self.batches.append(rows)
+        if sum(len(batch.counts) for batch in self.batches) > self.most_rows:
             self.spill()
 
     def spill(self) -> None:
-        """Merge what is in memory into one sorted run in two unnamed files, and map them."""
+        """Merge what is in memory into one sorted batch in two unnamed files, and map them."""
         ids, counts = self._file(), self._file()
-        for piece in _merged(self.runs, self.longest):
+        for piece in _merged(self.batches, self.longest):
             with writing_temporary(_PURPOSE):
                 ids.write(piece.ids.tobytes())
                 counts.write(piece.counts.tobytes())
@@ -123,7 +121,7 @@ class _Held:
             counts.flush()
         mapped = np.memmap(ids, np.int32, "r").reshape(-1, 2 * self.longest)
         self.spilled.append(_Rows(mapped, np.memmap(counts, np.int64, "r")))
-        self.runs = []
+        self.batches = []
 
     def _file(self) -> IO[bytes]:
         file = temporary_file(_PURPOSE)
@@ -131,14 +129,16 @@ class _Held:
         return file
 
     def result(self, progress: Progress) -> PhraseCounts:
-        runs = self.spilled + self.runs
-        total = sum(len(run.counts) for run in runs)
+        batches = self.spilled + self.batches
+        total = sum(len(batch.counts) for batch in batches)
         pieces, done = [_Rows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))], 0
-        for piece in _merged(runs, self.longest):
+        for piece in _merged(batches, self.longest):
             pieces.append(piece)
             done += len(piece.counts)
             progress(done, total, "merging phrases")
-        return _phrase_counts(pieces, self.longest)
+        source = _side([piece.ids[:, : self.longest] for piece in pieces])
+        pivot = _side([piece.ids[:, self.longest :] for piece in pieces])
+        return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
 
     def close(self) -> None:
         for file in self.files:
@@ -146,21 +146,16 @@ class _Held:
                 file.close()
 
 
-def _merged(runs: list[_Rows], longest: int) -> Iterator[_Rows]:
-    """The rows of all runs in order, equal ones put together, piece by piece."""
-    merge = _kernel.PhraseMerge([run.ids for run in runs], [run.counts for run in runs], longest)
+def _merged(batches: list[_Rows], longest: int) -> Iterator[_Rows]:
+    """Yield the rows of all batches in order, equal ones put together, piece by piece."""
+    ids, counts = [one.ids for one in batches], [one.counts for one in batches]
+    merge = _kernel.PhraseMerge(ids, counts, longest)
     while not merge.done:
         yield _Rows(*merge.next(_PIECE))
 
 
-def _phrase_counts(pieces: list[_Rows], longest: int) -> PhraseCounts:
-    source = _side([piece.ids[:, :longest] for piece in pieces])
-    pivot = _side([piece.ids[:, longest:] for piece in pieces])
-    return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
-
-
 def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Phrases without what fills them up, and where each begins."""
+    """Return phrases without what fills them up, and where each begins."""
     words = np.concatenate([(part >= 0).sum(axis=1) for part in phrases])
     ids = np.concatenate([part[part >= 0] for part in phrases])
     return ids, np.concatenate([[0], np.cumsum(words, dtype=np.int64)])

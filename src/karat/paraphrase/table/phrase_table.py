@@ -1,4 +1,4 @@
-"""Phrase tables: what the phrases of one language become in a pivot language, and how often.
+"""Phrase tables: the translations of phrases into a pivot language, with probabilities.
 
     Pr(f|e) = count(e, f) / N(e)        N(e) = sum_f count(e, f)        Pr(e) = N(e) / sum N
 
@@ -34,10 +34,10 @@ KIND = "phrase table"
 VERSION = 1
 
 ENGLISH = Recipe("13a", "lower", "porter")
-"""How the text to be compared becomes words, if nothing else is said: Porter-stemmed English."""
+"""The default recipe of text to be compared: Porter-stemmed English."""
 
 PIVOT = Recipe("13a", "lower")
-"""The same for the pivot language."""
+"""The default recipe of the pivot language."""
 
 _SIDES = ("source", "pivot")
 
@@ -88,14 +88,6 @@ class PhraseTable:
     pivot: WordTable
     kernel: _kernel.PhraseTable
 
-    def pivot_words(self, ids: NDArray[np.int32]) -> list[str]:
-        """Words of the pivot language by their numbers."""
-        return self.pivot.words(ids)
-
-    def source_words(self, ids: NDArray[np.int32]) -> list[str]:
-        """Words of phrases by their numbers."""
-        return self.source.words(ids)
-
     # --------------------------------------------------------------------------- where from
 
     @classmethod
@@ -106,7 +98,7 @@ class PhraseTable:
         pivot_vocab: Vocab,
         about: Mapping[str, Any] | None = None,
     ) -> PhraseTable:
-        """The table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
+        """Make the table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
         number, _ = distinct(source)
@@ -123,7 +115,7 @@ class PhraseTable:
         pivot_vocab: Vocab,
         about: Mapping[str, Any] | None = None,
     ) -> PhraseTable:
-        """The table of pairs, each given once, in any order."""
+        """Make the table of pairs, each given once, in any order."""
         source, words = _by_text(pairs.source, source_vocab)
         pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
         arrays = {
@@ -146,7 +138,7 @@ class PhraseTable:
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> PhraseTable:
-        """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
+        """Make the table of stored arrays; a ValueError or KeyError if they do not fit together."""
         check_fields(about, ABOUT)
         check_arrays(arrays, {**_COLUMNS, **_WORDS})
         for side in _SIDES:
@@ -172,31 +164,25 @@ class PhraseTable:
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes the words of phrases."""
+        """The recipe by which text becomes the words of phrases."""
         return _recipe(self.about, "source")
-
-    @property
-    def pivot_recipe(self) -> Recipe:
-        """How text of the pivot language was cut into words."""
-        return _recipe(self.about, "pivot")
 
     @cached_property
     def _words(self) -> dict[str, int]:
-        ids = np.arange(len(self.source), dtype=np.int32)
-        return {word: i for i, word in enumerate(self.source.words(ids))}
+        return {word: i for i, word in enumerate(every_word(self.source))}
 
     def find(self, words: Sequence[str]) -> int | None:
-        """The number of a phrase, or None."""
+        """Return the number of a phrase, or None."""
         ids = [self._words.get(word, -1) for word in words]
         found = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
         return found if found >= 0 else None
 
     def phrase(self, number: int) -> tuple[str, ...]:
-        """The words of a phrase."""
+        """Return the words of a phrase."""
         return tuple(self.source.words(_row(self.arrays, "phrase", number)))
 
     def count(self, number: int) -> float:
-        """N(e): how often a phrase was seen."""
+        """Return N(e), the count of a phrase."""
         return float(self.arrays["phrase_counts"][number])
 
     @property
@@ -205,7 +191,7 @@ class PhraseTable:
         return self.kernel.total
 
     def translations(self, number: int) -> list[Translation]:
-        """What a phrase becomes in the pivot language, the most probable first."""
+        """Return the translations of a phrase, the most probable first."""
         first, last = self.arrays["edge_offsets"][number : number + 2].tolist()
         pivots = self.arrays["edge_pivots"][first:last].tolist()
         shares = self.arrays["edge_probabilities"][first:last].tolist()
@@ -213,7 +199,7 @@ class PhraseTable:
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
 
     def phrase_of_edges(self) -> NDArray[np.int64]:
-        """For each pair of a phrase and a translation the number of the phrase."""
+        """Return for each pair of a phrase and a translation the number of the phrase."""
         return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
 
     def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
@@ -234,14 +220,14 @@ class PhraseTable:
         return PhraseTable.of_arrays(self.name, self.about, arrays)
 
     def maps(self, vocab: Vocab) -> Maps:
-        """What the words of a vocabulary are here; a word that is unseen is its own translation."""
+        """Map the words of a vocabulary to those here; an unseen word is its own translation."""
         known = self.pivot.find(vocab)
         new = len(self.pivot) + np.arange(len(vocab), dtype=np.int32)
         return Maps(self.source.find(vocab), np.where(known >= 0, known, new).astype(np.int32))
 
 
 def table_digest(path: str) -> str:
-    """Eight digits that tell tables of different content apart, without reading them whole."""
+    """Return eight digits that differ with the table's content, without reading it whole."""
     try:
         with zipfile.ZipFile(path) as archive:
             parts = [f"{entry.filename}:{entry.CRC:08x}" for entry in archive.infolist()]
@@ -265,7 +251,7 @@ class Pairs(NamedTuple):
 
 
 def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
-    """The words in use, in the order of their text, and the phrases as ids of those."""
+    """Return the phrases as ids of the words in use, which are in the order of their text."""
     words = vocab.words(0, len(vocab))
     used = sorted(np.unique(phrases.ids).tolist(), key=words.__getitem__)
     rank = np.full(len(words), -1, dtype=np.int32)
@@ -276,7 +262,7 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
 
 
 def distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
-    """For each phrase its number among the distinct ones, which are in the order of their ids."""
+    """Return each phrase's number among the distinct ones, and those in the order of their ids."""
     lengths = phrases.lengths
     there = np.arange(lengths.max(initial=1)) < lengths[:, None]
     table = np.full(there.shape, -1, dtype=np.int32)
@@ -290,8 +276,13 @@ def distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
     return number, Ragged(table[first][there[first]], starts(lengths[first]))
 
 
+def every_word(words: WordTable) -> list[str]:
+    """Return all words of a table in the order of their numbers."""
+    return words.words(np.arange(len(words), dtype=np.int32))
+
+
 def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where rows of such lengths begin, and where the last ends."""
+    """Return where rows of such lengths begin, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
@@ -321,14 +312,14 @@ def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
 
 
 def said(recipe: Recipe) -> dict[str, str]:
-    """How a table says what its words are; one with stop words would have gaps in its phrases."""
+    """Describe a recipe for `about`; with stop words there would be gaps in phrases."""
     if recipe.stop != "none":
         raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
 def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
-    """The recipe of one side; a ValueError if this Karat has none like it."""
+    """Return the recipe of one side; a ValueError if this Karat has none like it."""
     named = about[side]
     found = Recipe(named["tok"], named["case"], named["stem"])
     known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()

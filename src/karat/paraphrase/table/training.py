@@ -29,7 +29,7 @@ def train_pivot(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseTable:
-    """The phrase table of one or more parallel texts, all taken together.
+    """Make the phrase table of one or more parallel texts, all taken together.
 
     `links` from another aligner take the place of Karat's own; they run over all texts in order.
     """
@@ -48,19 +48,13 @@ class AlignedText:
     links: Links
     about: Mapping[str, Any]
 
-    def phrases(
-        self, longest: int = LONGEST, *, threads: int | None = None, progress: Progress = silent
-    ) -> PhraseCounts:
-        """The phrase pairs that are consistent with the links."""
-        return extract_phrases(
-            self.source, self.pivot, self.links, longest, threads=threads, progress=progress
-        )
+    def phrases(self, longest: int = LONGEST, **work: Any) -> PhraseCounts:
+        """Return the phrase pairs that are consistent with the links."""
+        return extract_phrases(self.source, self.pivot, self.links, longest, **work)
 
-    def table(
-        self, longest: int = LONGEST, *, threads: int | None = None, progress: Progress = silent
-    ) -> PhraseTable:
-        """The same as a phrase table."""
-        counts = self.phrases(longest, threads=threads, progress=progress)
+    def table(self, longest: int = LONGEST, **work: Any) -> PhraseTable:
+        """Return the table of the phrase pairs."""
+        counts = self.phrases(longest, **work)
         if not len(counts):
             raise InputError("no phrase pair was found: the parallel text has no words to link")
         about = {**self.about, "longest": longest}
@@ -74,8 +68,7 @@ def align_corpora(
     *,
     aligner: Aligner | None = None,
     links: Links | None = None,
-    threads: int | None = None,
-    progress: Progress = silent,
+    **work: Any,
 ) -> AlignedText:
     """Cut parallel texts into words and link those, unless links are given."""
     about: dict[str, Any] = {
@@ -83,24 +76,16 @@ def align_corpora(
         "pivot": said(pivot),
         "corpora": [_corpus(one) for one in corpora],
     }
-    words, pivot_words = parallel_tokens(corpora, source, pivot, threads=threads, progress=progress)
+    words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
     if links is None:
-        how = aligner or Aligner()
-        links, told = _aligned(words, pivot_words, how, threads, progress)
-        about |= told
+        found = align_words(words, pivot_words, aligner, **work)
+        _, _, empty, too_long = found.rows[0]
+        about |= {"aligner": found.signature, "empty": empty, "too_long": too_long}
+        links = found.links
     return AlignedText(words, pivot_words, links, about)
 
 
-def _aligned(
-    source: Tokens, pivot: Tokens, how: Aligner, threads: int | None, progress: Progress
-) -> tuple[Links, dict[str, Any]]:
-    """The links, and how they were made."""
-    found = align_words(source, pivot, how, threads=threads, progress=progress)
-    told = {"aligner": str(how), "empty": found.empty, "too_long": found.too_long}
-    return found.links, told
-
-
 def _corpus(one: Parallel) -> dict[str, Any]:
-    """The names of a parallel text's two sides, without their folders, and its size."""
+    """Return the names of a parallel text's two sides, without their folders, and its size."""
     names = {side: os.path.basename(getattr(one, side).name) for side in ("source", "pivot")}
     return {**names, "segments": len(one)}

@@ -1,4 +1,4 @@
-"""`karat realize evaluate`: how well a model restores a treebank's sentences."""
+"""`karat realize evaluate`: the realisers of a model on a treebank."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.show import check_output, show
+from karat.realize.cli import options as realize_options
 
 
 @click.command(name="evaluate")
-@click.argument("model", metavar="MODEL", type=click.Path())
+@realize_options.model
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
 @click.option(
     "--inputs",
@@ -30,13 +31,10 @@ def command(model: str, treebank: str, inputs: str, format: str, output: str | N
     \b
     karat realize evaluate model.npz dev.conllu
     """
-    from karat.realize.evaluation import evaluate_model
-    from karat.realize.model import open_realizer
-    from karat.realize.report.sentences import evaluation_document
-    from karat.realize.treebank import read_treebank
+    from karat.realize import evaluate_realizer, open_realizer, read_treebank
 
     check_output(output, (model, treebank))
     with Bar() as progress:
         opened = open_realizer(model)
-        found = evaluate_model(opened, read_treebank(treebank), inputs, progress=progress)
-    show(evaluation_document(found, options.command_line()), format, output)
+        found = evaluate_realizer(opened, read_treebank(treebank), inputs, progress=progress)
+    show(found.document(options.command_line()), format, output)

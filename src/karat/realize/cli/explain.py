@@ -1,4 +1,4 @@
-"""`karat realize explain`: what a model makes of one tree, and why."""
+"""`karat realize explain`: how a model orders one tree, and why."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from karat.realize.cli import options as realize_options
 
 
 @click.command(name="explain")
-@click.argument("model", metavar="MODEL", type=click.Path())
-@click.argument("trees", metavar="TREES", type=click.Path())
+@realize_options.model
+@realize_options.trees
 @click.option(
     "--tree",
     type=click.IntRange(min=1),
@@ -21,22 +21,10 @@ from karat.realize.cli import options as realize_options
     help="Index of the tree to explain (from 1).",
 )
 @realize_options.inputs
-@click.option(
-    "--n-best",
-    type=click.IntRange(min=1, max=1000),
-    default=5,
-    show_default=True,
-    help="Supertaggings, paths and orders to show.",
-)
+@realize_options.n_best(default=5, help="Supertaggings, paths and orders to show.")
 @options.output
 def command(
-    model: str,
-    trees: str,
-    tree: int,
-    inputs: str,
-    n_best: int,
-    format: str,
-    output: str | None,
+    model: str, trees: str, tree: int, inputs: str, n_best: int, format: str, output: str | None
 ) -> None:
     """Show how the realisers of a model order one tree.
 
@@ -49,13 +37,10 @@ def command(
     karat realize explain model.npz trees.conllu -o tree.html
     karat realize explain model.npz trees.conllu -o lattice.svg
     """
-    from karat.realize.fergus.explanation import explain_tree
-    from karat.realize.input_trees import read_trees
-    from karat.realize.model import open_realizer
-    from karat.realize.report.explanation import explain_document
+    from karat.realize import explain_tree, open_realizer, read_trees
 
     check_output(output, (model, trees))
     with Bar() as progress:
         opened, given = open_realizer(model), read_trees(trees, inputs)
         found = explain_tree(opened, given, tree - 1, n_best, progress=progress)
-    show(explain_document(found, tree, options.command_line()), format, output)
+    show(found.document(options.command_line()), format, output)

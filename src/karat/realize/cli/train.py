@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 import click
 
 from karat.cli.bar import Bar
@@ -49,8 +46,7 @@ def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) 
     karat realize train treebank.conllu -o model.npz --inputs both
     karat realize train treebank.conllu -o model.npz --model fergus --lm-order 4
     """
-    from karat.realize.model import train_realizer
-    from karat.realize.treebank import read_treebank
+    from karat.realize import train_realizer_file
     from karat.report.model.cells import several
 
     if model == "ordering" and lm_order != LM_ORDER:
@@ -64,13 +60,11 @@ def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) 
             "one of them (the paper's models serve all kinds of input)"
         )
     check_output(output, [treebank])
-    begin = time.process_time()
     with Bar() as progress:
-        bank = read_treebank(treebank)
-        made = train_realizer(bank, model, inputs=inputs, lm_order=lm_order, progress=progress)
-        made.save(output)
-    size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
+        (made,) = train_realizer_file(
+            treebank, output, model, inputs=inputs, lm_order=lm_order, progress=progress
+        ).rows
     click.echo(
-        f"{output}: {made.contents()}, trained on {several(len(bank), 'sentence')} in "
-        f"{time.process_time() - begin:.0f} s of processor time, {size:.1f} MB"
+        f"{made.output}: {made.models}, trained on {several(made.sentences, 'sentence')} in "
+        f"{made.seconds:.0f} s of processor time, {made.megabytes:.1f} MB"
     )

@@ -17,7 +17,15 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import extract_grammar, gold_frames, stored_grammar
 from karat.realize.fergus.left_right import LeftRight, train_left_right
-from karat.realize.fergus.lp_chooser import ORDER, Weights, as_orders, lm_words, runs, train_lm
+from karat.realize.fergus.lp_chooser import (
+    BATCH,
+    ORDER,
+    Weights,
+    as_orders,
+    batches,
+    lm_words,
+    train_lm,
+)
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.treebank import Treebank
@@ -40,7 +48,7 @@ class Fergus:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
         return "supertags"
 
     @property
@@ -76,27 +84,23 @@ class Fergus:
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
-        """For every tree its k best orders, the best first."""
+        """Return the k best orders of every tree, the best first."""
         found: list[list[Order]] = []
-        for part in runs(trees, k):
+        for part in batches(trees, max(BATCH // k, 1)):
             found += self.linearize(part, self.chooser.choose(part), k)
             progress(len(found), len(trees), "realising")
         return found
 
     def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> list[list[Order]]:
-        """The k best orders of trees whose supertags are chosen."""
+        """Return the k best orders of trees whose supertags are chosen."""
         return self.linearize_with_parts(trees, supertags, k)[0]
 
     def linearize_with_parts(
         self, trees: InputTrees, supertags: Supertags, k: int
     ) -> tuple[list[list[Order]], NDArray[np.float64]]:
-        """The same, and what the language model contributes to each order's score."""
-        nodes, scores, parts, starts = self._linearized(trees, supertags, k)
-        return as_orders(trees, nodes, scores, starts), parts
-
-    def _linearized(self, trees: InputTrees, supertags: Supertags, k: int) -> tuple[Any, ...]:
+        """Return the k best orders, and the language model's part of each order's score."""
         words, _, heads, suffixes, offsets = self.chooser.columns(trees)
-        return _kernel.linearize_tagged(
+        nodes, scores, parts, starts = _kernel.linearize_tagged(
             self.chooser.kernel,
             words,
             supertags.labels,
@@ -110,9 +114,10 @@ class Fergus:
             self.weights.wider(k).values(),
             k,
         )
+        return as_orders(trees, nodes, scores, starts), parts
 
     def about(self) -> dict[str, Any]:
-        """What a store says of the model."""
+        """Return the description of the model in a store."""
         return {
             "grammar": self.chooser.grammar.about(),
             "weights": asdict(self.weights),
@@ -121,7 +126,7 @@ class Fergus:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a store holds of the model."""
+        """Return the arrays of the model in a store."""
         found = dict(self.chooser.grammar.arrays)
         found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.left_right):
@@ -146,7 +151,7 @@ _ABOUT = record(
 
 
 def stored_fergus(store: Store) -> Fergus:
-    """The model in a store that its `about` and `arrays` went into."""
+    """Return the model in a store that its `about` and `arrays` went into."""
     grammar = stored_grammar(store)
     try:
         chooser = TreeChooser(

@@ -44,7 +44,7 @@ ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
 MOST_SLOTS = 6
 FREE = -1
 OTHER = "_"
-"""What stands for a tag or relation that the treebank does not have."""
+"""The stand-in for a tag or relation that the treebank does not have."""
 
 OPEN = 20
 """Labels seen less often are not tried for words that were never seen."""
@@ -57,20 +57,14 @@ Ints = NDArray[np.int32]
 
 
 class Supertag(NamedTuple):
-    """An elementary tree, how often it occurred, and how often left of its mother's head."""
+    """An elementary tree: its frequency, and the share that stood left of the mother's head."""
 
     tag: str
     relation: str
-    frame: Slots
+    kind: str
+    frame: str
     times: int
-    left: int
-
-    @property
-    def kind(self) -> str:
-        """How it attaches."""
-        if self.relation == "root":
-            return "initial"
-        return "argument" if self.relation in ARGUMENTS else "adjunct"
+    left: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,61 +103,58 @@ class Grammar:
         )
 
     def labels(self, tags: Sequence[str], relations: Sequence[str]) -> Ints:
-        """The numbers of labels; a tag or relation that is not known counts as any other."""
-        number = _Labels(self.tags, self.relations)
-        pairs = zip(tags, relations, strict=True)
-        return np.array([number[pair] for pair in pairs], dtype=np.int32)
+        """Return the numbers of labels; an unknown tag or relation counts as `OTHER`."""
+        tag_number = {tag: i for i, tag in enumerate(self.tags)}
+        number = {relation: i for i, relation in enumerate(self.relations)}
+        found = [
+            tag_number.get(tag, len(tag_number) - 1) * len(number)
+            + number.get(relation, len(number) - 1)
+            for tag, relation in zip(tags, relations, strict=True)
+        ]
+        return np.array(found, dtype=np.int32)
 
     def label(self, number: int) -> tuple[str, str]:
-        """The tag and the relation of a label."""
+        """Return the tag and the relation of a label."""
         tag, relation = divmod(number, len(self.relations))
         return self.tags[tag], self.relations[relation]
 
     def find(self, words: Sequence[str]) -> Ints:
-        """The numbers of words, -1 for those the treebank does not have."""
+        """Return the numbers of words, -1 for those the treebank does not have."""
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
         found: Ints = self.words.find(vocab)[ids]
         return found
 
     def supertags(self) -> list[Supertag]:
-        """All supertags, the most frequent first."""
+        """Return all supertags, the most frequent first."""
         columns = (self.arrays[f"supertag_{name}"].tolist() for name in _COLUMNS)
-        return [
-            Supertag(*self.label(label), self.frames[frame] if frame >= 0 else (), count, left)
-            for label, frame, count, left in zip(*columns, strict=True)
-        ]
+        found = []
+        for label, frame, times, left in zip(*columns, strict=True):
+            tag, relation = self.label(label)
+            kind = "argument" if relation in ARGUMENTS else "adjunct"
+            text = frame_text(self.frames[frame] if frame >= 0 else ())
+            if relation == "root":
+                found.append(Supertag(tag, relation, "initial", text, times, None))
+            else:
+                found.append(Supertag(tag, relation, kind, text, times, left / times))
+        return found
 
     def about(self) -> dict[str, Any]:
-        """What is stored as text."""
-        return {
-            "tags": self.tags,
-            "relations": self.relations,
-            "frames": self.frames,
-            "tag_frames": self.tag_frames,
-        }
+        """Return what is stored as text."""
+        return {name: getattr(self, name) for name in ("tags", "relations", "frames", "tag_frames")}
 
 
 _COLUMNS = ("label", "frame", "count", "left")
 
 
-class _Labels(dict[tuple[str, str], int]):
-    """Labels by tag and relation, each made when it is first asked for."""
-
-    def __init__(self, tags: Sequence[str], relations: Sequence[str]) -> None:
-        super().__init__()
-        self._tags = {tag: i for i, tag in enumerate(tags)}
-        self._relations = {relation: i for i, relation in enumerate(relations)}
-
-    def __missing__(self, pair: tuple[str, str]) -> int:
-        tag = self._tags.get(pair[0], len(self._tags) - 1)
-        relation = self._relations.get(pair[1], len(self._relations) - 1)
-        self[pair] = tag * len(self._relations) + relation
-        return self[pair]
+def frame_text(frame: Slots) -> str:
+    """Return a frame as one reads it: slots in their order, the head between them."""
+    left = [relation for relation, side in frame if not side]
+    return " ".join([*left, "*", *(relation for relation, side in frame if side)])
 
 
 def stored_grammar(store: Store) -> Grammar:
-    """The grammar in a store that `about` and `arrays` of another went into."""
+    """Return the grammar in a store that `about` and `arrays` of another went into."""
     try:
         about = store.about["grammar"]
         check_fields(about, ABOUT)
@@ -183,7 +174,7 @@ def stored_grammar(store: Store) -> Grammar:
 
 
 def _slot(value: object, where: str) -> None:
-    """A relation, and 0 or 1 for its side."""
+    """Check that a value is a relation, and 0 or 1 for its side."""
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
     text(value[0], where)
@@ -202,7 +193,7 @@ ABOUT = record(
 
 
 def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
-    """The arrays of a grammar; the kernel checks the labels of words."""
+    """Return the arrays of a grammar; the kernel checks the labels of words."""
     labels = len(about["tags"]) * len(about["relations"]) - 1
     columns = {
         "label_offsets": Column("int64", "words + 1"),
@@ -217,7 +208,7 @@ def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:
-    """The frame of every node, as its treelet stands in the treebank."""
+    """Return the frame of every node, as its treelet stands in the treebank."""
     found: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
     mothers = trees.mothers().tolist()
     places = trees.places.tolist()
@@ -229,7 +220,7 @@ def gold_frames(trees: InputTrees) -> list[Slots]:
 
 
 def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
-    """The grammar of a treebank, whose trees have tags and relations; `frames` are its nodes'."""
+    """Return the grammar of trees with tags and relations; `frames` are their nodes'."""
     if trees.inputs != "all" or not set(trees.tags) - {"", OTHER}:
         raise InputError(f"{trees.name}: no tags: expected a treebank with UPOS and DEPREL")
     tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
@@ -255,25 +246,19 @@ def _word_arrays(words: Sequence[str], labels: Ints) -> dict[str, NDArray[Any]]:
     for word, label in zip(words, labels.tolist(), strict=True):
         counts.setdefault(word, Counter())[label] += 1
     listed = sorted(counts)
-    rows = [_by_count(counts[word]) for word in listed]
-    offsets, values = _rows(rows)
+    many = (counts[word] for word in listed)
+    offsets, values = _rows([sorted(few, key=lambda label: (-few[label], label)) for few in many])
     vocab = _kernel.Vocab()
     vocab.add(listed)
     return word_arrays(vocab, "words") | {"label_offsets": offsets, "labels": values}
-
-
-def _by_count(counts: Counter[int]) -> list[int]:
-    return sorted(counts, key=lambda item: (-counts[item], item))
 
 
 def _supertag_arrays(trees: InputTrees, labels: Ints, frames: Ints) -> dict[str, NDArray[Any]]:
     mothers = trees.mothers()
     left = (mothers >= 0) & (trees.places < trees.places[np.maximum(mothers, 0)])
     keys = list(zip(labels.tolist(), frames.tolist(), strict=True))
-    counts, lefts = (
-        Counter(keys),
-        Counter(k for k, is_left in zip(keys, left, strict=True) if is_left),
-    )
+    counts = Counter(keys)
+    lefts = Counter(k for k, is_left in zip(keys, left, strict=True) if is_left)
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     rows = [(*key, counts[key], lefts[key]) for key in ranked]
     columns = np.array(rows, dtype=np.int32).reshape(-1, 4)
@@ -284,13 +269,13 @@ def _supertag_arrays(trees: InputTrees, labels: Ints, frames: Ints) -> dict[str,
 
 
 def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Ints:
-    """The frames' numbers; what the grammar does not have is free."""
+    """Return the frames' numbers; a frame that the grammar does not have is free."""
     number = {frame: i for i, frame in enumerate(grammar.frames)}
     return np.array([number.get(frame, FREE) for frame in frames], dtype=np.int32)
 
 
 def suffixes(words: Sequence[str]) -> Ints:
-    """Three numbers a word for what unknown words are guessed by, the most specific first."""
+    """Return three numbers a word that unknown words are guessed by, the most specific first."""
     known = {word: _suffixes(word) for word in set(words)}
     found = [known[word] for word in words]
     return np.array(found, dtype=np.int32).reshape(-1)
@@ -307,7 +292,7 @@ def _number(text: str) -> int:
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Ints]:
-    """Lists of lists as offsets and values."""
-    sizes = [0, *(len(row) for row in rows)]
+    """Return lists of lists as offsets and values."""
+    sizes = [0, *map(len, rows)]
     values = [value for row in rows for value in row]
     return np.cumsum(sizes, dtype=np.int64), np.array(values, dtype=np.int32)

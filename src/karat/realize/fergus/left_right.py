@@ -20,7 +20,7 @@ from karat import _kernel
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import Grammar, Ints
-from karat.realize.fergus.lp_chooser import Weights, as_orders, lm_words, runs
+from karat.realize.fergus.lp_chooser import BATCH, Weights, as_orders, batches, lm_words
 from karat.realize.input_trees import InputTrees, Order
 
 WEIGHTS = Weights(lm=0.0, margin=1000.0)
@@ -39,27 +39,26 @@ class LeftRight:
     trigrams: bool = False
 
     def with_trigrams(self) -> LeftRight:
-        """The same, the language model choosing the order on each side."""
+        """Return the baseline with the language model choosing the order on each side."""
         return replace(self, name=f"{self.name}, trigrams", trigrams=True)
 
     def realize(
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
-        """For every tree its k best orders."""
+        """Return the k best orders of every tree."""
         found: list[list[Order]] = []
-        for part in runs(trees, k):
-            found += self._by_sides(part) if k == 1 and not self.trigrams else self._run(part, k)
+        for part in batches(trees, max(BATCH // k, 1)):
+            found += self._by_sides(part) if k == 1 and not self.trigrams else self._best(part, k)
             progress(len(found), len(trees), "realising")
         return found
 
     def _by_sides(self, trees: InputTrees) -> list[list[Order]]:
-        """The first of the orders that sides leave open, which are all as good: no search."""
+        """Return the first of the orders that sides leave open: all are as good, no search."""
         words = self.grammar.find(trees.words)
         nodes = _kernel.order_left_right(self.keys, self.counts, words, trees.heads, trees.offsets)
-        one_each = np.arange(len(trees) + 1)
-        return as_orders(trees, nodes, np.zeros(len(trees)), one_each)
+        return as_orders(trees, nodes, np.zeros(len(trees)), np.arange(len(trees) + 1))
 
-    def _run(self, trees: InputTrees, k: int) -> list[list[Order]]:
+    def _best(self, trees: InputTrees, k: int) -> list[list[Order]]:
         nodes, scores, _, starts = _kernel.linearize_left_right(
             self.keys,
             self.counts,
@@ -88,7 +87,7 @@ def train_left_right(
 
 
 def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
-    """For each sentence a random tree: words come in random order, each below an earlier one."""
+    """Make a random tree of each sentence: words in random order, each below an earlier one."""
     rng = random.Random(0)
     mothers = np.full(len(trees.words), -1, dtype=np.int64)
     for i in range(len(trees)):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 ORDER = 3
 """The paper's language model is of trigrams."""
-RUN = 256
+BATCH = 256
 """Trees that are realised at a time; of k orders each, 1 / k of them."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """How much the parts of the score count, and the limits of the search.
+    """Weights of the parts of the score, and limits of the search.
 
     A lattice keeps `width` states a level, and arcs whose best path is at most `margin` worse than
     the best; the composition keeps `beam` hypotheses a state, 0 means all.
@@ -43,33 +43,32 @@ class Weights:
     beam: int = 10
 
     def wider(self, k: int) -> Weights:
-        """For k sentences instead of one: worse arcs are of interest, and more hypotheses."""
+        """Return the limits for k sentences instead of one: worse arcs, and more hypotheses."""
         if k == 1:
             return self
         return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
 
     def values(self) -> list[float]:
-        """As the kernel takes them."""
+        """Return the weights as the kernel takes them."""
         return [float(value) for value in astuple(self)]
 
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
-    """A model of the sentences of a treebank, cut into words as it has them."""
+    """Train a model of the sentences of a treebank, cut into words as it has them."""
     whole = trees.without_spaces()
     sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
 def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
-    """The nodes' words as the language model numbers them."""
+    """Return the nodes' words as the language model numbers them."""
     vocab = _kernel.Vocab()
     ids = vocab.add(trees.without_spaces().words)
     return model.find(vocab)[ids]
 
 
-def runs(trees: InputTrees, k: int) -> Iterator[InputTrees]:
-    """The trees, few at a time: between two runs there is a look at the clock and the keyboard."""
-    size = max(RUN // k, 1)
+def batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
+    """Yield the trees, few at a time: between two there is a look at the clock and keyboard."""
     for start in range(0, len(trees), size):
         yield trees.choose(range(start, min(start + size, len(trees))))
 
@@ -80,7 +79,7 @@ def as_orders(
     scores: NDArray[np.float64],
     starts: NDArray[np.int64],
 ) -> list[list[Order]]:
-    """The kernel's flat answer, tree by tree."""
+    """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
     found, at = [], 0
     sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
     for tree, size in enumerate(sizes):

@@ -25,7 +25,7 @@ READ_OUT = frozenset("#%&/@§¶‰")
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
-    """The sentences with what punctuation they lack."""
+    """Put the punctuation that they lack into sentences."""
     return [_punctuated(lm, sentence.split(" ")) for sentence in sentences]
 
 
@@ -35,23 +35,19 @@ def _punctuated(lm: LanguageModel, words: list[str]) -> str:
     words = _best(lm, [[*words, mark] for mark in FINAL])
     while True:
         places = [i for i in range(1, len(words) - 1) if COMMA not in words[i - 1 : i + 1]]
-        better = _best(lm, [words, *(_with_comma(words, i) for i in places)])
+        better = _best(lm, [words, *([*words[:i], COMMA, *words[i:]] for i in places)])
         if better == words:
             return " ".join(words)
         words = better
 
 
 def is_punctuation(word: str) -> bool:
-    """Whether a word is made of marks of punctuation alone."""
+    """Return whether a word is made of marks of punctuation alone."""
     plain = unicodedata.normalize("NFKC", word)
     return all(unicodedata.category(c).startswith("P") and c not in READ_OUT for c in plain)
 
 
-def _with_comma(words: list[str], place: int) -> list[str]:
-    return [*words[:place], COMMA, *words[place:]]
-
-
 def _best(lm: LanguageModel, choices: list[list[str]]) -> list[str]:
-    """The likeliest; of equal ones the first."""
+    """Return the likeliest choice; of equal ones the first."""
     scores = lm.score([" ".join(words) for words in choices], threads=1)
     return choices[int(np.argmax(scores))]

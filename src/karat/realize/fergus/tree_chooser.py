@@ -16,20 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.realize.fergus.grammar import (
-    RARE,
-    Grammar,
-    Ints,
-    Slots,
-    frame_numbers,
-    suffixes,
-)
+from karat.realize.fergus.grammar import RARE, Grammar, Ints, Slots, frame_numbers, suffixes
 from karat.realize.input_trees import InputTrees
 
 
 @dataclass(frozen=True, eq=False)
 class Supertags:
-    """What was chosen: label, frame and the slot filled (-1 none) of every node; a score a tree."""
+    """Label, frame and the slot filled (-1 none) of every node; a score for each tree."""
 
     labels: Ints
     frames: Ints
@@ -64,21 +57,19 @@ class TreeChooser:
         return cls(grammar, *found)
 
     def columns(self, trees: InputTrees) -> tuple[Ints, Ints, Ints, Ints, NDArray[np.int64]]:
-        """Words, labels (-1 if only words are given), heads, suffixes and offsets."""
+        """Return words, labels (-1 if only words are given), heads, suffixes and offsets."""
         words = self.grammar.find(trees.words)
-        known = trees.inputs == "all"
-        labels = (
-            self.grammar.labels(trees.tags, trees.relations) if known else np.full_like(words, -1)
-        )
+        labels = np.full_like(words, -1)
+        if trees.inputs == "all":
+            labels = self.grammar.labels(trees.tags, trees.relations)
         return words, labels, trees.heads, suffixes(trees.words), trees.offsets
 
     def choose(self, trees: InputTrees) -> Supertags:
-        """The best supertags of every tree."""
-        found = _kernel.choose_trees(self.kernel, *self.columns(trees), 1)
-        return Supertags(*found[:4])
+        """Return the best supertags of every tree."""
+        return Supertags(*_kernel.choose_trees(self.kernel, *self.columns(trees), 1)[:4])
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
-        """The k best supertaggings of one tree, the best first."""
+        """Return the k best supertaggings of one tree, the best first."""
         one = trees.choose([tree])
         labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *self.columns(one), k)
         n = len(one.words)

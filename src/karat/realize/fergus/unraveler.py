@@ -7,8 +7,9 @@ sequences of the whole is the product of the treelets' paths.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 from karat import _kernel
@@ -31,10 +32,11 @@ class LatticeArc(NamedTuple):
 
 
 class TreeletSize(NamedTuple):
-    """How large the lattice of one treelet is, and whether something was left out of it."""
+    """Size of the lattice of one treelet, and whether something was left out of it."""
 
     head: int
     states: int
+    arcs: int
     paths: float
     pruned: bool
 
@@ -48,7 +50,7 @@ class TreeLattice:
     treelets: tuple[TreeletSize, ...]
 
     def subtree(self, node: int) -> frozenset[int]:
-        """A node and all below it."""
+        """Return a node and all below it."""
         below: dict[int, set[int]] = {}
         for arc in self.arcs:
             below.setdefault(arc.head, set()).add(arc.node)
@@ -59,14 +61,35 @@ class TreeLattice:
             ahead += new
         return frozenset(found)
 
+    def best_arcs(self, head: int, most: int) -> list[LatticeArc]:
+        """Return a treelet's arcs, at most so many, whose best paths cost least.
+
+        The arcs of one path stay together.
+        """
+        arcs = [arc for arc in self.arcs if arc.head == head]
+        ahead, behind = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
+        for arc in sorted(arcs, key=lambda arc: arc.start):
+            score = ahead.get(arc.start, -inf) + arc.score
+            ahead[arc.end] = max(ahead.get(arc.end, -inf), score)
+        for arc in sorted(arcs, key=lambda arc: -arc.end):
+            score = behind.get(arc.end, -inf) + arc.score
+            behind[arc.start] = max(behind.get(arc.start, -inf), score)
+        whole = {arc: round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs}
+        ranked = sorted(whole.values(), reverse=True)
+        if len(ranked) <= most:
+            return arcs
+        limit = ranked[most]
+        above = [arc for arc in arcs if whole[arc] > limit]
+        return above or [arc for arc in arcs if whole[arc] == limit]
+
     @property
     def sequences(self) -> float:
-        """How many word sequences it holds."""
+        """Number of word sequences."""
         return prod(treelet.paths for treelet in self.treelets)
 
     @property
     def states(self) -> int:
-        """The states of all treelets."""
+        """Number of states of all treelets."""
         return sum(treelet.states for treelet in self.treelets)
 
     @property
@@ -75,7 +98,7 @@ class TreeLattice:
         return any(treelet.pruned for treelet in self.treelets)
 
     def expanded(self) -> list[tuple[int, int, int]] | None:
-        """The lattice word by word, as (state, state, node), 0 first; None if it is too large."""
+        """Return the lattice word by word, as (state, state, node); None if it is too large."""
         arcs: list[tuple[int, int, int]] = []
         expansion = _Expansion(self, arcs)
         return arcs if expansion.subtree(0, 0, expansion.new()) else None
@@ -95,7 +118,7 @@ class _Expansion:
         return self.states - 1
 
     def subtree(self, node: int, start: int, end: int, depth: int = 0) -> bool:
-        """Whether it went in."""
+        """Put in the lattice of a node's treelet; return whether it went in."""
         if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
             return False
         if node not in self.treelets:
@@ -118,7 +141,7 @@ class _Expansion:
 def unravel(
     chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: Weights
 ) -> TreeLattice:
-    """The lattice of one supertagged tree, the only one of `trees`."""
+    """Return the lattice of one supertagged tree, the only one of `trees`."""
     words, _, heads, suffixes, _ = chooser.columns(trees)
     arcs, sizes = _kernel.tree_lattice(
         chooser.kernel,
@@ -130,8 +153,6 @@ def unravel(
         supertags.slots,
         weights.values(),
     )
-    return TreeLattice(
-        tuple(trees.words),
-        tuple(LatticeArc(*arc) for arc in arcs),
-        tuple(TreeletSize(*size) for size in sizes),
-    )
+    found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
+    treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
+    return TreeLattice(tuple(trees.words), found, tuple(treelets))

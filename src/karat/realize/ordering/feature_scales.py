@@ -24,7 +24,7 @@ from karat.realize.input_trees import InputTrees
 from karat.realize.ordering.symbols import Columns
 
 BEST, BEAM, ALTERNATIVES = 8, 32, 4
-"""How many orders of a sentence are compared, and how they are searched."""
+"""Number of orders of a sentence that are compared, and limits of their search."""
 EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
 EVERY = 2  # of the trees that were not seen, one in so many, for time
 PARTS = 4  # of the trees, between two reports of progress
@@ -40,7 +40,7 @@ class Scales(NamedTuple):
 
     @classmethod
     def of(cls, found: NDArray[Any]) -> Scales:
-        """From what the kernel adds to 1: by templates, by frequencies, for the language model."""
+        """Make scales of what the kernel adds to 1: by template, frequency, language model."""
         templates, frequencies = np.split(found[:-1], [_kernel.TEMPLATES])
         classes = 1 + templates[:, None] + frequencies[None, :]
         return cls(classes.astype(np.float32).ravel(), 1 + float(found[-1]))
@@ -48,13 +48,13 @@ class Scales(NamedTuple):
     def scaled(
         self, weights: NDArray[np.float32], classes: NDArray[np.uint16]
     ) -> NDArray[np.float32]:
-        """The weights, each times the scale of its class."""
+        """Return the weights, each times the scale of its class."""
         found: NDArray[np.float32] = weights * self.classes[classes]
         return found
 
 
 def mean_scales(found: Sequence[NDArray[np.float32]]) -> Scales:
-    """The scales of several models in one; without any, nothing changes."""
+    """Return the mean scales of several models; without any, nothing changes."""
     none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
     return Scales.of((np.stack(found) if found else none).mean(axis=0, dtype=np.float64))
 
@@ -70,7 +70,7 @@ def learn_scales(
     seed: int,
     step: Callable[[str], None],
 ) -> NDArray[np.float32]:
-    """What is added to 1, for weights and a language model of the trees `seen`."""
+    """Return what is added to 1, for weights and a language model of the trees `seen`."""
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)

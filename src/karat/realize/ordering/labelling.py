@@ -15,9 +15,9 @@ labelled by models that have not seen the labels of its documents (`jackknife`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,11 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.progress import Stop, as_threads, in_order
 from karat.realize.ordering.symbols import Columns, Symbols, symbols
-from karat.realize.ordering.weight_half_bytes import from_half_bytes, to_half_bytes
+from karat.realize.ordering.weight_bytes import (
+    check_power_of_two,
+    from_half_bytes,
+    to_half_bytes,
+)
 from karat.schema import Column, check_arrays
 
 Ints = NDArray[np.int64]
@@ -52,7 +56,7 @@ class Gold:
 
     @classmethod
     def of(cls, labels: list[str]) -> Gold:
-        """The labels of all nodes, numbered in the order of their names."""
+        """Number the labels of all nodes in the order of their names."""
         names = tuple(sorted(set(labels)))
         number = {name: i for i, name in enumerate(names)}
         return cls(names, np.array([number[label] for label in labels], dtype=np.int32))
@@ -76,7 +80,7 @@ class Classifier:
         return _rows(self.known)
 
     def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
-        """The most probable labels of the nodes of some trees, and the others of relations."""
+        """Return the most probable labels of some trees' nodes, and the others of relations."""
         numbers = _kernel.label_trees(
             [self.weights[kind] for kind in self.names],
             [len(names) for names in self.names.values()],
@@ -96,29 +100,26 @@ class Classifier:
         return found
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
-        """As it is stored: half a byte a weight, and the exponent of each row."""
+        """Return the stored arrays: half a byte a weight, and the exponent of each row."""
         arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.known)}
         for kind, names in self.names.items():
             levels, exponents = to_half_bytes(self.weights[kind], len(names))
-            arrays |= {
-                f"labels_{n}_{kind}_exponents": exponents,
-                f"labels_{n}_{kind}_levels": levels,
-            }
+            arrays[f"labels_{n}_{kind}_exponents"] = exponents
+            arrays[f"labels_{n}_{kind}_levels"] = levels
         return arrays
 
     @classmethod
     def stored(
         cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
-        """The classifier in stored arrays; a ValueError or KeyError if they do not fit together."""
+        """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
         columns = {f"known_{n}": Column("uint8", "bytes of features")}
         for kind in names:
             columns[f"labels_{n}_{kind}_exponents"] = Column("int8", "rows", -100, 100)
             columns[f"labels_{n}_{kind}_levels"] = Column("uint8", f"levels of {kind}")
         check_arrays(arrays, columns)
         known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
-        if len(known) < 2 or len(known) & (len(known) - 1):
-            raise ValueError(f"{len(known)} features, expected a power of two")
+        check_power_of_two(len(known), "features")
         rows, weights = int(known.sum()), {}
         for kind, some in names.items():
             start = f"labels_{n}_{kind}_"
@@ -140,14 +141,14 @@ class Labeller:
     classifiers: Mapping[int, Classifier]
 
     def label(self, columns: Columns) -> Columns:
-        """Trees with the most probable labels."""
+        """Return the trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
         for _, one in sorted(self.classifiers.items()):
-            columns = columns.labelled(one.found(columns, everything))
+            columns = replace(columns, **one.found(columns, everything))  # type: ignore[arg-type]
         return columns
 
     def about(self) -> list[dict[str, Any]]:
-        """What is stored beside the arrays: passes, kinds, names."""
+        """Return the description beside the arrays: passes, kinds, names."""
         return [
             {"pass": n, "kind": kind, "names": list(names)}
             for n, one in self.classifiers.items()
@@ -155,26 +156,17 @@ class Labeller:
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All classifiers as they are stored."""
-        arrays: dict[str, NDArray[Any]] = {}
-        for n, one in self.classifiers.items():
-            arrays |= one.arrays(n)
-        return arrays
+        """Return the stored arrays of all classifiers."""
+        stored = [one.arrays(n) for n, one in self.classifiers.items()]
+        return {name: array for arrays in stored for name, array in arrays.items()}
 
     @classmethod
     def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
-        """The labeller in stored arrays; a ValueError or KeyError if they do not fit together."""
+        """Return a stored labeller; a ValueError or KeyError if its arrays do not fit."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
         for said in about:
             names.setdefault(said["pass"], {})[said["kind"]] = tuple(said["names"])
         return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
-
-
-class _Split(NamedTuple):
-    """The trees to train a classifier on, and those to label with it: none for the last."""
-
-    inside: Ints
-    outside: Ints
 
 
 def jackknife(
@@ -186,7 +178,7 @@ def jackknife(
     step: Callable[[str], None],
     threads: int | None = None,
 ) -> tuple[Labeller, Columns]:
-    """A labeller trained on all trees, and these trees as labelled by models of other folds.
+    """Return a labeller of all trees, and these trees as labelled by models of other folds.
 
     The classifiers of a pass know nothing of each other, so threads do not change the result.
     """
@@ -196,36 +188,37 @@ def jackknife(
     for n in passes:
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()
-        train = partial(_train_and_label, columns, gold, n, seed, stop)
+        train = partial(_train, columns, gold, n, seed, stop)
         trained = in_order(train, splits, as_threads(threads), stop)
-        for split, (one, labels) in zip(splits, trained, strict=True):
+        for (_, others), (one, labels) in zip(splits, trained, strict=True):
             step(f"labelling, pass {n + 1}")
             for kind, symbols_of_kind in labels.items():
-                found[kind][columns.nodes_of(split.outside)] = symbols_of_kind
+                found[kind][columns.nodes_of(others)] = symbols_of_kind
             classifiers[n] = one  # the last split's stays: it was trained on all trees
-        columns = columns.labelled(found)
+        columns = replace(columns, **found)  # type: ignore[arg-type]
     return Labeller(classifiers), columns
 
 
-def _splits(folds: NDArray[np.int32]) -> Iterator[_Split]:
-    """The trees outside and inside of each fold; at last all, and none."""
+def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the trees outside and inside of each fold; at last all, and none."""
     for fold in np.unique(folds):
-        yield _Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold))
-    yield _Split(np.arange(len(folds)), np.arange(0))
-
-
-def _train_and_label(
-    columns: Columns, gold: Mapping[str, Gold], n: int, seed: int, stop: Stop, split: _Split
-) -> tuple[Classifier, dict[str, Symbols]]:
-    one = _train(columns, gold, split.inside, n, seed, stop)
-    stop.check()
-    return one, one.found(columns, split.outside)
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    yield np.arange(len(folds)), np.arange(0)
 
 
 def _train(
-    columns: Columns, gold: Mapping[str, Gold], chosen: Ints, n: int, seed: int, stop: Stop
-) -> Classifier:
-    """One classifier; its weights are the mean of those at the two halves of the last epoch."""
+    columns: Columns,
+    gold: Mapping[str, Gold],
+    n: int,
+    seed: int,
+    stop: Stop,
+    split: tuple[Ints, Ints],
+) -> tuple[Classifier, dict[str, Symbols]]:
+    """Train a classifier on some trees; return it and its labels of the others.
+
+    Its weights are the mean of those at the two halves of the last epoch.
+    """
+    chosen, others = split
     count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
     known = count >= LEAST
     names = {kind: one.names for kind, one in gold.items()}
@@ -243,9 +236,11 @@ def _train(
                 trainer.remember()
     tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
     weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
-    return Classifier(names, n > 0, known, weights)
+    stop.check()
+    one = Classifier(names, n > 0, known, weights)
+    return one, one.found(columns, others)
 
 
 def _rows(known: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The row of every feature, -1 for those that have none."""
+    """Return the row of every feature, -1 for those that have none."""
     return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)

@@ -8,7 +8,6 @@ for digits, other characters as they are). A labeller also looks at other beginn
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,7 +20,7 @@ from karat.realize.input_trees import InputTrees
 Symbols = NDArray[np.uint32]
 
 AFFIXES = (slice(3), slice(4), slice(5), slice(-2, None), slice(-4, None))
-"""The characters of a word that a labeller looks at: the order is the kernel's."""
+"""Characters of a word that a labeller sees, in the kernel's order."""
 _NO_SYMBOLS = np.empty(0, dtype=np.uint32)
 _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
@@ -48,12 +47,12 @@ class Columns:
 
     @property
     def nodes(self) -> int:
-        """How many nodes all trees have."""
+        """Number of nodes of all trees."""
         return len(self.words)
 
     @cached_property
     def kernel(self) -> _kernel.TreeColumns:
-        """The same for the kernel, checked."""
+        """The columns as the kernel takes them, checked."""
         return _kernel.TreeColumns(
             self.words,
             self.endings,
@@ -66,63 +65,47 @@ class Columns:
             self.offsets,
         )
 
-    def labelled(self, found: Mapping[str, Symbols]) -> Columns:
-        """The same trees with other tags, fine tags, relations, or doubts of these."""
-        return replace(
-            self,
-            tags=found.get("tags", self.tags),
-            fine=found.get("fine", self.fine),
-            relations=found.get("relations", self.relations),
-            others=found.get("others", self.others),
-        )
-
     def blank(self) -> Columns:
-        """The same trees without labels."""
+        """Return the trees without labels."""
         empty = np.zeros(self.nodes, dtype=np.uint32)
         return replace(self, tags=empty, fine=empty, relations=empty)
 
     def nodes_of(self, trees: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The nodes of some trees, one tree after the other."""
+        """Return the nodes of some trees, one tree after the other."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in trees]
         return np.concatenate(parts) if parts else np.arange(0)
 
 
 def columns_of(trees: InputTrees) -> Columns:
-    """The symbols of unordered trees; `fine` is the tag until a labeller knows more."""
-    tags = symbols(trees.tags)
+    """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
+    tags, words = symbols(trees.tags), trees.words
+    shapes = {word: shape(word) for word in set(words)}  # each distinct word is looked at once
     return Columns(
-        symbols(trees.words),
-        symbols([word[-3:] for word in trees.words]),
-        symbols(_shapes(trees.words)),
+        symbols(words),
+        symbols([word[-3:] for word in words]),
+        symbols([shapes[word] for word in words]),
         tags,
         tags,
         symbols(trees.relations),
         trees.heads,
         trees.offsets,
-        _affixes(trees.words),
+        _affixes(words),
     )
 
 
 def symbols(strings: list[str]) -> Symbols:
-    """The symbol of every string."""
+    """Return the symbol of every string."""
     return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
 
 
 def _affixes(words: list[str]) -> Symbols:
-    """The symbols of every word's affixes; each distinct word is looked at once."""
+    """Return the symbols of every word's affixes; each distinct word is looked at once."""
     distinct = list(dict.fromkeys(words))
     number = {word: i for i, word in enumerate(distinct)}
     table = np.stack([symbols([word[part] for word in distinct]) for part in AFFIXES], axis=1)
     return table[[number[word] for word in words]]
 
 
-def _shapes(words: list[str]) -> list[str]:
-    """The shape of every word; each distinct word is looked at once."""
-    known = {word: shape(word) for word in set(words)}
-    return [known[word] for word in words]
-
-
 def shape(word: str) -> str:
-    """What kind of characters a word has, at most six: `a`, `0`, `a-a`, `$0.0`."""
-    letters = re.sub(r"[^\W\d_]+", "a", word)
-    return re.sub(r"\d+", "0", letters)[:6]
+    """Return the kinds of characters of a word, at most six: `a`, `0`, `a-a`, `$0.0`."""
+    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", word))[:6]

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.progress import Progress, silent
 from karat.realize.fergus.lp_chooser import train_lm
-from karat.realize.input_trees import InputTrees, input_trees
+from karat.realize.input_trees import InputTrees, check_inputs, input_trees
 from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
 from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
 from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
-from karat.realize.ordering.model import BLOCK, OrderingModel, check_inputs
+from karat.realize.ordering.model import BLOCK, OrderingModel
 from karat.realize.ordering.symbols import Columns, columns_of
 from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
 from karat.realize.treebank import Treebank
@@ -34,10 +34,10 @@ HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
 HALVES = {"all": 2, "words": 0}
-"""How many halves of the treebank teach scales: none where labels take the time it would need."""
+"""Halves of the treebank that teach scales: none where labels take the time it would need."""
 FEWEST = 1000  # sentences; fewer teach no scales
 
-Step = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def train_ordering(
@@ -49,7 +49,7 @@ def train_ordering(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> OrderingModel:
-    """An ordering model of a treebank; the same treebank and seed give the same model."""
+    """Train an ordering model; the same treebank and seed give the same model."""
     check_inputs(inputs)
     halves = HALVES[inputs] if len(treebank) >= FEWEST else 0
     step = _counted(progress, inputs, halves)
@@ -63,19 +63,17 @@ def train_ordering(
         weights = scales.scaled(weights, classes)
     step("language model")
     model = train_lm(trees, LM_ORDER)
-    trained = {
-        "treebank": os.path.basename(treebank.name),
-        "sentences": len(treebank),
-        "seed": seed,
-    }
+    name = os.path.basename(treebank.name)
+    trained = {"treebank": name, "sentences": len(treebank), "seed": seed}
+    # Rounded as they are stored, so that a model is the same before and after.
+    weights = from_bytes(*to_bytes(weights, BLOCK), BLOCK)
+    labeller = Labeller.stored(labeller.about(), labeller.arrays())
     lm_weight *= scales.language_model
-    return OrderingModel(
-        inputs, _rounded_weights(weights), _rounded(labeller), model, lm_weight, trained
-    )
+    return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
-def _counted(progress: Progress, inputs: str, halves: int) -> Step:
-    """Reports each step of the work as it begins."""
+def _counted(progress: Progress, inputs: str, halves: int) -> Report:
+    """Return a function that reports each step of the work as it begins."""
     labels = (2 if inputs == "words" else 1) * (FOLDS + 1)
     total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
     done = 0
@@ -89,25 +87,20 @@ def _counted(progress: Progress, inputs: str, halves: int) -> Step:
 
 
 def _labelled(
-    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Step, threads: int | None
+    treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
 ) -> tuple[Labeller, Columns]:
-    """A labeller of what is not given, and the trees with the labels it would find."""
+    """Return a labeller of what is not given, and the trees with the labels it would find."""
     columns = columns_of(trees)
-    gold = {"fine": Gold.of(_in_order(treebank, trees))}
+    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
+    gold = {"fine": Gold.of([treebank.xpos[j] for j in (starts + trees.places).tolist()])}
     if inputs == "all":
         return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
     gold |= {"tags": Gold.of(trees.tags), "relations": Gold.of(trees.relations)}
     return jackknife(columns.blank(), gold, _folds(treebank), (0, 1), seed, step, threads)
 
 
-def _in_order(treebank: Treebank, trees: InputTrees) -> list[str]:
-    """The treebank's own tags in the order of the trees' nodes."""
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    return [treebank.xpos[j] for j in (starts + trees.places).tolist()]
-
-
 def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
-    """Whole documents where there are enough, else sentences in turn."""
+    """Return the fold of each sentence: by document where there are enough, else in turn."""
     documents = np.unique(treebank.documents)
     if len(documents) >= 2 * folds:
         return treebank.documents % folds
@@ -121,15 +114,13 @@ def _scales(
     halves: int,
     lm_weight: float,
     seed: int,
-    step: Step,
+    step: Report,
 ) -> Scales:
-    """The mean of what each half's model teaches on the other half, which it has not seen."""
+    """Return the mean of what each half's model teaches on the half that it has not seen."""
     of_first, found = _folds(treebank, 2) == 0, []
     for half in range(halves):
-        seen, unseen = (
-            np.flatnonzero(of_first == bool(half)),
-            np.flatnonzero(of_first != bool(half)),
-        )
+        seen = np.flatnonzero(of_first == bool(half))
+        unseen = np.flatnonzero(of_first != bool(half))
         weights = train_weights(columns, trees.places, seen, seed, step)
         model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
         found.append(
@@ -139,11 +130,15 @@ def _scales(
 
 
 def train_weights(
-    columns: Columns, places: NDArray[np.int32], chosen: NDArray[np.int64], seed: int, step: Step
+    columns: Columns, places: NDArray[np.int32], chosen: NDArray[np.int64], seed: int, step: Report
 ) -> NDArray[np.float32]:
-    """The weights of the features; the trees are seen in an order that the seed decides."""
+    """Train the weights of the features; the seed decides the order of the trees."""
     trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)
-    rng, hidden = np.random.default_rng(seed), _hidden(columns, chosen)
+    rng = np.random.default_rng(seed)
+    # Rare words are hidden more often, as new texts have unknown ones.
+    known, which = np.unique(columns.words, return_inverse=True)
+    counts = np.bincount(which[columns.nodes_of(chosen)], minlength=len(known))
+    hidden = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(chosen)), PARTS):
             step(f"ordering, epoch {epoch + 1} of {EPOCHS}")
@@ -151,20 +146,3 @@ def train_weights(
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     return trainer.mean()
-
-
-def _hidden(columns: Columns, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
-    """How likely each node's word is hidden: rare words as new texts have unknown ones."""
-    known, which = np.unique(columns.words, return_inverse=True)
-    counts = np.bincount(which[columns.nodes_of(chosen)], minlength=len(known))
-    chances: NDArray[np.float32] = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
-    return chances
-
-
-def _rounded(labeller: Labeller) -> Labeller:
-    return Labeller.stored(labeller.about(), labeller.arrays())
-
-
-def _rounded_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As they are stored, so that a model is the same before and after."""
-    return from_bytes(*to_bytes(weights, BLOCK), BLOCK)

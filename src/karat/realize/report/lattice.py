@@ -13,10 +13,10 @@ from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.model.cells import several
 from karat.report.model.table import Figure
 from karat.report.page.markup import element, quote
-from karat.report.render.paper import DIM, Paper
+from karat.report.render.terminal import DIM, Paper
 
 if TYPE_CHECKING:
-    from karat.realize.fergus.unraveler import LatticeArc, TreeLattice, TreeletSize
+    from karat.realize.fergus.unraveler import TreeLattice, TreeletSize
     from karat.realize.input_trees import InputTrees, Order
 
 TITLE = "Word lattice"
@@ -37,7 +37,7 @@ class Panel(NamedTuple):
 
 
 def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
-    """The lattice; the path that is `order` is marked."""
+    """Return a figure of the lattice; the path that is `order` is marked."""
     expanded = lattice.expanded()
     if expanded is not None:
         arcs = _stressed([GraphArc(*arc[:2], str(arc[2])) for arc in expanded], order)
@@ -55,7 +55,7 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
-    """The best orders of the only tree as one graph; common beginnings and ends are drawn once."""
+    """Return the best orders of the only tree as one graph; common ends are drawn once."""
     few = [order.nodes for order in orders[:MOST_ORDERS]]
     caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
@@ -63,7 +63,7 @@ def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
 
 
 def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
-    """The smallest graph whose paths are these orders, all of one length; the first is the best."""
+    """Return the smallest graph whose paths are these orders of one length, the best first."""
     size = len(orders[0])
     prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
     state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
@@ -88,50 +88,24 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
     members = {arc.node for arc in mine}
     graph = [GraphArc(arc.start, arc.end, str(arc.node)) for arc in mine]
     arcs = _stressed(graph, [node for node in order if node in members])
-    kept = set(_best_arcs(mine))
+    kept = set(lattice.best_arcs(treelet.head, MOST_ARCS))
     drawn = [
         arc._replace(word=_named(lattice, treelet.head, int(arc.word), order))
-        for i, arc in enumerate(arcs)
-        if i in kept or arc.best
+        for arc, whole in zip(arcs, mine, strict=True)
+        if whole in kept or arc.best
     ]
-    told = several(int(treelet.paths), "order")
-    return Panel(f"{lattice.words[treelet.head]}: {told}", _reachable(drawn))
-
-
-def _best_arcs(arcs: Sequence[LatticeArc]) -> list[int]:
-    """The arcs, at most so many, whose best paths cost least; those of one path stay together."""
-    last = max(arc.end for arc in arcs)
-    ahead, behind = {0: 0.0}, {last: 0.0}
-    for arc in sorted(arcs, key=lambda arc: arc.start):
-        score = ahead.get(arc.start, float("-inf")) + arc.score
-        ahead[arc.end] = max(ahead.get(arc.end, float("-inf")), score)
-    for arc in sorted(arcs, key=lambda arc: -arc.end):
-        score = behind.get(arc.end, float("-inf")) + arc.score
-        behind[arc.start] = max(behind.get(arc.start, float("-inf")), score)
-    whole = [round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs]
-    ranked = sorted(range(len(arcs)), key=lambda i: (-whole[i], i))
-    if len(ranked) <= MOST_ARCS:
-        return ranked
-    limit = whole[ranked[MOST_ARCS]]
-    above = [i for i in ranked if whole[i] > limit]
-    return above or [i for i in ranked if whole[i] == limit]
-
-
-def _reachable(arcs: Sequence[GraphArc]) -> list[GraphArc]:
-    """Without arcs that cannot be reached from the first state."""
-    seen, found = {0}, []
-    for arc in sorted(arcs):
-        if arc.start in seen:
-            seen.add(arc.end)
+    reached, found = {0}, []
+    for arc in sorted(drawn):
+        if arc.start in reached:
+            reached.add(arc.end)
             found.append(arc)
-    return found
+    told = several(int(treelet.paths), "order")
+    return Panel(f"{lattice.words[treelet.head]}: {told}", found)
 
 
 def _stressed(arcs: Sequence[GraphArc], path: Sequence[int]) -> list[GraphArc]:
-    """The arcs, those of one path marked; words are the nodes' numbers."""
-    after: dict[tuple[int, int], int] = {}
-    for i, arc in enumerate(arcs):
-        after[arc.start, int(arc.word)] = i
+    """Return the arcs, those of one path marked; words are the nodes' numbers."""
+    after = {(arc.start, int(arc.word)): i for i, arc in enumerate(arcs)}
     state, best = 0, set()
     for node in path:
         if (state, node) not in after:
@@ -142,21 +116,22 @@ def _stressed(arcs: Sequence[GraphArc], path: Sequence[int]) -> list[GraphArc]:
 
 
 def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
-    """The head itself; of a daughter her whole subtree, as it was put in order."""
+    """Return the head itself; of a daughter her whole subtree, as it was put in order."""
     if node == head:
         return lattice.words[node]
     below = lattice.subtree(node)
     words = [lattice.words[n] for n in order if n in below]
-    return words[0] if len(words) == 1 else f"[{_brief(words, lattice.words[node])}]"
-
-
-def _brief(words: Sequence[str], head: str) -> str:
+    if len(words) == 1:
+        return words[0]
     whole = " ".join(words)
-    return whole if svg.length(whole) <= svg.length("x" * 20) else f"… {head} …"
+    is_brief = svg.length(whole) <= svg.length("x" * 20)
+    return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 
 def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
-    return Figure(title, _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper))
+    return Figure(
+        title, lambda: _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper)
+    )
 
 
 def _svg(title: str, panels: Sequence[Panel]) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
+from karat.report.model.cells import enumeration
 from karat.report.model.table import Figure
-from karat.report.render.paper import BOLD, DIM, Paper
+from karat.report.render.terminal import BOLD, DIM, Paper
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag
@@ -23,7 +24,7 @@ LEGEND = f"{ANCHOR} the word itself; ↓ a slot for an argument; * what an adjun
 
 
 class Drawn(NamedTuple):
-    """A tree of two levels: what is above, the leaves below, and what is said of it."""
+    """A tree of two levels: its top, the leaves below, and a remark."""
 
     top: str
     leaves: tuple[str, ...]
@@ -31,21 +32,21 @@ class Drawn(NamedTuple):
 
 
 def drawn_tree(supertag: Supertag) -> Drawn:
-    """An elementary tree as its leaves in order."""
-    left = [f"{relation}↓" for relation, side in supertag.frame if not side]
-    leaves = [*left, ANCHOR, *(f"{relation}↓" for relation, side in supertag.frame if side)]
+    """Return an elementary tree as its leaves in order."""
+    leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
     if supertag.kind == "adjunct":
-        is_left = 2 * supertag.left > supertag.times
-        leaves = [*leaves, "*"] if is_left else ["*", *leaves]
+        leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
     told = f"{supertag.relation}, {supertag.times:,} times"
     return Drawn(supertag.tag, tuple(leaves), told)
 
 
 def tree_figure(supertags: Sequence[Supertag]) -> Figure:
-    """Some elementary trees, as a drawing and with letters."""
+    """Return a figure of some elementary trees."""
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
-    return Figure(title, _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper))
+    return Figure(
+        title, lambda: _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper)
+    )
 
 
 def _svg(trees: Sequence[Drawn], title: str) -> str:
@@ -57,7 +58,7 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = svg.enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
+    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
     return svg.chart(title, told, y + HEIGHT, parts)
 
 
@@ -79,14 +80,12 @@ def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
 
 
 def _sketch(trees: Sequence[Drawn], paper: Paper) -> list[str]:
-    lines: list[str] = []
-    for tree in trees:
-        lines += [f"  {line}" for line in _letters(tree, paper)] + [""]
-    return lines[:-1]
+    lines = [line for tree in trees for line in ("", *_letters(tree, paper))]
+    return [line and f"  {line}" for line in lines[1:]]
 
 
 def _letters(tree: Drawn, paper: Paper) -> list[str]:
-    """Three lines: the category, the branches, the leaves."""
+    """Return three lines: the category, the branches, the leaves."""
     below = "  ".join(tree.leaves)
     middles, at = [], 0
     for leaf in tree.leaves:

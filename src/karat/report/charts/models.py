@@ -1,24 +1,40 @@
-"""What charts show, free of how it is drawn: points, a heat map, curves, intervals.
+"""What charts show, free of how it is drawn: points, heat maps, curves, intervals and bars.
 
-A model is numbers and words alone. `figures` makes drawings and sketches of it without any other
-package, `plots` files for papers with matplotlib. None, NaN and infinities mean "missing".
+A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
+asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
+words. None, NaN and infinities mean "missing".
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
-from karat.report.charts.svg.axis import drawable
-from karat.report.charts.svg.frame import enumeration
-from karat.report.charts.svg.rows import interval_story
-from karat.report.charts.ticks import Ticks, log_ticks, nice_ticks
+from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
+from karat.report.model.cells import enumeration
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
+
+
+def _placed(values: Sequence[float | None]) -> list[float]:
+    """The values that have a place on an axis."""
+    return [value for value in values if value is not None and drawable([value])]
+
+
+def _bar(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """An interval, if both ends have a place."""
+    return (low, high) if low is not None and high is not None and drawable([low, high]) else None
+
+
+def _reach(bar: tuple[float, float] | None) -> str:
+    """An interval in words, if there is one."""
+    return f" (from {float(bar[0])!r} to {float(bar[1])!r})" if bar else ""
 
 
 class Point(NamedTuple):
@@ -34,8 +50,13 @@ class Point(NamedTuple):
     @property
     def bar(self) -> tuple[float, float] | None:
         """The interval of y, if both ends have a place."""
-        low, high = self.low, self.high
-        return (low, high) if low is not None and high is not None and drawable(self[4:]) else None
+        return _bar(self.low, self.high)
+
+    @property
+    def story(self) -> str:
+        """The point in words, with all its digits."""
+        group = f" ({self.group})" if self.group else ""
+        return f"{self.label}{group}: {float(self.x)!r}, {float(self.y)!r}{_reach(self.bar)}"
 
 
 class Line(NamedTuple):
@@ -85,19 +106,9 @@ class Scatter:
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([point_story(point) for point in self.shown])
+        told = enumeration([point.story for point in self.shown])
         note = f" {self.note}." if self.note else ""
         return f"{len(self.shown)} points; {self.x_axis} across, {self.y_axis} up.{note} {told}"
-
-
-def point_story(point: Point) -> str:
-    """One point in words, with all its digits."""
-    group = f" ({point.group})" if point.group else ""
-    told = f"{point.label}{group}: {float(point.x)!r}, {float(point.y)!r}"
-    if not point.bar:
-        return told
-    low, high = map(float, point.bar)
-    return f"{told} (from {low!r} to {high!r})"
 
 
 class CellMark(NamedTuple):
@@ -143,14 +154,11 @@ class HeatMap:
             shape = f"{len(self.rows)} x {len(self.columns)}"
             raise ValueError(f"a heat map of {shape} names has values of another shape")
         last = (len(self.rows) - 1, len(self.columns) - 1)
-        for row, column in self._places():
+        places = [(mark.row, mark.column) for mark in self.marks]
+        places += zip(*self.outline[:2], strict=True) if self.outline else ()
+        for row, column in places:
             if not (0 <= row <= last[0] and 0 <= column <= last[1]):
                 raise ValueError(f"row {row}, column {column} is outside of the heat map")
-
-    def _places(self) -> Iterator[tuple[int, int]]:
-        yield from ((mark.row, mark.column) for mark in self.marks)
-        if self.outline:
-            yield from zip(self.outline.rows, self.outline.columns, strict=True)
 
     def at(self, row: int, column: int) -> float | None:
         """The value of a cell, None where it is missing."""
@@ -160,25 +168,26 @@ class HeatMap:
     @property
     def cells(self) -> Iterator[tuple[int, int, float | None]]:
         """All cells, row by row."""
-        for i in range(len(self.rows)):
-            for j in range(len(self.columns)):
-                yield i, j, self.at(i, j)
+        for i, j in product(range(len(self.rows)), range(len(self.columns))):
+            yield i, j, self.at(i, j)
 
     @cached_property
-    def ends(self) -> tuple[float, float] | None:
-        """The ends of the scale; None where there is no value at all."""
-        known = [value for _, _, value in self.cells if value is not None]
-        if not known:
-            return None
+    def shown(self) -> list[float]:
+        """The values that are not missing."""
+        return [value for _, _, value in self.cells if value is not None]
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the scale, of values that there must be."""
         low, high = self.low, self.high
         return (
-            float(low) if low is not None and drawable([low]) else min(known),
-            float(high) if high is not None and drawable([high]) else max(known),
+            float(low) if low is not None and drawable([low]) else min(self.shown),
+            float(high) if high is not None and drawable([high]) else max(self.shown),
         )
 
     def share(self, value: float) -> float:
         """Where a value lies between the ends, from 0 to 1; halfway if they are the same."""
-        low, high = self.ends or (value, value)
+        low, high = self.ends
         return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
     def number(self, value: float | None) -> str:
@@ -198,8 +207,8 @@ class HeatMap:
         what = f" ({', '.join(names)})" if names else ""
         value = self.at(row, column)
         told = "missing" if value is None else self.number(value)
-        rows, columns = f"{self.row_axis} {self.rows[row]}", f"{self.column_axis} "
-        return f"{rows}, {columns}{self.columns[column]}: {told}{what}"
+        place = f"{self.row_axis} {self.rows[row]}, {self.column_axis} {self.columns[column]}"
+        return f"{place}: {told}{what}"
 
     @property
     def keys(self) -> list[tuple[str, str]]:
@@ -211,8 +220,7 @@ class HeatMap:
         """The chart in words: its size, its scale, its marked cells and its region."""
         size = f"{len(self.rows)} by {len(self.columns)} cells; {self.row_axis} down"
         parts = [f"{size}, {self.column_axis} across"]
-        if self.ends:
-            parts.append(f"from {self.number(self.ends[0])} to {self.number(self.ends[1])}")
+        parts.append(f"from {self.number(self.ends[0])} to {self.number(self.ends[1])}")
         parts += [self.cell_story(mark.row, mark.column) for mark in self.marks]
         if self.outline:
             parts.append(f"outlined: {self.outline.name}")
@@ -228,9 +236,14 @@ class Knot(NamedTuple):
     high: float | None = None
 
     @property
-    def banded(self) -> bool:
-        """Whether it has a place and both ends of its interval."""
-        return drawable(self)
+    def bar(self) -> tuple[float, float] | None:
+        """The interval of y, if it and both ends have a place."""
+        return _bar(self.low, self.high) if drawable(self[:2]) else None
+
+    @property
+    def story(self) -> str:
+        """The point in words, with all its digits."""
+        return f"{float(self.x)!r}: {float(self.y)!r}{_reach(self.bar)}"
 
 
 class Curve(NamedTuple):
@@ -269,8 +282,7 @@ class Curves:
         """About so many round values along both axes, of curves that there must be."""
         knots = [knot for curve in self.shown for knot in curve.knots if drawable(knot[:2])]
         xs = [knot.x for knot in knots]
-        ends = [end for knot in knots if knot.banded for end in knot[2:] if end is not None]
-        ys = [*(knot.y for knot in knots), *ends]
+        ys = [y for knot in knots for y in (knot.y, *(knot.bar or ()))]
         x = log_ticks(min(xs), max(xs)) if self.log_x else nice_ticks(min(xs), max(xs), across)
         return x, nice_ticks(min(ys), max(ys), up)
 
@@ -294,22 +306,13 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
 
 def bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
-    return runs([knot if knot.banded else knot._replace(y=math.nan) for knot in knots])
-
-
-def knot_story(knot: Knot) -> str:
-    """One point of a curve in words, with all its digits."""
-    x, y, low, high = knot
-    told = f"{float(x)!r}: {float(y)!r}"
-    if low is None or high is None or not knot.banded:
-        return told
-    return f"{told} (from {float(low)!r} to {float(high)!r})"
+    return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 
 
 def _curve_story(curve: Curve) -> str:
     known = [knot for knot in curve.knots if drawable(knot[:2])]
-    first, last = knot_story(known[0]), knot_story(known[-1])
-    return f"{curve.name}: {first}" if len(known) == 1 else f"{curve.name}: {first}, to {last}"
+    last = f", to {known[-1].story}" if len(known) > 1 else ""
+    return f"{curve.name}: {known[0].story}{last}"
 
 
 class Interval(NamedTuple):
@@ -319,6 +322,17 @@ class Interval(NamedTuple):
     value: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def bar(self) -> tuple[float, float] | None:
+        """The interval, if both ends have a place."""
+        return _bar(self.low, self.high)
+
+    @property
+    def story(self) -> str:
+        """The item in words, with all its digits."""
+        reach = f", from {self.low!r} to {self.high!r}" if self.bar else ""
+        return f"{self.label}: {self.value!r}{reach}"
 
 
 @dataclass(frozen=True)
@@ -336,16 +350,82 @@ class Intervals:
         """The items that have a place."""
         return [item for item in self.items if drawable([item.value])]
 
-    def ticks(self, about: int = 5) -> Ticks:
-        """About so many round values along the axis, of items that there must be."""
-        found = [v for item in self.shown for v in (*item[1:], self.baseline)]
-        kept = [v for v in found if v is not None and drawable([v])]
-        return nice_ticks(min(kept), max(kept), about)
+    @property
+    def base(self) -> list[float]:
+        """The baseline, if it has a place."""
+        return _placed([self.baseline])
+
+    def ticks(self) -> Ticks:
+        """Round values along the axis, of items that there must be."""
+        found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
+        return nice_ticks(min(found), max(found))
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.axis}. {enumeration([interval_story(item) for item in self.shown])}"
+        return f"{self.axis}. {enumeration([item.story for item in self.shown])}"
 
 
-Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals
+@dataclass(frozen=True)
+class Bars(Intervals):
+    """One row per item: a bar from the baseline to its value."""
+
+    baseline: float = 0.0
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many values fall in each of `bins` equal bins, with a line at `marker`.
+
+    A bin holds its lower edge; the last holds both.
+    """
+
+    title: str
+    axis: str
+    values: Sequence[float]
+    marker: float | None = None
+    bins: int = 20
+    caption: str = ""
+
+    @cached_property
+    def shown(self) -> list[float]:
+        """The values that have a place, from low to high."""
+        return sorted(float(value) for value in self.values if drawable([value]))
+
+    @property
+    def base(self) -> list[float]:
+        """The marker, if it has a place."""
+        return _placed([self.marker])
+
+    def ticks(self) -> tuple[Ticks, Ticks]:
+        """Round values along both axes, of values that there must be."""
+        return self._across, nice_ticks(0, max(self.counts), whole=True)
+
+    @property
+    def _across(self) -> Ticks:
+        return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=8)
+
+    @cached_property
+    def edges(self) -> list[float]:
+        """Where the bins begin, and the end of the last."""
+        low, high = self.shown[0], self.shown[-1]
+        if low == high:  # one bin, as wide as if the axis had been cut up
+            first, *_, last = self._across.values
+            half = (last - first) / self.bins / 2
+            return [max(first, low - half), min(last, high + half)]
+        return [low + (high - low) * i / self.bins for i in range(self.bins)] + [high]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of values in each bin."""
+        starts = [bisect_left(self.shown, edge) for edge in self.edges[:-1]]
+        return [end - start for start, end in pairwise([*starts, len(self.shown)])]
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        first, last = self.edges[0], self.edges[-1]
+        return f"{len(self.shown)} values from {first!r} to {last!r} of {self.axis}."
+
+
+Chart: TypeAlias = Scatter | HeatMap | Curves | Intervals | Bars | Histogram

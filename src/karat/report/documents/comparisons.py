@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
-from karat.report.charts.svg.drawings import histogram, interval_chart
+from karat.report.charts.models import Histogram, Interval, Intervals
 from karat.report.documents.scores import (
     HIGH,
     LOW,
@@ -125,10 +125,10 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
     for m in metrics:
         rows = [row for row in comparison.rows if row.metric == m]
         base = next(row.score.value for row in rows if row.system == comparison.baseline)
-        items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+        items = [Interval(row.system, row.score.value, row.low, row.high) for row in rows]
         title = f"{m} with 95% intervals"
-        svg = interval_chart(items, title=title, axis=str(m), baseline=base)
-        figures.append(Figure(title, svg, f"Dashed: {comparison.baseline}."))
+        chart = Intervals(title, str(m), items, base)
+        figures.append(Figure(title, chart, f"Dashed: {comparison.baseline}."))
     return [*figures, *_histograms(comparison, metrics[0])]
 
 
@@ -141,6 +141,6 @@ def _histograms(comparison: Comparison, metric: Metric) -> list[Figure]:
             continue
         gaps = (comparison.segment_scores(system, metric) - base).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
-        svg = histogram(gaps, title=title, axis=f"difference in {metric.of_segments()}", marker=0.0)
-        figures.append(Figure(title, svg))
+        axis = f"difference in {metric.of_segments()}"
+        figures.append(Figure(title, Histogram(title, axis, gaps, marker=0.0)))
     return figures

@@ -1,20 +1,16 @@
-"""The reports of `karat data`: what is in a set, what is wrong with it, which sets there are."""
+"""The documents of `karat data`: contents and problems of a set, and the sets that have names."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from karat.evalset.census import (
-    DimensionCount,
-    count_dimensions,
-    count_references,
-    count_systems,
-    remarks,
-)
-from karat.evalset.loading import BUNDLED, KNOWN, VARIABLE
-from karat.evalset.sets import EvalSet
-from karat.report.model.table import Cell, Column, Document, Table
+from karat.report.model.table import Cell, Column, Document, Row, Table
+
+if TYPE_CHECKING:
+    from karat.evalset.contents import DimensionCount, EvalSetCheck
+    from karat.evalset.flooding import FloodedSet
+    from karat.evalset.loading import KnownEvalSets
 
 _SET = (
     Column("name", "Set"),
@@ -58,87 +54,40 @@ _KNOWN = (
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
 )
+_FLOODED = (Column("system", "System"), Column("segment", "Segment"))
 
 
-def check_document(
-    given: str, evalset: EvalSet | None, problems: Sequence[str], command: str
-) -> Document:
-    """What is in a set, if it could be read, and every problem."""
+def check_document(found: EvalSetCheck, command: str) -> Document:
+    """Return what is in a set, if it could be read, and every problem."""
     tables: list[Table] = []
-    notes: list[str] = []
-    if evalset is not None:
-        tables += _tables(evalset)
-        texts = (evalset.description, f"Licence: {evalset.licence}" if evalset.licence else "")
-        notes += [text for text in texts if text] + remarks(evalset)
-    rows: list[dict[str, Cell]] = [{"problem": problem} for problem in problems]
-    if rows or evalset is None:
-        tables.append(Table("problems", "Problems", _PROBLEMS, rows))
-    return Document(f"Evaluation set {given}", tuple(tables), command, {}, notes=tuple(notes))
-
-
-def _tables(evalset: EvalSet) -> list[Table]:
-    systems = [count._asdict() for count in count_systems(evalset)]
-    dimensions = [_dimension(count) for count in count_dimensions(evalset)]
-    tables = [
-        Table("rows", "Contents", _SET, [_contents(evalset)]),
-        Table("systems", "Systems", _SYSTEMS, systems),
-    ]
-    if dimensions:
-        tables.append(Table("dimensions", "Dimensions", _DIMENSIONS, dimensions))
-    return tables
-
-
-def _contents(evalset: EvalSet) -> dict[str, Cell]:
-    references = count_references(evalset)
-    systems = count_systems(evalset)
-    return {
-        "name": evalset.name,
-        "systems": len(systems),
-        "segments": len(evalset),
-        "groups": None if evalset.groups is None else len(set(evalset.groups)),
-        "references_min": references.least,
-        "references_median": references.median,
-        "references_max": references.most,
-        "judgements": len(evalset.judgements),
-        "judges": len(evalset.judgements.judges),
-        "missing": sum(system.missing for system in systems),
-        "empty": sum(system.empty for system in systems),
-    }
+    if found.evalset is not None:
+        tables.append(Table("rows", "Contents", _SET, _dicts(found.rows)))
+        tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(found.systems)))
+        if found.dimensions:
+            rows = [_dimension(count) for count in found.dimensions]
+            tables.append(Table("dimensions", "Dimensions", _DIMENSIONS, rows))
+    else:
+        problems: list[Row] = [{"problem": problem} for problem in found.problems]
+        tables.append(Table("problems", "Problems", _PROBLEMS, problems))
+    return Document(f"Evaluation set {found.name}", tuple(tables), command, {}, notes=found.notes)
 
 
 def _dimension(count: DimensionCount) -> dict[str, Cell]:
-    dimension = count.dimension
-    ends = ["?" if end is None else f"{end:g}" for end in (dimension.low, dimension.high)]
-    return {
-        "dimension": dimension.name,
-        "better": dimension.better,
-        "scale": None if ends == ["?", "?"] else " to ".join(ends),
-        "low": dimension.low,
-        "high": dimension.high,
-        "judgements": count.judgements,
-        "judges": count.judges,
-        "items": count.items,
-        "lowest": count.lowest,
-        "highest": count.highest,
-        "off_scale": count.off_scale,
-    }
+    ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
+    return {**count._asdict(), "scale": None if ends == ["?", "?"] else " to ".join(ends)}
 
 
-def known_document(command: str) -> Document:
-    """The sets that have names."""
-    folder = os.environ.get(VARIABLE, "")
-    rows: list[dict[str, Cell]] = [
-        {
-            "name": name,
-            "here": name in BUNDLED
-            or os.path.exists(os.path.join(folder or os.devnull, known.place)),
-            "format": known.format,
-            "about": known.about,
-            "place": None if name in BUNDLED else known.place,
-        }
-        for name, known in KNOWN.items()
-    ]
-    where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
-    return Document(
-        "Known sets", (Table("rows", "Known sets", _KNOWN, rows),), command, {}, notes=(where,)
-    )
+def known_document(found: KnownEvalSets, command: str) -> Document:
+    """Return the sets that have names."""
+    table = Table("rows", "Known sets", _KNOWN, _dicts(found.rows))
+    return Document("Known sets", (table,), command, {}, notes=found.notes)
+
+
+def flooded_document(found: FloodedSet, command: str) -> Document:
+    """Return the answers that were flooded."""
+    table = Table("rows", "Flooded answers", _FLOODED, _dicts(found.rows))
+    return Document(found.evalset.name, (table,), command, {}, notes=found.notes)
+
+
+def _dicts(rows: Sequence[Any]) -> list[Row]:
+    return [row._asdict() for row in rows]

@@ -11,10 +11,7 @@ from karat.metrics.explain.edits import Alignment
 from karat.report.model.cells import brief, several
 from karat.report.model.table import Cell, Column, Figure, Table
 from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
-from karat.report.segment.edits_svg import edits_html, edits_svg
-from karat.report.segment.edits_text import edits_sketch
-from karat.report.segment.grid_svg import grid_svg
-from karat.report.segment.grid_text import grid_sketch
+from karat.report.segment.pictures import edits_figure, grid_figure
 
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 _ROWS = (
@@ -62,21 +59,8 @@ def grid_figures(found: Explanation, name: str) -> list[Figure]:
     beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
     edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
     return [
-        Figure(
-            matched,
-            grid_svg(found, matched),
-            caption(found),
-            sketch=grid_sketch(found),
-            script="report/segment/grid.js",
-        ),
-        Figure(
-            edited,
-            edits_svg(edits, edited),
-            _counts(edits),
-            sketch=edits_sketch(edits),
-            html=edits_html(edits),
-            script="report/segment/grid.js",
-        ),
+        grid_figure(found, matched, caption(found)),
+        edits_figure(edits, edited, _counts(edits)),
     ]
 
 

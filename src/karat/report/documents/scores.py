@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.metrics.base import Metric, Score
-from karat.report.charts.svg.drawings import interval_chart
+from karat.report.charts.models import Interval, Intervals
 from karat.report.model.cells import brief
-from karat.report.model.lazy_rows import MadeRows
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
+from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
 if TYPE_CHECKING:
@@ -137,9 +137,9 @@ def _score_row(row: ScoreRow) -> dict[str, Cell]:
 
 
 def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
-    items = [(row.system, row.score.value, row.low, row.high) for row in rows]
+    items = [Interval(row.system, row.score.value, row.low, row.high) for row in rows]
     title = f"{metric} by system"
-    return Figure(title, interval_chart(items, title=title, axis=str(metric)))
+    return Figure(title, Intervals(title, str(metric), items))
 
 
 _SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
@@ -162,7 +162,7 @@ def with_form(document: Document, form: str) -> Document:
     return replace(document, notes=(*document.notes, note))
 
 
-def _segment_rows(scoring: Scoring) -> MadeRows:
+def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
 
     def maker(metric: Metric, system: str, values: NDArray[np.float64]) -> Callable[[int], Row]:

@@ -11,8 +11,7 @@ from karat.metrics.explain.treelets import TreeExplanation, Treelet
 from karat.report.model.cells import brief, several
 from karat.report.model.table import Cell, Column, Figure, Table
 from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
-from karat.report.segment.edits_svg import edits_html, edits_svg
-from karat.report.segment.edits_text import edits_sketch
+from karat.report.segment.pictures import edits_figure
 
 MOST_FIGURES = 40
 """Treelets of one segment that are drawn; a table has all of them."""
@@ -61,15 +60,7 @@ def _figures(one: Any) -> Iterator[Figure]:
     wrong = [treelet for treelet in one.found.treelets if treelet.errors]
     for treelet in wrong[:MOST_FIGURES]:
         title = f"Segment {one.segment}: the treelet of {one.found.tree.words[treelet.head]}"
-        edits = _counted(treelet)
-        yield Figure(
-            title,
-            edits_svg(edits, title),
-            _caption(one.found, treelet),
-            sketch=edits_sketch(edits),
-            html=edits_html(edits),
-            script="report/segment/grid.js",
-        )
+        yield edits_figure(_counted(treelet), title, _caption(one.found, treelet))
 
 
 def _counted(treelet: Treelet) -> Alignment:

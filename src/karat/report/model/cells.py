@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from karat.report.model.table import Cell, Column, Decimals
 
 DASH = "\u2013"  # the en dash
+MOST_NAMED = 12  # items that a sentence enumerates before it says "and more"
 LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
 
 
@@ -42,6 +43,13 @@ def brief(value: float) -> str:
 def several(count: int, noun: str) -> str:
     """A count with its noun: 1 word, 2 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def enumeration(items: Sequence[str]) -> str:
+    """The items in one sentence, the first dozen by name."""
+    rest = len(items) - MOST_NAMED
+    named = "; ".join(items[:MOST_NAMED])
+    return f"{named}; and {rest} more" if rest > 0 else named
 
 
 def _digits_of(value: float, decimals: int | None) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
+
+if TYPE_CHECKING:
+    from karat.report.charts.models import Chart
 
 
 class Decimals(float):
@@ -96,18 +100,32 @@ Sketch: TypeAlias = Callable[[Paper], list[str]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing; `svg` is trusted markup, as the functions in `charts` return it.
+    """A picture that is drawn when a renderer asks for it: the model of a chart, or what draws it.
 
-    `sketch` draws it in a terminal, where a figure without one is left out. A page shows `html`
-    instead of the drawing where there is some, and runs `script`, a file beside `page`.
+    `sketch` draws it in a terminal, where a figure without one is left out. A page shows what
+    `page` makes instead of the drawing, and runs `script`, a file of the package.
     """
 
     title: str
-    svg: str
+    drawing: Chart | Callable[[], str]
     caption: str = ""
     sketch: Sketch | None = None
-    html: str = ""
+    page: Callable[[], str] | None = None
     script: str = ""
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing: trusted markup."""
+        if callable(self.drawing):
+            return self.drawing()
+        from karat.report.charts.svg.drawings import chart_svg
+
+        return chart_svg(self.drawing)
+
+    @cached_property
+    def html(self) -> str:
+        """The same for pages."""
+        return self.page() if self.page else self.svg
 
 
 @dataclass(frozen=True)

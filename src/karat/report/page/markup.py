@@ -36,13 +36,9 @@ def coordinate(value: float) -> str:
 
 
 def _attributes(attributes: Look) -> str:
-    given = {name: value for name, value in attributes.items() if value is not None}
-    return "".join(f' {_name(name)}="{_value(value)}"' for name, value in given.items())
-
-
-def _name(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
-
-
-def _value(value: str | float) -> str:
-    return quote(value) if isinstance(value, str) else coordinate(value)
+    text = ""
+    for name, value in attributes.items():
+        if value is not None:
+            shown = quote(value) if isinstance(value, str) else coordinate(value)
+            text += f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+    return text

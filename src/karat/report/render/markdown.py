@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from karat.report.model.cells import show
 from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
 from karat.report.model.table import Column, Document, Figure, Row, Table
-from karat.report.render.paper import Paper
+from karat.report.render.terminal import Paper
 from karat.visible import visible
 
 WIDTH = 100  # of drawings, in letters

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from karat.report.model.table import Document
 from karat.report.page.markup import element, quote
-from karat.report.render.drawing import render_svg
+from karat.report.render.svg import render_svg
 from karat.report.render.webpage import table_block
 
 MOST_ROWS = 200

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from karat.report.model.cells import is_missing, show
 from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.model.table import Cell, Column, Document, Figure, Row, Table
-from karat.report.render.column_widths import GAP, panels, share, total
-from karat.report.render.paper import BOLD, CYAN, DIM, Paper
-from karat.report.render.text_width import pad, truncate, widest, wrap
+from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, pad, truncate, widest, wrap
 from karat.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
 TITLE = 16  # the same of the title above numbers, which nothing else explains
 INDENT = "  "
+GAP = 2  # spaces between columns
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,10 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
 def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
     if isinstance(block, Table):
         return _table(block, paper, above)
-    return [] if block.sketch is None else _figure(block, paper)
-
-
-def _figure(figure: Figure, paper: Paper) -> list[str]:
-    drawn = figure.sketch(paper) if figure.sketch else []
-    return [*paper.lines(figure.title, BOLD), *drawn, *paper.lines(figure.caption, DIM)]
+    if block.sketch is None:
+        return []
+    drawn = block.sketch(paper)
+    return [*paper.lines(block.title, BOLD), *drawn, *paper.lines(block.caption, DIM)]
 
 
 def _table(table: Table, paper: Paper, above: str) -> list[str]:
@@ -109,12 +106,8 @@ def _grid(panel: Panel) -> list[str]:
     ink = panel.paper.ink
     rule = ink("─" * (total(panel.widths) + len(panel.indent)), DIM)
     body = [line for section in sections(panel.table) for line in _section(panel, section)]
-    return [_header(panel), rule, *(body or [ink("no rows", DIM)])]
-
-
-def _header(panel: Panel) -> str:
-    titles = [(visible(column.title), DIM) for column in panel.columns]
-    return _line(panel, titles)
+    titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
+    return [titles, rule, *(body or [ink("no rows", DIM)])]
 
 
 def _section(panel: Panel, section: Section) -> list[str]:
@@ -125,39 +118,18 @@ def _section(panel: Panel, section: Section) -> list[str]:
     return [panel.paper.ink(truncate(above, panel.paper.width), CYAN), *lines]
 
 
-def _marked(panel: Panel, index: int, row: Row) -> list[tuple[str, str]]:
-    """Each cell's text with the code it is inked in, empty for plain."""
-    result = []
-    for column in panel.columns:
+def _row(panel: Panel, index: int, row: Row) -> list[str]:
+    """The lines of one row: several where a cell is wrapped, at its own line feeds first."""
+    cells = []
+    for column, width in zip(panel.columns, panel.widths, strict=True):
         cell = row.get(column.key)
         stressed = (index, column.key) in panel.table.emphasis
-        result.append((show(cell, column, _quote(column)), _code(cell, stressed)))
-    return result
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width`, broken at its own line feeds first."""
-    return [piece for line in text.split("\n") for piece in wrap(line, width)]
-
-
-def _quote(column: Column) -> Callable[[str], str]:
-    """Strings without control characters; line feeds stay where lines may be broken."""
-    return (lambda text: visible(text, keep="\n")) if column.wrap else visible
-
-
-def _code(cell: Cell, stressed: bool) -> str:
-    if is_missing(cell):
-        return DIM
-    return BOLD if stressed else ""
-
-
-def _row(panel: Panel, index: int, row: Row) -> list[str]:
-    """The lines of one row: several where a cell is wrapped."""
-    cells = []
-    for (text, code), column, width in zip(
-        _marked(panel, index, row), panel.columns, panel.widths, strict=True
-    ):
-        pieces = _broken(text, width) if column.wrap else [text]
+        code = DIM if is_missing(cell) else BOLD if stressed else ""
+        if column.wrap:
+            lines = show(cell, column, lambda text: visible(text, keep="\n")).split("\n")
+            pieces = [piece for line in lines for piece in wrap(line, width)]
+        else:
+            pieces = [show(cell, column, visible)]
         cells.append([(piece, code) for piece in pieces])
     return [_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
 
@@ -186,3 +158,33 @@ def _signatures(document: Document, paper: Paper) -> list[str]:
         f"{paper.ink('signature', DIM)}  {visible(signature)}"
         for signature in document.signatures.values()
     ]
+
+
+def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
+    """Column widths that fit: the widest columns give way first, none below its floor.
+
+    One cap for all columns is lowered until the row fits, so a long sentence loses its tail
+    before a system's name loses a letter.  Where even the floors are too wide, they are returned.
+    """
+    for cap in range(width, 0, -1):
+        widths = [max(low, min(full, cap)) for full, low in zip(natural, floors, strict=True)]
+        if total(widths) <= width:
+            return widths
+    return list(floors)
+
+
+def panels(floors: Sequence[int], width: int) -> list[list[int]]:
+    """Column indices in panels that fit one above the other, the first column leading each."""
+    result = [[0]]
+    for column in range(1, len(floors)):
+        wider = [*result[-1], column]
+        if len(result[-1]) == 1 or total([floors[c] for c in wider]) <= width:
+            result[-1] = wider
+        else:
+            result.append([0, column])
+    return result
+
+
+def total(widths: Sequence[int]) -> int:
+    """The width of a row of such columns."""
+    return sum(widths) + GAP * (len(widths) - 1)

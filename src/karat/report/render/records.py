@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from karat.report.model.cells import is_missing
 from karat.report.model.table import Cell, Column, Document, Row, Table
@@ -13,16 +13,12 @@ from karat.report.model.table import Cell, Column, Document, Row, Table
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
-def render_json(document: Document) -> str:
+def render_json(document: Document) -> Iterator[str]:
     """One strict JSON object with each row on a line of its own, so that it reads and diffs well.
 
     Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
+    It comes row by row: a table may be far larger than what one likes to hold.
     """
-    return "".join(json_pieces(document))
-
-
-def json_pieces(document: Document) -> Iterator[str]:
-    """`render_json`, row by row: a table may be far larger than what one likes to hold."""
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
     yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
@@ -34,36 +30,26 @@ def json_pieces(document: Document) -> Iterator[str]:
     yield "\n}\n"
 
 
-def render_tsv(document: Document) -> str:
+def render_tsv(document: Document) -> Iterator[str]:
     """One header and one line per row; tables are separated by a blank line.
 
     Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
     """
-    return "".join(tsv_pieces(document))
-
-
-def tsv_pieces(document: Document) -> Iterator[str]:
-    """`render_tsv`, line by line."""
     for number, table in enumerate(_tables(document)):
         yield "\n" if number else ""
         columns = _columns(table)
-        yield _tsv_line([column.key for column in columns])
+        yield "\t".join(column.key for column in columns) + "\n"
         for row in table.rows:
-            cells = [_tsv_cell(row.get(column.key)) for column in columns]
-            yield _encodable(_tsv_line(cells))
+            cells = [_plain_cell(row.get(column.key)) for column in columns]
+            yield _encodable("\t".join(cell.translate(_TSV_ESCAPES) for cell in cells) + "\n")
 
 
-def render_csv(document: Document) -> str:
+def render_csv(document: Document) -> Iterator[str]:
     """RFC 4180: a header and a record per row; tables are separated by an empty line.
 
     Text is quoted where it must be and never changed: what a spreadsheet would take for a formula
     stays as it is.
     """
-    return "".join(csv_pieces(document))
-
-
-def csv_pieces(document: Document) -> Iterator[str]:
-    """`render_csv`, record by record."""
     write = csv.writer(_Echo(), lineterminator="\r\n").writerow
     for number, table in enumerate(_tables(document)):
         yield "\r\n" if number else ""
@@ -93,8 +79,9 @@ def _record(table: Table, row: Row) -> dict[str, Cell]:
 
 
 def first_records(document: Document) -> list[dict[str, Cell]]:
-    """Return the rows of the first table as flat dictionaries, numbers as plain numbers."""
-    table = _tables(document)[0]
+    """Return the rows of `rows`, else of the first table, as flat dictionaries of plain values."""
+    tables = _tables(document)
+    table = next((table for table in tables if table.key == "rows"), tables[0])
     return [{key: _plain(cell) for key, cell in _record(table, row).items()} for row in table.rows]
 
 
@@ -120,14 +107,6 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
         yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
         empty = False
     yield "]" if empty else "\n  ]"
-
-
-def _tsv_line(cells: Sequence[str]) -> str:
-    return "\t".join(cells) + "\n"
-
-
-def _tsv_cell(cell: Cell) -> str:
-    return _plain_cell(cell).translate(_TSV_ESCAPES)
 
 
 def _plain_cell(cell: Cell) -> str:

@@ -1,56 +1,44 @@
-"""From a document to a string, in the format the reader asked for."""
+"""From a document to text, in the format the reader asked for.
+
+A renderer is a function from a document to a string, or to an iterator of strings where it may be
+long. Those of other packages are found by the entry point `karat.renderers`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
-from karat.errors import InputError
+from karat.registry import Registry
 from karat.report.model.table import Document
 
+Renderer: TypeAlias = Callable[..., str | Iterable[str]]
 
-class Renderer(NamedTuple):
-    """A function named by its module, which is imported when it is first called."""
-
-    module: str
-    function: str
-    for_terminal: bool = False
-    in_pieces: bool = False
-
-    def __call__(self, document: Document, *, color: bool, width: int) -> Iterator[str]:
-        """The document, in pieces where it may be long."""
-        function: Callable[..., Any] = getattr(import_module(self.module), self.function)
-        if self.in_pieces:
-            yield from function(document)
-        elif self.for_terminal:
-            yield function(document, color=color, width=width)
-        else:
-            yield function(document)
-
-
-RENDERERS = {
-    "text": Renderer("karat.report.render.plain_text", "render_text", for_terminal=True),
-    "json": Renderer("karat.report.render.records", "json_pieces", in_pieces=True),
-    "tsv": Renderer("karat.report.render.records", "tsv_pieces", in_pieces=True),
-    "csv": Renderer("karat.report.render.records", "csv_pieces", in_pieces=True),
-    "md": Renderer("karat.report.render.markdown", "render_markdown"),
-    "latex": Renderer("karat.report.render.latex", "render_latex"),
-    "html": Renderer("karat.report.render.webpage", "render_html"),
-    "svg": Renderer("karat.report.render.drawing", "render_svg"),
-}
+RENDERERS: Registry[Renderer] = Registry(
+    "renderers",
+    "format",
+    {
+        "text": "karat.report.render.plain_text:render_text",
+        "json": "karat.report.render.records:render_json",
+        "tsv": "karat.report.render.records:render_tsv",
+        "csv": "karat.report.render.records:render_csv",
+        "md": "karat.report.render.markdown:render_markdown",
+        "latex": "karat.report.render.latex:render_latex",
+        "html": "karat.report.render.webpage:render_html",
+        "svg": "karat.report.render.svg:render_svg",
+    },
+)
 
 
 def render(document: Document, format: str, *, color: bool = False, width: int = 100) -> str:
-    """The document in one of the `RENDERERS`' formats; `color` and `width` concern text alone."""
+    """Return the document in one of the `RENDERERS`' formats; `color`, `width`: of text alone."""
     return "".join(pieces(document, format, color=color, width=width))
 
 
 def pieces(
     document: Document, format: str, *, color: bool = False, width: int = 100
-) -> Iterator[str]:
-    """`render` in pieces, so that a long table need not be held whole."""
-    if format not in RENDERERS:
-        known = ", ".join(RENDERERS)
-        raise InputError(f"there is no format {format!r}; choose one of {known}")
-    return RENDERERS[format](document, color=color, width=width)
+) -> Iterable[str]:
+    """Return what `render` does in pieces, so that a long table need not be held whole."""
+    terminal = {"color": color, "width": width} if format == "text" else {}
+    made = RENDERERS[format](document, **terminal)
+    return [made] if isinstance(made, str) else made

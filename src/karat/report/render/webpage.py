@@ -16,16 +16,15 @@ LONG = 40
 
 def render_html(document: Document) -> str:
     """The document as one self-contained page."""
-    body = [_block(block, document.title) for block in for_people(document)]
+    body = [
+        figure_block(block) if isinstance(block, Figure) else table_block(block, document.title)
+        for block in for_people(document)
+    ]
     body += _notes(document.notes)
     body += signature_block(document)
     body += [_appendix(title, text) for title, text in document.appendix.items()]
     body.append(element("footer", element("code", quote(document.command))))
     return page(document.title, body, [asset(name) for name in _scripts(document)])
-
-
-def _block(block: Table | Figure, above: str) -> str:
-    return figure_block(block) if isinstance(block, Figure) else table_block(block, above)
 
 
 def _scripts(document: Document) -> list[str]:
@@ -56,7 +55,7 @@ def table_block(table: Table, above: str = "") -> str:
 def figure_block(figure: Figure) -> str:
     """A figure under its title, with the caption below."""
     title = element("figcaption", element("strong", quote(figure.title)))
-    drawing = element("div", figure.html or figure.svg, class_="scroll")
+    drawing = element("div", figure.html, class_="scroll")
     caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
     return element("figure", title, drawing, *caption, id=anchor(figure.title))
 
@@ -83,14 +82,9 @@ def anchor(title: str) -> str:
 
     `_` and a number stand for what an address cannot hold, `-` for a space.
     """
-    return "figure-" + "".join(map(_addressed, title))
-
-
-def _addressed(character: str) -> str:
-    if character == " ":
-        return "-"
-    plain = character.isascii() and character.isalnum()
-    return character if plain else f"_{ord(character):x}_"
+    return "figure-" + "".join(
+        "-" if c == " " else c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in title
+    )
 
 
 def _column_head(column: Column) -> str:
@@ -100,15 +94,12 @@ def _column_head(column: Column) -> str:
 
 
 def _section(table: Table, columns: Sequence[Column], section: Section) -> str:
-    above = heading(table, section, quote)
-    span = str(len(columns))
-    first = [] if above is None else [_group_row(above, span)]
     rows = [_row(table, columns, index, row) for index, row in section.rows]
-    return element("tbody", "\n", "\n".join(first + rows), "\n")
-
-
-def _group_row(above: str, span: str) -> str:
-    return element("tr", element("th", above, scope="rowgroup", colspan=span), class_="group")
+    above = heading(table, section, quote)
+    if above is not None:
+        head = element("th", above, scope="rowgroup", colspan=str(len(columns)))
+        rows.insert(0, element("tr", head, class_="group"))
+    return element("tbody", "\n", "\n".join(rows), "\n")
 
 
 def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
@@ -124,13 +115,9 @@ def _cell(cell: Cell, column: Column, stressed: bool) -> str:
     inner = element("strong", text) if stressed else text
     if isinstance(cell, Link):
         inner = element("a", inner, href=f"#{anchor(cell.figure)}")
-    return element("td", inner, class_=_class(cell, column), data_value=_sort_key(cell))
-
-
-def _class(cell: Cell, column: Column) -> str | None:
-    """Long texts have a class of their own: a narrow screen keeps some room for them."""
-    long = isinstance(cell, str) and len(cell) > LONG
-    return _align(column) or ("long" if long else None)
+    # Long texts have a class of their own: a narrow screen keeps some room for them.
+    long = "long" if isinstance(cell, str) and len(cell) > LONG else None
+    return element("td", inner, class_=_align(column) or long, data_value=_sort_key(cell))
 
 
 def _sort_key(cell: Cell) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import several
+from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, element, quote
 from karat.report.segment.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, bands, steps
 
@@ -36,30 +36,23 @@ def edits_svg(found: Alignment, title: str) -> str:
         parts += _band(band, 24 + number * BAND)
     bottom = 24 + len(lines) * BAND
     parts.append(svg.text(0, bottom, LEGEND, fill=svg.MUTED))
-    width = max(max(_width(band) for band in lines) + MARGIN, svg.WIDTH)
+    longest = max(sum(step.width + 1 for step in band) for band in lines) * ADVANCE
+    width = max(longest + MARGIN, svg.WIDTH)
     return svg.chart(title, edits_story(found), bottom + 12, parts, width)
 
 
 def edits_story(found: Alignment) -> str:
     """The alignment in one sentence."""
-    told = [_said(operation, step) for operation, step in _changes(found)]
+    pairs = zip(found.operations, steps(found), strict=True)
+    told = [_said(operation, step) for operation, step in pairs if step.sign]
     count = found.count("keep")
     kept = f"{several(count, 'word')} {'stays' if count == 1 else 'stay'}"
-    return f"{kept}; {svg.enumeration(told)}." if told else f"{kept}; nothing changes."
-
-
-def _changes(found: Alignment) -> list[tuple[Operation, Step]]:
-    pairs = zip(found.operations, steps(found), strict=True)
-    return [(operation, step) for operation, step in pairs if step.sign]
+    return f"{kept}; {enumeration(told)}." if told else f"{kept}; nothing changes."
 
 
 def _said(operation: Operation, step: Step) -> str:
     told = _SAYS[operation.kind].format(above=step.above, below=step.below)
     return told if operation.move is None else f"{told} (move {operation.move + 1})"
-
-
-def _width(band: Sequence[Step]) -> float:
-    return sum(step.width + 1 for step in band) * ADVANCE
 
 
 def _band(band: Sequence[Step], top: float) -> list[str]:

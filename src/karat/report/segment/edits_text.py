@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.metrics.explain.edits import Alignment, Operation
-from karat.report.model.table import Sketch
-from karat.report.render.paper import CYAN, DIM, MAGENTA, RED, YELLOW, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import (
+    CYAN,
+    DIM,
+    MAGENTA,
+    RED,
+    YELLOW,
+    Paper,
+    display_width,
+    truncate,
+)
 from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
@@ -64,12 +71,8 @@ def bands(found: Sequence[Step], room: int) -> list[list[Step]]:
     return lines
 
 
-def edits_sketch(found: Alignment) -> Sketch:
-    """How the alignment is drawn on paper."""
-    return lambda paper: _draw(found, paper)
-
-
-def _draw(found: Alignment, paper: Paper) -> list[str]:
+def draw_edits(found: Alignment, paper: Paper) -> list[str]:
+    """The alignment, in as many bands as it takes."""
     if len(found.operations) > MOST_STEPS:
         return paper.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2

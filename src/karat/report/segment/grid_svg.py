@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from karat.metrics.explain.bitext import Block, Explanation
 from karat.report.charts.svg import frame as svg
-from karat.report.model.cells import several
+from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 from karat.report.segment.grid_text import NOTHING
 
@@ -21,6 +21,7 @@ LONGEST_WORD = 24
 SLANT = 55  # degrees by which the words above the columns rise
 WIDE = 1.25  # words of wide letters, in bold print where the pointer is, by the usual length
 TOUCHED = 0.16  # opacity of a block's area
+EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def grid_svg(found: Explanation, title: str) -> str:
         *_barriers(found, frame),
         *_others(found, frame),
         *(_block(found, frame, block) for block in found.blocks),
-        _edge(frame),
+        shape("rect", **_place(frame, 0, 0, frame.columns, frame.rows), **EDGE),
     ]
     legend, height = _legend(found, frame)
     wide = max(frame.width, NARROWEST)
@@ -72,7 +73,7 @@ def grid_svg(found: Explanation, title: str) -> str:
 
 def story(found: Explanation) -> str:
     """The picture in one sentence."""
-    runs = svg.enumeration([block_story(found, block) for block in found.blocks])
+    runs = enumeration([block_story(found, block) for block in found.blocks])
     sizes = f"{several(len(found.candidate), 'candidate word')} down, " + ", ".join(
         f"{several(len(r), 'word')} of reference {n} across"
         for n, r in enumerate(found.references, 1)
@@ -100,14 +101,10 @@ def _frame(found: Explanation) -> Frame:
     cell = min(CELL, WIDEST / columns, WIDEST / rows)
     if cell < LABELLED:
         return Frame(rows, columns, cell, 56, 28, 16)
-    down = max(map(_room, found.candidate))
-    across = max(_room(word) for ref in found.references for word in ref)
+    down = WIDE * max(svg.length(_short(word)) for word in found.candidate)
+    across = WIDE * max(svg.length(_short(word)) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
     return Frame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
-
-
-def _room(word: str) -> float:
-    return WIDE * svg.length(_short(word))
 
 
 def _short(word: str) -> str:
@@ -117,11 +114,6 @@ def _short(word: str) -> str:
 def _place(frame: Frame, column: float, row: float, wide: float, high: float) -> dict[str, float]:
     place = {"x": frame.x(column), "y": frame.y(row)}
     return place | {"width": wide * frame.cell, "height": high * frame.cell}
-
-
-def _edge(frame: Frame) -> str:
-    place = _place(frame, 0, 0, frame.columns, frame.rows)
-    return shape("rect", **place, fill="none", stroke=svg.RULE, class_="edge")
 
 
 def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
@@ -135,21 +127,17 @@ def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
         fill = None if i in rows else svg.MUTED
         place: Look = {"x": frame.left - 8, "y": frame.y(i + 0.5) + 4, "text_anchor": "end"}
         yield element("text", quote(_short(word)), **place, fill=fill, data_row=i)
-    for j, word in _heads(found):
+    starts = [0, *(barrier + 1 for barrier in found.barriers)]
+    for j, word in (
+        head
+        for start, reference in zip(starts, found.references, strict=False)
+        for head in enumerate(reference, start)
+    ):
         x, y = frame.x(j + 0.5), frame.top - 7
         turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
         fill = None if j in columns else svg.MUTED
         place = {"x": x - 1, "y": y + 3, "transform": turn}
         yield element("text", quote(_short(word)), **place, fill=fill, data_column=j)
-
-
-def _heads(found: Explanation) -> Iterator[tuple[int, str]]:
-    column = 0
-    for reference in found.references:
-        for word in reference:
-            yield column, word
-            column += 1
-        column += 1  # the barrier
 
 
 def _numbers(frame: Frame) -> Iterator[str]:

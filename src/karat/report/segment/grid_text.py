@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from karat.metrics.explain.bitext import Block, Explanation
-from karat.report.model.table import Sketch
-from karat.report.render.paper import CYAN, DIM, YELLOW, Paper
-from karat.report.render.text_width import display_width, letters, truncate
+from karat.metrics.explain.bitext import Explanation
+from karat.report.render.terminal import CYAN, DIM, YELLOW, Paper, display_width, letters, truncate
 from karat.visible import visible
 
 COUNTED, CUT, PARED, HIT, BARRIER = "■", "◧", "□", "·", "│"
@@ -25,12 +23,8 @@ LONGEST_DOWN = 24
 MOST_CELLS = 40_000  # some 200 words on either side; more is no longer a picture
 
 
-def grid_sketch(found: Explanation) -> Sketch:
-    """How the grid is drawn on paper: in bands of columns, where it is too wide for one."""
-    return lambda paper: _draw(found, paper)
-
-
-def _draw(found: Explanation, paper: Paper) -> list[str]:
+def draw_grid(found: Explanation, paper: Paper) -> list[str]:
+    """The grid, in bands of columns where it is too wide for one."""
     rows, columns = len(found.candidate), found.columns - 1
     if not rows or not columns:
         return paper.lines(NOTHING, DIM)
@@ -38,7 +32,8 @@ def _draw(found: Explanation, paper: Paper) -> list[str]:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
         return paper.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
     marks, heads = _marks(found), _heads(found)
-    labels = [truncate(visible(word), _longest(paper)) for word in found.candidate]
+    longest = max(min(LONGEST_DOWN, paper.width // 3), 1)  # words leave room for the grid
+    labels = [truncate(visible(word), longest) for word in found.candidate]
     wide = max(map(display_width, labels))
     step = max((paper.width - wide - 1) // CELL, 1)
     lines: list[str] = []
@@ -46,15 +41,12 @@ def _draw(found: Explanation, paper: Paper) -> list[str]:
         chosen = range(start, min(start + step, columns))
         lines += _upright([heads[j] for j in chosen], wide, paper)
         for i, label in enumerate(labels):
-            cells = "".join(_cell(marks.get((i, j), " "), paper) for j in chosen)
+            signs = [marks.get((i, j), " ") for j in chosen]
+            cells = "".join(paper.ink(s, _INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
             lines.append(f"{' ' * (wide - display_width(label))}{label} {cells}".rstrip())
         lines.append("")
-    return [*lines, *_legend(set(marks.values()), paper)]
-
-
-def _longest(paper: Paper) -> int:
-    """Columns that the label of a row may take: words never leave the grid without room."""
-    return max(min(LONGEST_DOWN, paper.width // 3), 1)
+    used = set(marks.values())
+    return [*lines, *paper.lines("; ".join(f"{s} {LEGEND[s]}" for s in LEGEND if s in used), DIM)]
 
 
 def _marks(found: Explanation) -> dict[tuple[int, int], str]:
@@ -63,17 +55,11 @@ def _marks(found: Explanation) -> dict[tuple[int, int], str]:
     for hit in found.hits():
         marks[hit] = HIT
     for block in found.blocks:
-        for k in range(block.length):
-            marks[block.row + k, block.column + k] = _share(block, k)
+        for k in range(block.length):  # whole, in part or not at all
+            share = COUNTED if block.counted >= k + 1 else CUT if block.counted > k else PARED
+            marks[block.row + k, block.column + k] = share
     between = found.barriers[:-1]  # the one after the last reference parts nothing
     return marks | {(i, j): BARRIER for i in range(len(found.candidate)) for j in between}
-
-
-def _share(block: Block, k: int) -> str:
-    """How much of its k-th hit counts: whole, in part or not at all."""
-    if block.counted >= k + 1:
-        return COUNTED
-    return CUT if block.counted > k else PARED
 
 
 def _heads(found: Explanation) -> list[list[str]]:
@@ -99,12 +85,3 @@ def _upright(heads: list[list[str]], indent: int, paper: Paper) -> list[str]:
 def _letter(head: list[str], at: int) -> str:
     letter = (head[at] if at >= 0 else "") if head else BARRIER
     return letter + " " * (CELL - display_width(letter))
-
-
-def _cell(mark: str, paper: Paper) -> str:
-    return paper.ink(mark, _INKS.get(mark, "")) + " " * (CELL - 1)
-
-
-def _legend(used: set[str], paper: Paper) -> list[str]:
-    """The signs that occur, explained."""
-    return paper.lines("; ".join(f"{s} {LEGEND[s]}" for s in LEGEND if s in used), DIM)

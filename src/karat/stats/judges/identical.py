@@ -9,9 +9,6 @@ They agree on all of n units with probability a^n, and judges are identical wher
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,37 +20,23 @@ LEAST_CHANCE = 0.001
 """Below this probability a coincidence is not taken for chance."""
 
 
-class IdenticalPair(NamedTuple):
-    """Two judges, by their rows, and the number of units on which they are equal."""
-
-    first: int
-    second: int
-    n: int
-
-
-def identical_pairs(values: Floats) -> list[IdenticalPair]:
-    """Return the pairs of identical judges of judges x units, NaN where there is no judgement."""
-    pairs = list(combinations(range(len(values)), 2))
-    found = []
-    for i, j in pairs:
-        shared = ~np.isnan(values[i]) & ~np.isnan(values[j])
-        mine = values[i, shared]
-        if (mine == values[j, shared]).all() and _chance(mine) * len(pairs) < LEAST_CHANCE:
-            found.append(IdenticalPair(i, j, len(mine)))
+def groups(values: Floats) -> list[int]:
+    """Return a number for each judge (row), the same for identical ones: that of the first."""
+    found = list(range(len(values)))
+    pairs = len(values) * (len(values) - 1) // 2
+    known = ~np.isnan(values)
+    for i, mine in enumerate(values):
+        shared = known[i] & known[i + 1 :]
+        equal = shared.any(axis=1) & ~(shared & (values[i + 1 :] != mine)).any(axis=1)
+        for j in np.flatnonzero(equal).tolist():
+            if _chance(mine[shared[j]]) * pairs < LEAST_CHANCE:
+                low, high = sorted((found[i], found[i + 1 + j]))
+                found = [low if number == high else number for number in found]
     return found
 
 
 def _chance(values: Floats) -> float:
-    """The probability that two honest judges give these values to all of these units."""
+    """Return the probability that two honest judges give these values to all of these units."""
     counts = np.unique(values, return_counts=True)[1]
-    equal = sum(int(count) ** 2 for count in counts) / max(len(values), 1) ** 2
+    equal = sum(int(count) ** 2 for count in counts) / len(values) ** 2
     return float(power(equal + HONEST_KAPPA * (1 - equal), len(values)))
-
-
-def groups(values: Floats) -> list[int]:
-    """Return a number for each judge, the same for identical ones: that of the first of them."""
-    found = list(range(len(values)))
-    for i, j, _ in identical_pairs(values):
-        low, high = sorted((found[i], found[j]))
-        found = [low if number == high else number for number in found]
-    return found

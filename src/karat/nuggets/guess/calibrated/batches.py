@@ -10,15 +10,17 @@ their questions, and no faster.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from karat.nuggets.guess.calibrated.classifier import Fitted
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.model import Calibrated
-from karat.nuggets.guess.paper.classifier import Idf
+from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.words import Idf
 from karat.progress import Progress, silent
 
 SMALL = 20_000
@@ -27,81 +29,108 @@ MOST = 1_000
 """Responses to a question that are looked at together."""
 COMPARED = 250
 """Judged responses that the others are compared with, where there are more."""
+FOLDS = 10
+"""Groups of judged runs that are guessed without themselves."""
 
 
-class Asked(NamedTuple):
-    """What a model is asked about: responses, what was judged of them, and the idf of words."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Responses that a classifier is asked about, what was judged of them, and the idf of words."""
 
     pool: Pool
     labels: Floats
     idf: Idf
 
+    @cached_property
+    def together(self) -> Ints:
+        """The responses that are looked at together: all, or those that are learned from."""
+        sizes = np.diff(self.pool.starts)
+        if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MOST:
+            return np.arange(len(self.pool.texts))
+        most = min(MOST, max(SMALL // max(len(sizes), 1), 20))
+        rows = (self.judged(question, most) for question in range(len(sizes)))
+        return np.concatenate([np.zeros(0, np.int64), *rows])
 
-class Models(NamedTuple):
-    """The model that is asked, and the one of the description alone that likeness starts from."""
+    @cached_property
+    def cells(self) -> Ints:
+        """The cells that are looked at together."""
+        return self.pool.cells(self.together)
 
-    last: Calibrated
-    plain: Calibrated | None = None
+    @cached_property
+    def seen(self) -> Folded:
+        """What is looked at together, in folds."""
+        pool, labels = self.pool.take(self.together), self.labels[self.cells]
+        return Folded(pool, labels, run_folds(pool, labels))
+
+    def judged(self, question: int, most: int) -> Ints:
+        """Return judged responses to a question, at most so many, those that carry anything first.
+
+        They stand in their order.
+        """
+        table = self.pool.table(self.labels, question)
+        rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
+        carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
+        kept = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
+        return np.asarray(kept + self.pool.starts[question], dtype=np.int64)
+
+    def ask(
+        self, rows: Ints, model: Fitted, plain: Fitted | None = None, progress: Progress = silent
+    ) -> Floats:
+        """Return the probabilities of the cells of some responses; of all other cells NaN.
+
+        With `plain`, the model of the description alone, likeness to judged responses counts.
+        """
+        pool = self.pool
+        _, index, same = np.unique(pool.same[rows], return_index=True, return_inverse=True)
+        distinct = rows[np.sort(index)]
+        found, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
+        for batch, chances in self._batches(distinct, model, plain):
+            found[pool.cells(batch)] = chances
+            done += len(batch)
+            progress(done, len(distinct), "asking the model")
+        first = rows[index][same.ravel()]
+        again = first != rows
+        found[pool.cells(rows[again])] = found[pool.cells(first[again])]
+        return found
+
+    def _batches(
+        self, rows: Ints, model: Fitted, plain: Fitted | None
+    ) -> Iterator[tuple[Ints, Floats]]:
+        if plain is None:
+            for first in range(0, len(rows), MOST):
+                batch = rows[first : first + MOST]
+                yield batch, model.probabilities(evidence(self.pool.take(batch), self.idf))
+            return
+        for question in np.unique(self.pool.question[rows]).tolist():
+            mine = rows[self.pool.question[rows] == question]
+            others = self.judged(question, COMPARED)
+            for first in range(0, len(mine), MOST):
+                batch = mine[first : first + MOST]
+                yield batch, self._beside(others, batch, model, plain)
+
+    def _beside(self, others: Ints, batch: Ints, model: Fitted, plain: Fitted) -> Floats:
+        """Return the probabilities of responses to one question, looked at beside judged ones."""
+        pool = self.pool.take(np.concatenate([others, batch]))
+        known = self.labels[self.pool.cells(others)]
+        X = evidence(pool, self.idf)
+        labels = np.concatenate([known, np.full(len(X) - len(known), np.nan)])
+        fold = (np.arange(len(X)) >= len(known)).astype(np.int64)
+        near = Likeness(pool, first=len(others)).columns(labels, plain.probabilities(X), fold)
+        return model.probabilities(np.concatenate([X, near], axis=1)[len(known) :])
 
 
-def together(asked: Asked) -> Ints:
-    """The responses that are looked at together: all, or those that are learned from."""
-    pool = asked.pool
-    sizes = np.diff(pool.starts)
-    if len(pool.texts) <= SMALL and sizes.max(initial=0) <= MOST:
-        return np.arange(len(pool.texts))
-    most = min(MOST, max(SMALL // max(len(sizes), 1), 20))
-    questions = range(len(sizes))
-    return np.concatenate([np.zeros(0, np.int64), *(_judged(asked, q, most) for q in questions)])
+def run_folds(pool: Pool, labels: Floats) -> Ints:
+    """Return judged runs in groups; responses that nobody judged, learned from all, are one more.
 
-
-def _judged(asked: Asked, question: int, most: int) -> Ints:
-    """The judged responses to a question, at most so many, those that carry something first."""
-    table = asked.pool.table(asked.labels, question)
-    rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
-    carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
-    kept = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
-    return np.asarray(kept + asked.pool.starts[question], dtype=np.int64)
-
-
-def ask(asked: Asked, rows: Ints, models: Models, progress: Progress = silent) -> Floats:
-    """The probabilities of the cells of some responses; of all other cells NaN."""
-    pool = asked.pool
-    _, index, same = np.unique(pool.same[rows], return_index=True, return_inverse=True)
-    distinct = rows[np.sort(index)]
-    found, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
-    for batch, chances in _batches(asked, distinct, models):
-        found[pool.cells(batch)] = chances
-        done += len(batch)
-        progress(done, len(distinct), "asking the model")
-    first = rows[index][same.ravel()]
-    again = first != rows
-    found[pool.cells(rows[again])] = found[pool.cells(first[again])]
-    return found
-
-
-def _batches(asked: Asked, rows: Ints, models: Models) -> Iterator[tuple[Ints, Floats]]:
-    if models.plain is None:
-        for first in range(0, len(rows), MOST):
-            batch = rows[first : first + MOST]
-            X = evidence(asked.pool.take(batch), idf=asked.idf)
-            yield batch, models.last.probabilities(X)
-        return
-    for question in np.unique(asked.pool.question[rows]).tolist():
-        mine = rows[asked.pool.question[rows] == question]
-        others = _judged(asked, question, COMPARED)
-        for first in range(0, len(mine), MOST):
-            batch = mine[first : first + MOST]
-            yield batch, _beside(asked, others, batch, models.last, models.plain)
-
-
-def _beside(asked: Asked, others: Ints, batch: Ints, last: Calibrated, plain: Calibrated) -> Floats:
-    """Responses to one question beside judged ones."""
-    pool = asked.pool.take(np.concatenate([others, batch]))
-    known = asked.labels[asked.pool.cells(others)]
-    X = evidence(pool, idf=asked.idf)
-    labels = np.concatenate([known, np.full(len(X) - len(known), np.nan)])
-    fold = (np.arange(len(X)) >= len(known)).astype(np.int64)
-    near = Likeness(pool, first=len(others)).columns(labels, plain.probabilities(X), fold)
-    both = np.concatenate([X, near], axis=1)[len(known) :]
-    return last.probabilities(both)
+    A run's own judgements are known when its other responses are guessed. Runs with responses that
+    were judged in part have groups of their own: their guesses count, and few of them share one, so
+    that most of what was judged is learned from.
+    """
+    counts = np.bincount(pool.cell_response, ~np.isnan(labels), len(pool.texts))
+    widths = np.bincount(pool.cell_response, minlength=len(pool.texts))
+    partly = np.unique(pool.run[(counts > 0) & (counts < widths)])
+    wholly = np.setdiff1d(pool.run[counts > 0], partly)
+    group = np.full(len(pool.runs), FOLDS, dtype=np.int64)
+    group[wholly] = np.arange(len(wholly)) % FOLDS
+    group[partly] = np.arange(len(partly)) % FOLDS + FOLDS + 1
+    return np.where(counts > 0, group[pool.run], FOLDS)[pool.cell_response]

@@ -23,18 +23,18 @@ they are compared with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from karat import _kernel
 from karat.arithmetic import inverse_symmetric, product, solve_symmetric
-from karat.nuggets.guess.calibrated.evidence import EvidenceSettings
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.calibrated.nearness import Nearness, nearness
 from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.words import ENGLISH
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
@@ -48,8 +48,7 @@ _AWAY = 0.02  # weight of the rate among the neighbours
 _TABLE = 4_000_000  # numbers in a table of nuggets x responses x responses
 
 
-@dataclass(frozen=True, eq=False)
-class _Responses:
+class _Responses(NamedTuple):
     """The responses to one question: cosines with the first of them, words, and nearness."""
 
     cosines: Floats
@@ -63,24 +62,21 @@ class Likeness:
     With `first`, only so many of the responses to each question, the first ones, may be judged.
     """
 
-    def __init__(
-        self, pool: Pool, settings: EvidenceSettings | None = None, first: int | None = None
-    ) -> None:
-        rule = (settings or EvidenceSettings()).classifier
+    def __init__(self, pool: Pool, first: int | None = None) -> None:
         self.pool = pool
         parts, bounds = cut_sentences(pool.texts)
         vocab = Vocab()  # once for all: they share most words
-        stems = rule.tokens(parts, vocab)
-        texts = [text for nugget in pool.nuggets for text in nugget.descriptions]
-        near = nearness(pool, parts, bounds, stems, rule.tokens(texts, vocab))
+        stems = ENGLISH.tokens(parts, vocab)
+        near = nearness(pool, parts, bounds, stems, ENGLISH.tokens(pool.descriptions, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
-        self._questions = [
-            _compare(words, start, end, first, mine)
-            for (start, end), mine in zip(pairwise(pool.starts.tolist()), near, strict=True)
-        ]
+        self._questions = []
+        for (start, end), mine in zip(pairwise(pool.starts.tolist()), near, strict=True):
+            alike = _kernel.nugget_likeness(*words, start, end)
+            compared = end - start if first is None else min(first, end - start)
+            self._questions.append(_Responses(alike.cosines(compared), alike, mine))
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
-        """Cells x `NAMES`.
+        """Return cells x `NAMES`.
 
         Of `labels` those of other folds are used; a fold that is left out altogether has NaN.
         `guesses` are probabilities from the description alone.
@@ -95,14 +91,8 @@ class Likeness:
         return np.concatenate(parts)
 
 
-def _compare(words: Ragged, start: int, end: int, first: int | None, near: Nearness) -> _Responses:
-    mine = _kernel.nugget_likeness(*words, start, end)
-    compared = end - start if first is None else min(first, end - start)
-    return _Responses(mine.cosines(compared), mine, near)
-
-
 def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
-    """One question: responses x nuggets become rows.
+    """Return the rows of one question: responses x nuggets become rows.
 
     Regression is linear, so the rate is taken off afterwards: that of the fold that is predicted,
     which has not seen its judgements, for all the others.
@@ -130,14 +120,14 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
 
 
 def _standing(guesses: Floats) -> Floats:
-    """Of each response; no judgement has a part in it."""
+    """Return the standing of each response; no judgement has a part in it."""
     means = logit(guesses).mean(axis=1)
     found: Floats = (means - means.mean()) / max(float(means.std()), 1e-9)
     return found
 
 
 def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
-    """K (K + noise)^-1 values over the judged rows, each predicted without those of its own fold.
+    """Return K (K + noise)^-1 values over the judged rows, each predicted without its own fold.
 
     Leaving a block B out: v_B - (M_BB)^-1 (M v)_B, with M the inverse over all.
     """
@@ -153,7 +143,7 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
 def _beyond(
     responses: _Responses, values: Floats, judged: Floats, rows: Ints, fold: Ints
 ) -> Floats:
-    """Regression over nearness, nugget by nugget."""
+    """Regress over nearness, nugget by nugget."""
     found = np.empty((len(fold), values.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
     first = int(rows.max(initial=-1)) + 1
@@ -189,7 +179,7 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
 
 
 def _closest(near: Floats, some: Floats) -> Floats:
-    """Likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
+    """Return likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
     rows = np.ascontiguousarray(near.T)
     best = [rows[column > 0].max(axis=0, initial=0.0) for column in some.T]
     return np.stack(best, axis=1)

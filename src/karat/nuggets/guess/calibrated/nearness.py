@@ -94,10 +94,7 @@ def nearness(
     """Of every question. `parts` are the sentences of all responses, and those of response i begin
     at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
     """
-    descriptions = [text for nugget in pool.nuggets for text in nugget.descriptions]
-    characters = letters([*parts, *descriptions])
-    sizes = [len(nugget.descriptions) for nugget in pool.nuggets]
-    nuggets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    characters, nuggets = letters([*parts, *pool.descriptions]), pool.description_starts
     found = []
     asked = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
     for (start, end), (first, last) in asked:

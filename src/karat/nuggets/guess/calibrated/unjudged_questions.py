@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import log
-from karat.nuggets.guess.calibrated.evidence import EvidenceSettings
 from karat.nuggets.guess.calibrated.sentences import cut_sentences
-from karat.nuggets.guess.paper.classifier import smoothed_idf
 from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.words import ENGLISH, Words, smoothed_idf
 from karat.text.tokens import Vocab
 
 OTHER_WORDS = 12
@@ -58,18 +57,16 @@ class _Passages(NamedTuple):
 class Unjudged:
     """Columns of evidence that need no judgement of the same nuggets."""
 
-    def __init__(
-        self, pool: Pool, settings: EvidenceSettings | None = None, *, place: bool = True
-    ) -> None:
-        self.pool, self.settings, self._placed = pool, settings or EvidenceSettings(), place
+    def __init__(self, pool: Pool, words: Words = ENGLISH) -> None:
+        self.pool, self.words = pool, words
 
     @cached_property
     def place(self) -> Floats:
-        """Of every cell: 0 for the first nugget of a key, 1 for the last; all 0 if not wanted."""
+        """Of every cell: 0 for the first nugget of a key, 1 for the last."""
         counts = np.diff(self.pool.nugget_starts)
         places = [np.arange(count) / max(count - 1, 1) for count in counts]
         found: Floats = np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget]
-        return found * self._placed
+        return found
 
     def echoes(self, p: Floats) -> Floats:
         """Of every cell, where p are a first model's probabilities of all cells."""
@@ -83,7 +80,7 @@ class Unjudged:
 
     @cached_property
     def _passages(self) -> list[_Passages]:
-        pool, rule, vocab = self.pool, self.settings.classifier, Vocab()
+        pool, rule, vocab = self.pool, self.words, Vocab()
         parts, bounds = cut_sentences(pool.texts)
         sentences = rule.tokens(parts, vocab)
         texts = [" ".join(nugget.descriptions) for nugget in pool.nuggets]

@@ -55,28 +55,25 @@ GIVEN = "given"
 _MOST = 100  # thresholds of a unit
 _FAR = 35.0  # nats below the peak; what lies lower adds nothing
 _CLIMBS = 30  # steps towards the most likely rates
+_LEAST = 1e-9  # keeps logarithms of rates finite
 
 
-class _Rule(NamedTuple):
-    """Gauss and Legendre's places and weights on [0, 1]."""
+def _rule(points: int) -> tuple[Floats, Floats]:
+    """Return Gauss and Legendre's places and weights on [0, 1].
 
-    places: Floats
-    weights: Floats
-
-
-def _rule(points: int) -> _Rule:
-    """The roots of Legendre's polynomial, by Newton's method from near cosines."""
+    The roots of Legendre's polynomial, by Newton's method from near cosines.
+    """
     angle = pi * (np.arange(points)[::-1] + 0.75) / (points + 0.5)
     x = 1 - 2 * np.square(_sine(angle / 2))
     for _ in range(5):
         value, slope = _legendre(points, x)
         x = x - value / slope
     slope = _legendre(points, x)[1]
-    return _Rule((x + 1) / 2, 1 / ((1 - x * x) * slope * slope))
+    return (x + 1) / 2, 1 / ((1 - x * x) * slope * slope)
 
 
 def _sine(x: Floats) -> Floats:
-    """For x between 0 and pi / 2, by its series."""
+    """Return the sine for x between 0 and pi / 2, by its series."""
     found = term = x
     for k in range(3, 21, 2):
         term = -term * x * x / (k * (k - 1))
@@ -85,14 +82,15 @@ def _sine(x: Floats) -> Floats:
 
 
 def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
-    """Legendre's polynomial and its slope, for |x| < 1."""
+    """Return Legendre's polynomial and its slope, for |x| < 1."""
     before, value = np.ones_like(x), x
     for k in range(2, order + 1):
         before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
     return value, order * (before - x * value) / (1 - x * x)
 
 
-_COARSE, _FINE = _rule(16), _rule(36)  # to find the mass, and to measure it
+_COARSE = _rule(16)[0]  # to find the mass
+_FINE, _WEIGHTS = _rule(36)  # and to measure it
 
 
 class Tally(NamedTuple):
@@ -110,8 +108,8 @@ class Model(NamedTuple):
     """log10 P(Data|Model)."""
 
 
-class Step(NamedTuple):
-    """A unit's most likely threshold, and what scores above and below all of them mean."""
+class NoisyThreshold(NamedTuple):
+    """The most likely threshold of a unit, and P(yes) above and below each of its thresholds."""
 
     threshold: float
     thresholds: Floats
@@ -119,7 +117,7 @@ class Step(NamedTuple):
     """P(yes | score) for a score that exceeds none, one, two … of the thresholds."""
 
     def chance(self, scores: Floats) -> Floats:
-        """P(yes | score)."""
+        """Return P(yes | score)."""
         return self.chances[np.searchsorted(self.thresholds, scores, side="left")]
 
 
@@ -128,28 +126,22 @@ class Thresholds:
     """The most likely threshold of each unit; of a unit that was never judged, the global one."""
 
     model: str
-    steps: dict[int, Step]
-    elsewhere: Step
+    steps: dict[int, NoisyThreshold]
+    elsewhere: NoisyThreshold
     fp: float
     """The rates that units share; with rates of their own, those of the global threshold."""
     fn: float
 
-    @property
-    def units(self) -> dict[int, float]:
-        """The threshold of each unit that was judged."""
-        return {unit: step.threshold for unit, step in self.steps.items()}
-
     def of(self, pool: Pool) -> Floats:
-        """The threshold of every cell of a pool."""
-        units = units_of(pool, self.model)
-        known = np.full(int(units.max(initial=0)) + 1, self.elsewhere.threshold)
-        for unit, step in self.steps.items():
-            if unit < len(known):
-                known[unit] = step.threshold
-        return known[units]
+        """Return the threshold of every cell of a pool."""
+        found = np.full(len(pool.cell_nugget), self.elsewhere.threshold)
+        for unit, mine in _members(units_of(pool, self.model)):
+            if unit in self.steps:
+                found[mine] = self.steps[unit].threshold
+        return found
 
     def carried(self, pool: Pool, scores: Floats) -> Bools:
-        """Which scores exceed their thresholds.
+        """Return which scores exceed their thresholds.
 
         A nugget with error rates of its own is carried where that is more probable than not: its
         rates may be above a half, and its threshold beyond all scores.
@@ -159,17 +151,16 @@ class Thresholds:
         return scores > self.of(pool)
 
     def chances(self, pool: Pool, scores: Floats) -> Floats:
-        """P(yes | score) of every cell of a pool."""
-        units = units_of(pool, self.model)
+        """Return P(yes | score) of every cell of a pool."""
         found = self.elsewhere.chance(scores)
-        for unit, mine in _members(units):
+        for unit, mine in _members(units_of(pool, self.model)):
             if unit in self.steps:
                 found[mine] = self.steps[unit].chance(scores[mine])
         return found
 
 
 def units_of(pool: Pool, model: str) -> Ints:
-    """Which cells share a threshold."""
+    """Return which cells share a threshold."""
     if model not in MODELS and model not in (BEST_F, GIVEN):
         names = ", ".join([*MODELS, BEST_F])
         raise InputError(f"threshold model {quoted(model)}: expected one of {names}")
@@ -179,7 +170,7 @@ def units_of(pool: Pool, model: str) -> Ints:
 
 
 def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Every unit, and its cells."""
+    """Yield every unit, and its cells."""
     order = np.argsort(units, kind="stable")
     bounds = np.flatnonzero(np.diff(units[order], prepend=-1, append=-2))
     for first, last in pairwise(bounds):
@@ -187,12 +178,12 @@ def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
 
 
 def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
-    """The counts of every unit at all its thresholds."""
+    """Return the counts of every unit at all its thresholds."""
     return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
 
 
 def grid(scores: Floats) -> Floats:
-    """Midpoints of distinct scores, at most 100 quantiles of them, one below and one above all."""
+    """Return midpoints of distinct scores, at most 100, and one below and one above all."""
     distinct = np.unique(scores)
     middle = (distinct[1:] + distinct[:-1]) / 2
     if len(middle) > _MOST:
@@ -213,60 +204,43 @@ def _tally(scores: Floats, yes: Bools, thresholds: Floats | None = None) -> Tall
 
 
 def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[Model]:
-    """log10 P(Data|Model) of all models; cells that were not judged (NaN) are left out."""
+    """Return log10 P(Data|Model) of all models; cells that were not judged (NaN) are left out."""
     judged = ~np.isnan(labels)
     s, yes = scores[judged], labels[judged] > 0
-    found = []
-    for name in MODELS:
-        some = tallies(s, yes, units_of(pool, name)[judged])
-        found.append(Model(name, _log_marginal(name, some, yes) / log(10)))
-    return found
 
+    def log_marginal(model: str) -> float:
+        if model == "coin":  # log p^heads (1 - p)^tails at p = heads / tosses
+            sides, tosses = (int(yes.sum()), int((~yes).sum())), len(yes)
+            return sum(k * log(k / tosses) for k in sides if k)
+        units = [one.counts for one in tallies(s, yes, units_of(pool, model)[judged]).values()]
+        return sum(map(_log_own, units)) if model == "nugget-errors" else _log_shared(units)
 
-def _log_marginal(model: str, some: dict[int, Tally], yes: Bools) -> float:
-    if model == "coin":
-        return _coin(int(yes.sum()), len(yes))
-    if model == "nugget-errors":
-        return sum(_log_own(tally.counts) for tally in some.values())
-    return _log_shared([tally.counts for tally in some.values()])
-
-
-def _coin(heads: int, tosses: int) -> float:
-    """log p^heads (1 - p)^tails at p = heads / tosses."""
-    sides = (heads, tosses - heads)
-    return sum(k * log(k / tosses) for k in sides if k)
+    return [Model(name, log_marginal(name) / log(10)) for name in MODELS]
 
 
 def _log_own(counts: Floats) -> float:
-    """log of the mean over t of B(FP+1, TN+1) B(FN+1, TP+1)."""
-    return _log_mean(_log_betas(counts))
+    """Return log of the mean over t of B(FP+1, TN+1) B(FN+1, TP+1)."""
+    values = _log_betas(counts)
+    top = values.max()
+    return float(top + log(float(quick_exp(values - top).mean())))
 
 
 def _log_betas(counts: Floats) -> Floats:
+    """Return log B(FP+1, TN+1) B(FN+1, TP+1) of every row of counts."""
     fp, tn, fn, tp = counts.T.astype(np.int64)
-    factorials = _log_factorials(int(counts[0].sum()).bit_length() if len(counts) else 0)
-    return _log_beta(fp, tn, factorials) + _log_beta(fn, tp, factorials)
-
-
-def _log_beta(a: Ints, b: Ints, factorials: Floats) -> Floats:
-    """log B(a + 1, b + 1) of counts."""
-    found: Floats = factorials[a] + factorials[b] - factorials[a + b + 1]
+    f = _log_factorials(int(counts[0].sum()).bit_length() if len(counts) else 0)
+    found: Floats = f[fp] + f[tn] - f[fp + tn + 1] + (f[fn] + f[tp] - f[fn + tp + 1])
     return found
 
 
 @cache
 def _log_factorials(bits: int) -> Floats:
-    """log k! of all k that have so many bits, and one more."""
+    """Return log k! of all k that have so many bits, and one more."""
     return log_gamma(np.arange(1.0, (1 << bits) + 2))
 
 
-def _log_mean(values: Floats) -> float:
-    top = values.max()
-    return float(top + log(float(quick_exp(values - top).mean())))
-
-
 def _log_shared(units: list[Floats]) -> float:
-    """log of the integral over both rates, by Gauss and Legendre's rule on a box around the mass.
+    """Return log of the integral over both rates, by Gauss and Legendre's rule around the mass.
 
     On few cells the integrand is a polynomial that the rule integrates exactly; on many it is one
     smooth peak inside the box. A single unit needs no quadrature: the mean and the integrals
@@ -277,7 +251,7 @@ def _log_shared(units: list[Floats]) -> float:
     (a, b), (c, d) = box = _mass(units)[0]
     values = _log_product(units, *(_nodes(side, _FINE) for side in box))
     top = values.max()
-    inner = product(product(_FINE.weights, exp(values - top)), _FINE.weights)
+    inner = product(product(_WEIGHTS, exp(values - top)), _WEIGHTS)
     return float(top + log(float(inner) * (b - a) * (d - c)))
 
 
@@ -285,12 +259,12 @@ Box = tuple[tuple[float, float], tuple[float, float]]
 
 
 def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
-    """A box around all that is not negligible, and its highest node.
+    """Return a box around all that is not negligible, and its highest node.
 
     It starts as the unit square and shrinks until the mass fills half of it.
     """
     box: Box = ((0.0, 1.0), (0.0, 1.0))
-    half = len(_COARSE.places) / 2
+    half = len(_COARSE) / 2
     for _ in range(16):
         fp, fn = (_nodes(side, _COARSE) for side in box)
         values = _log_product(units, fp, fn)
@@ -303,19 +277,19 @@ def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
     return box, (float(fp[row]), float(fn[column]))
 
 
-def _nodes(side: tuple[float, float], rule: _Rule) -> Floats:
+def _nodes(side: tuple[float, float], places: Floats) -> Floats:
     low, high = side
-    return np.asarray(low + rule.places * (high - low))
+    return np.asarray(low + places * (high - low))
 
 
 def _part(side: tuple[float, float], heavy: NDArray[np.intp]) -> tuple[float, float]:
-    """The part of a side from the node before the first heavy one to that after the last."""
+    """Return the part of a side from the node before the first heavy one to that after the last."""
     edges = np.concatenate(([side[0]], _nodes(side, _COARSE), [side[1]]))
     return float(edges[heavy[0]]), float(edges[heavy[-1] + 2])
 
 
 def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
-    """log of the product over units of the mean over t of L_u(t, fp, fn): fp x fn."""
+    """Return log of the product over units of the mean over t of L_u(t, fp, fn): fp x fn."""
     rates = _log_rates(fp, fn)
     total = np.zeros(rates.shape[1])
     for counts in units:
@@ -326,7 +300,7 @@ def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
 
 
 def _log_rates(fp: Floats, fn: Floats) -> Floats:
-    """log of fp, 1 - fp, fn, 1 - fn at all pairs: 4 x pairs."""
+    """Return log of fp, 1 - fp, fn, 1 - fn at all pairs: 4 x pairs."""
     a, b = (x.ravel() for x in np.meshgrid(fp, fn, indexing="ij"))
     return log(np.stack([a, 1 - a, b, 1 - b]))
 
@@ -335,12 +309,12 @@ def _log_rates(fp: Floats, fn: Floats) -> Floats:
 
 
 def likeliest_model(models: Sequence[Model]) -> str:
-    """The model with thresholds that makes the data most probable; of equals the plainer one."""
+    """Return the model with thresholds that is the likeliest; of equals the plainer one."""
     return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
 
 
 def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Thresholds:
-    """The most likely thresholds of the judged cells, at the most likely rates.
+    """Fit the most likely thresholds of the judged cells, at the most likely rates.
 
     `BEST_F` is one threshold, chosen by F.
     """
@@ -350,7 +324,7 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
         raise InputError("no cell was judged: thresholds cannot be learned; give judgements")
     units = units_of(pool, model)[judged]
     if model == BEST_F:
-        return _fixed(BEST_F, s, yes, best_f_threshold(s, yes))
+        return given_threshold(scores, labels, best_f_threshold(s, yes), BEST_F)
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
     elsewhere = _step(everywhere[0], *_rates(everywhere))
     some = tallies(s, yes, units)
@@ -362,21 +336,21 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
     return Thresholds(model, steps, elsewhere, fp, fn)
 
 
-def given_threshold(scores: Floats, labels: Floats, threshold: float) -> Thresholds:
-    """One threshold that was not learned; judged cells, if there are any, tell its rates."""
+def given_threshold(
+    scores: Floats, labels: Floats, threshold: float, model: str = GIVEN
+) -> Thresholds:
+    """Return one threshold for all cells, with the rates that are expected there."""
     judged = ~np.isnan(labels)
-    return _fixed(GIVEN, scores[judged], labels[judged] > 0, threshold)
-
-
-def _fixed(model: str, scores: Floats, yes: Bools, threshold: float) -> Thresholds:
-    """One threshold for all cells, with the rates that are expected there."""
-    step = _own_step(_tally(scores, yes, np.array([threshold])))
+    tally = _tally(scores[judged], labels[judged] > 0, np.array([threshold]))
+    step = _own_step(tally)
     return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
 def _rates(some: dict[int, Tally]) -> tuple[float, float]:
-    """The most likely shared rates: from the best node of a coarse net on by expectation
-    maximisation, whose every step is uphill."""
+    """Return the most likely shared rates.
+
+    From the best node of a coarse net on by expectation maximisation, whose steps are all uphill.
+    """
     units = [tally.counts for tally in some.values()]
     rates = _mass(units)[1]
     counts = np.concatenate(units)
@@ -387,11 +361,8 @@ def _rates(some: dict[int, Tally]) -> tuple[float, float]:
     return rates
 
 
-_LEAST = 1e-9  # keeps logarithms of rates finite
-
-
 def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) -> Floats:
-    """FP, TN, FN and TP summed over units, each over its thresholds by how likely they are."""
+    """Return FP, TN, FN and TP of all units, each over its thresholds by how likely they are."""
     logs = product(counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
     sizes = np.diff(np.append(starts, len(counts)))
     likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
@@ -399,30 +370,31 @@ def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) ->
     return product(share, counts)
 
 
-def _step(tally: Tally, fp: float, fn: float) -> Step:
-    """At shared rates."""
+def _step(tally: Tally, fp: float, fn: float) -> NoisyThreshold:
+    """Weigh thresholds at shared rates."""
     logs = product(tally.counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
     return _weighed(tally, logs, np.full(len(logs), fp), np.full(len(logs), fn))
 
 
-def _own_step(tally: Tally) -> Step:
-    """At each threshold with the rates that are expected there."""
+def _own_step(tally: Tally) -> NoisyThreshold:
+    """Weigh thresholds, each with the rates that are expected there."""
     fp, tn, fn, tp = tally.counts.T
     return _weighed(
         tally, _log_betas(tally.counts), (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
     )
 
 
-def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> Step:
+def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> NoisyThreshold:
     likely = exp(logs - logs.max())
     likely /= likely.sum()
     passed, failed = likely * (1 - fn), likely * fp
     chances = np.append(0, np.cumsum(passed)) + failed.sum() - np.append(0, np.cumsum(failed))
-    return Step(float(tally.thresholds[logs.argmax()]), tally.thresholds, np.clip(chances, 0, 1))
+    likeliest = float(tally.thresholds[logs.argmax()])
+    return NoisyThreshold(likeliest, tally.thresholds, np.clip(chances, 0, 1))
 
 
 def best_f_threshold(scores: Floats, yes: Bools) -> float:
-    """The threshold with the best F of the positive class, halfway between two scores."""
+    """Return the threshold with the best F of the positive class, halfway between two scores."""
     if not len(scores):
         raise InputError("no cell was judged: a threshold cannot be learned; give judgements")
     order = np.argsort(-scores, kind="stable")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Sketch
-from karat.report.render.paper import BOLD, CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 SHADES = " ░▒▓█"
@@ -13,25 +11,21 @@ LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MOST_CELLS = 10_000
 
 
-def heat_sketch(chart: HeatMap) -> Sketch:
-    """How the table is drawn on paper."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: HeatMap, paper: Paper) -> list[str]:
-    if chart.ends is None:
-        return paper.lines("no data", DIM)
+def draw_heat_map(chart: HeatMap, paper: Paper) -> list[str]:
+    """The table with its key."""
     if len(chart.rows) * len(chart.columns) > MOST_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return paper.lines(f"{size} are too many to draw with letters", DIM)
     names = [_cut(name, min(LONGEST_DOWN, paper.width // 3)) for name in chart.rows]
     indent = max(map(display_width, names))
-    wide = min(_width(chart), max(paper.width - indent - 1, 1))
+    shown = [_text(chart, i, j) for i, j, _ in chart.cells]
+    shown += [_cut(name, LONGEST_ACROSS) for name in chart.columns]
+    wide = min(max(map(display_width, shown)), max(paper.width - indent - 1, 1))
     step = max((paper.width - indent - 1) // (wide + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
         chosen = range(start, min(start + step, len(chart.columns)))
-        heads = [_left(_cut(chart.columns[j], wide), wide) for j in chosen]
+        heads = [_padded(_cut(chart.columns[j], wide), wide) for j in chosen]
         lines.append(paper.ink(" " * (indent + 1) + " ".join(heads).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = " ".join(_cell(chart, i, j, wide, paper) for j in chosen)
@@ -44,7 +38,7 @@ def _cut(name: str, width: int) -> str:
     return truncate(visible(name), max(width, 1))
 
 
-def _left(text: str, width: int) -> str:
+def _padded(text: str, width: int) -> str:
     return text + " " * (width - display_width(text))
 
 
@@ -53,37 +47,23 @@ def _text(chart: HeatMap, i: int, j: int) -> str:
     value = chart.at(i, j)
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
-    first, last = _edges(chart, i)
+    if not (chart.outline and chart.outline.rows[0] <= i <= chart.outline.rows[1]):
+        return inner
+    first, last = chart.outline.columns
     return f"{'[' if j == first else ''}{inner}{']' if j == last else ''}"
-
-
-def _edges(chart: HeatMap, row: int) -> tuple[int, int]:
-    """The first and the last column of the outlined region in a row; -1 where it is not."""
-    if chart.outline and chart.outline.rows[0] <= row <= chart.outline.rows[1]:
-        return chart.outline.columns
-    return -1, -1
 
 
 def _cell(chart: HeatMap, i: int, j: int, wide: int, paper: Paper) -> str:
     text = truncate(_text(chart, i, j), wide)
-    ink = BOLD if chart.signs(i, j) else _tone(chart, i, j)
-    return paper.ink(text, ink) + " " * (wide - display_width(text))
-
-
-def _tone(chart: HeatMap, i: int, j: int) -> str:
     value = chart.at(i, j)
-    return DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
-
-
-def _width(chart: HeatMap) -> int:
-    cells = [_text(chart, i, j) for i, j, _ in chart.cells]
-    names = [_cut(name, LONGEST_ACROSS) for name in chart.columns]
-    return max(map(display_width, [*cells, *names]))
+    tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
+    ink = BOLD if chart.signs(i, j) else tone
+    return paper.ink(text, ink) + " " * (wide - display_width(text))
 
 
 def _key(chart: HeatMap, paper: Paper) -> list[str]:
     """The axes, the shades and the signs, explained."""
-    low, high = (chart.number(end) for end in chart.ends or (0.0, 0.0))
+    low, high = (chart.number(end) for end in chart.ends)
     told = [f"{chart.row_axis} down, {chart.column_axis} across"]
     told.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
     told += [f"{sign} {name}" for sign, name in chart.keys]

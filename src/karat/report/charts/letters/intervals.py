@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from karat.report.charts.axis import Axis
 from karat.report.charts.models import Interval, Intervals
-from karat.report.charts.svg.axis import Axis, drawable
-from karat.report.model.table import Sketch
-from karat.report.render.paper import CYAN, DIM, Paper
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import CYAN, DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 LONGEST = 24  # columns of a label
 NARROWEST = 8  # columns of the scale
 
 
-def intervals_sketch(chart: Intervals) -> Sketch:
-    """How the rows are drawn on paper."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: Intervals, paper: Paper) -> list[str]:
+def draw_intervals(chart: Intervals, paper: Paper) -> list[str]:
+    """The rows, and what the axis is."""
     items = chart.shown
-    if not items:
-        return paper.lines("no data", DIM)
     ticks = chart.ticks()
     labels = [truncate(visible(item.label), min(LONGEST, paper.width // 3)) for item in items]
     values = [ticks.label(item.value, extra=2) for item in items]
@@ -33,25 +25,20 @@ def _draw(chart: Intervals, paper: Paper) -> list[str]:
     lines = []
     for item, label, value in zip(items, labels, values, strict=True):
         space = " " * (left - display_width(label))
-        bar = paper.ink(_bar(item, axis, wide, chart.baseline), CYAN)
+        bar = paper.ink(_bar(item, axis, wide, chart.base), CYAN)
         lines.append(f"{space}{label} {bar} {value:>{right}}")
     ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
-    base = ["¦ the baseline"] if _drawn(chart.baseline) else []
+    base = ["¦ the baseline"] if chart.base else []
     return [*lines, *paper.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
 
 
-def _drawn(value: float | None) -> bool:
-    return value is not None and drawable([value])
-
-
-def _bar(item: Interval, axis: Axis, wide: int, baseline: float | None) -> str:
+def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
     signs = [" "] * wide
-    if item.low is not None and item.high is not None and drawable([item.low, item.high]):
-        low, high = sorted(round(axis.at(end)) for end in (item.low, item.high))
+    if item.bar:
+        low, high = sorted(round(axis.at(end)) for end in item.bar)
         signs[low : high + 1] = "─" * (high - low + 1)
         signs[low], signs[high] = "├", "┤"
-    if baseline is not None and drawable([baseline]):
-        at = round(axis.at(baseline))
+    for at in (round(axis.at(value)) for value in base):
         signs[at] = "┼" if signs[at] == "─" else "¦"
     signs[round(axis.at(item.value))] = "●"
     return "".join(signs)

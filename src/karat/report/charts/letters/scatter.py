@@ -7,9 +7,7 @@ from string import ascii_letters
 
 from karat.report.charts.letters.frame import Plot
 from karat.report.charts.models import Point, Scatter
-from karat.report.model.table import Sketch
-from karat.report.render.paper import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper
-from karat.report.render.text_width import truncate
+from karat.report.render.terminal import CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paper, truncate
 from karat.visible import visible
 
 INKS = (CYAN, YELLOW, MAGENTA, GREEN, RED)
@@ -17,35 +15,22 @@ SEVERAL = "*"  # letters that fall on one place
 CROWD = "· one point; o two to four; ● five or more"
 
 
-def scatter_sketch(chart: Scatter) -> Sketch:
-    """How the points are drawn on paper."""
-    return lambda paper: _draw(chart, paper)
-
-
-def _draw(chart: Scatter, paper: Paper) -> list[str]:
+def draw_scatter(chart: Scatter, paper: Paper) -> list[str]:
+    """The points and what they are."""
     points = chart.shown
-    if not points:
-        return paper.lines("no data", DIM)
     plot = Plot(*chart.ticks(across=4, up=4), paper)
     if len(points) <= len(ascii_letters):
-        _letters(chart, plot)
-        told = [*_names(chart, paper), *_several(plot)]
+        for letter, point in zip(ascii_letters, points, strict=False):
+            place = plot.place(point.x, point.y)
+            plot.signs[place] = (SEVERAL if place in plot.signs else letter, _ink(chart, point))
+        several = any(sign == SEVERAL for sign, _ in plot.signs.values())
+        told = _names(chart, paper)
+        told += paper.lines(f"{SEVERAL} several points", DIM) if several else []
     else:
-        _dots(points, plot)
+        for place, count in Counter(plot.place(point.x, point.y) for point in points).items():
+            plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
         told = paper.lines(CROWD, DIM)
     return [*plot.lines(chart.x_axis, chart.y_axis), *paper.lines(chart.note, ""), *told]
-
-
-def _letters(chart: Scatter, plot: Plot) -> None:
-    for letter, point in zip(ascii_letters, chart.shown, strict=False):
-        place = plot.place(point.x, point.y)
-        sign = SEVERAL if place in plot.signs else letter
-        plot.signs[place] = (sign, _ink(chart, point))
-
-
-def _dots(points: list[Point], plot: Plot) -> None:
-    for place, count in Counter(plot.place(point.x, point.y) for point in points).items():
-        plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
 
 
 def _ink(chart: Scatter, point: Point) -> str:
@@ -65,8 +50,3 @@ def _names(chart: Scatter, paper: Paper) -> list[str]:
         told = truncate(visible(f" {point.label}{group}: {values}"), paper.width - 1)
         lines.append(paper.ink(letter, _ink(chart, point)) + told)
     return lines
-
-
-def _several(plot: Plot) -> list[str]:
-    used = any(sign == SEVERAL for sign, _ in plot.signs.values())
-    return plot.paper.lines(f"{SEVERAL} several points", DIM) if used else []

@@ -4,47 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from karat.report.charts.colors import series_color, series_line
-from karat.report.charts.labels import spread
-from karat.report.charts.legend import Entry, legend, marker, moved, stroke
-from karat.report.charts.models import Curve, Curves, Knot, bands, knot_story, runs
+from karat.report.charts.axis import Axis
+from karat.report.charts.models import Curve, Curves, bands, runs
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axis import Axis, horizontal, plane, vertical
+from karat.report.charts.svg.axes import BELOW, RIGHT, both, plane
+from karat.report.charts.svg.colors import series_color, series_line
+from karat.report.charts.svg.labels import spread
+from karat.report.charts.svg.legend import Entry, legend, marker, moved, stroke
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 
 TOP = 16.0
-RIGHT = svg.WIDTH - 16.0
 BOTTOM = 360.0
-BELOW = 48.0  # room for the tick labels and the name of the axis
 GAP = 15.0  # between the names at the ends
 FARTHEST = 40.0  # that a name may stand from the end of its curve
 LONGEST_NAME = 26
 MOST_MARKERS = 40  # on one curve: more would hide the line
 
 
-def curves_svg(chart: Curves) -> str:
+def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
-    if not chart.shown:
-        return svg.no_data(chart.title)
     names = [svg.shorten(curve.name, LONGEST_NAME) for curve in chart.shown]
-    x, y = plane(*chart.ticks(), top=TOP, right=RIGHT, bottom=BOTTOM)
+    x, y = plane(chart.ticks(), TOP, BOTTOM)
     places = _ends(chart, y)
     if places:
-        x, y = plane(*chart.ticks(), top=TOP, right=RIGHT - _room(names), bottom=BOTTOM)
-    parts = [horizontal(x, TOP, BOTTOM, chart.x_axis), vertical(y, x.start, x.end, chart.y_axis)]
+        x = replace(x, end=RIGHT - max(map(svg.length, names)) - 18)
+    parts = both(x, y, chart.x_axis, chart.y_axis)
     parts += [_bands(x, y, curve, k) for k, curve in enumerate(chart.shown)]
     parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
     if places:
         parts += _names(x, y, chart.shown, names, places)
-        return svg.chart(chart.title, chart.story, BOTTOM + BELOW, parts)
+        return parts, BOTTOM + BELOW
     entries = [Entry(stroke(k), curve.name) for k, curve in enumerate(chart.shown)]
     key, end = legend(entries, x.start, BOTTOM + BELOW)
-    return svg.chart(chart.title, chart.story, end + 4, [*parts, *key])
-
-
-def _room(names: Sequence[str]) -> float:
-    return max(map(svg.length, names)) + 18
+    return [*parts, *key], end + 4
 
 
 def _ends(chart: Curves, y: Axis) -> list[float] | None:
@@ -76,14 +70,11 @@ def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
     line = shape("path", d="".join(paths), **look, **series_line(number))
     known = [knot for run in runs(curve.knots) for knot in run]
-    step = math.ceil(len(known) / MOST_MARKERS)
-    signs = [_marker(x, y, knot, curve.name, number) for knot in known[::step]]
+    signs = []
+    for knot in known[:: math.ceil(len(known) / MOST_MARKERS)]:
+        sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
+        signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
     return element("g", svg.tooltip(curve.name), line, *signs)
-
-
-def _marker(x: Axis, y: Axis, knot: Knot, name: str, number: int) -> str:
-    sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
-    return element("g", svg.tooltip(f"{name}, {knot_story(knot)}"), sign)
 
 
 def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
@@ -91,8 +82,8 @@ def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     look: Look = {"fill": series_color(number), "fill_opacity": 0.13, "stroke": "none"}
     parts = []
     for run in bands(curve.knots):
-        lows = [(k.x, k.low) for k in run if k.low is not None]
-        highs = [(k.x, k.high) for k in run if k.high is not None]
+        lows = [(k.x, k.bar[0]) for k in run if k.bar]
+        highs = [(k.x, k.bar[1]) for k in run if k.bar]
         if len(run) == 1:
             (at, low), (_, high) = lows[0], highs[0]
             parts.append(svg.line(x.at(at), y.at(low), x.at(at), y.at(high), series_color(number)))

@@ -1,6 +1,31 @@
-"""Charts as SVG: pure functions from numbers to a drawing that fits any page."""
+"""The model of a chart drawn as SVG, by its type."""
 
-from karat.report.charts.svg.plane import histogram, scatter
-from karat.report.charts.svg.rows import bar_chart, interval_chart
+from __future__ import annotations
 
-__all__ = ["bar_chart", "histogram", "interval_chart", "scatter"]
+from collections.abc import Callable
+from typing import Any
+
+from karat.report.charts.models import Bars, Chart, Curves, HeatMap, Histogram, Intervals, Scatter
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.curves import draw_curves
+from karat.report.charts.svg.heat import draw_heat_map
+from karat.report.charts.svg.histogram import draw_histogram
+from karat.report.charts.svg.intervals import draw_bars, draw_intervals
+from karat.report.charts.svg.scatter import draw_scatter
+
+_DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
+    Scatter: draw_scatter,
+    HeatMap: draw_heat_map,
+    Curves: draw_curves,
+    Intervals: draw_intervals,
+    Bars: draw_bars,
+    Histogram: draw_histogram,
+}
+
+
+def chart_svg(chart: Chart) -> str:
+    """Return a drawing that fits any page and follows it into the dark."""
+    if not chart.shown:
+        return svg.no_data(chart.title)
+    parts, height = _DRAWN[type(chart)](chart)
+    return svg.chart(chart.title, chart.story, height, parts)

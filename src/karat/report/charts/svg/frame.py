@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from karat.report.page.markup import Attribute, Look, element, quote, shape
-from karat.report.render.text_width import display_width, truncate
+from karat.report.render.terminal import display_width, truncate
 from karat.visible import visible
 
 ACCENT = "var(--accent, #2b6cb0)"
@@ -24,7 +25,9 @@ MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 
 
 WIDTH = 720
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
-LONGEST_DESCRIPTION = 12  # items read out before a screen reader's user is told "and more"
+
+Drawn: TypeAlias = tuple[list[str], float]
+"""The parts of a chart and its height."""
 
 
 def chart(
@@ -75,6 +78,12 @@ def text(x: float, y: float, content: str, anchor: str = "start", fill: str | No
     return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
 
 
+def sideways(name: str, y: str) -> str:
+    """The name of an axis along the left edge, around `y`."""
+    turned = text(0, 0, shorten(name, 45), "middle", MUTED)
+    return element("g", turned, transform=f"translate(14 {y}) rotate(-90)")
+
+
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, *, width: float = 1) -> str:
     """A straight line."""
     return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
@@ -93,10 +102,3 @@ def shorten(label: str, columns: int) -> str:
 def length(label: str) -> float:
     """About how long a label is when drawn."""
     return LETTER * display_width(label)
-
-
-def enumeration(items: Sequence[str]) -> str:
-    """The items in one sentence, the first dozen by name."""
-    rest = len(items) - LONGEST_DESCRIPTION
-    named = "; ".join(items[:LONGEST_DESCRIPTION])
-    return f"{named}; and {rest} more" if rest > 0 else named

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from karat.report.charts.colors import heat_color, ink_on
-from karat.report.charts.legend import Entry, legend
 from karat.report.charts.models import HeatMap
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.colors import heat_color, ink_on
+from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Attribute, Look, coordinate, element, quote, shape
 
 TOP = 8.0
@@ -47,17 +47,17 @@ class Frame:
         return self.left + self.columns * self.wide
 
 
-def heat_svg(chart: HeatMap) -> str:
+def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
-    if chart.ends is None:
-        return svg.no_data(chart.title)
     frame = _frame(chart)
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
-    parts += _outline(chart, frame)
+    if chart.outline:
+        (top, bottom), (left, right), _ = chart.outline
+        parts.append(_framed(frame.place(top, left, bottom - top + 1, right - left + 1)))
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
     key, end = legend(_key(chart), frame.left, below + 14)
-    return svg.chart(chart.title, chart.story, end + 4, [*parts, *names, *key])
+    return [*parts, *names, *key], end + 4
 
 
 def _frame(chart: HeatMap) -> Frame:
@@ -122,14 +122,6 @@ def _hatched(place: dict[str, float]) -> str:
     return edge + shape("path", d="".join(lines) or "M0 0", stroke=svg.RULE, fill="none")
 
 
-def _outline(chart: HeatMap, frame: Frame) -> Iterator[str]:
-    if chart.outline is None:
-        return
-    (top, bottom), (left, right), _ = chart.outline
-    place = frame.place(top, left, bottom - top + 1, right - left + 1)
-    yield _framed(place)
-
-
 def _framed(place: dict[str, float]) -> str:
     """Dashes over a broader line in the colour of the paper, so that any shade shows them."""
     look: Look = {"fill": "none", "stroke": "var(--paper, #ffffff)", "stroke_width": 5}
@@ -146,36 +138,25 @@ def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
     for i in range(0, frame.rows, step):
         y = TOP + (i + 0.5) * frame.high + 4
         yield svg.text(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
-    name = svg.text(0, 0, svg.shorten(chart.row_axis, 45), "middle", svg.MUTED)
-    turn = f"translate(14 {coordinate((TOP + frame.bottom) / 2)}) rotate(-90)"
-    yield element("g", name, transform=turn)
+    yield svg.sideways(chart.row_axis, coordinate((TOP + frame.bottom) / 2))
 
 
 def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
     """Names below the columns, falling where they are too long to stand level, and their end."""
     names = [_short(name) for name in chart.columns]
     longest = max(map(svg.length, names))
-    y = frame.bottom + 17
+    middles = [frame.left + (j + 0.5) * frame.wide for j in range(frame.columns)]
+    placed = list(zip(middles, names, strict=True))
     if longest + 4 <= frame.wide:
-        level = [
-            svg.text(_middle(frame, j), y, name, "middle", svg.MUTED)
-            for j, name in enumerate(names)
-        ]
-        below = y
+        below = frame.bottom + 17
+        level = [svg.text(x, below, name, "middle", svg.MUTED) for x, name in placed]
     else:
         step = math.ceil(14 / frame.wide)
-        level = [
-            _falling(_middle(frame, j), frame.bottom + 12, names[j])
-            for j in range(0, len(names), step)
-        ]
+        level = [_falling(x, frame.bottom + 12, name) for x, name in placed[::step]]
         below = frame.bottom + 12 + longest * math.sin(math.radians(SLANT))
     axis = svg.shorten(chart.column_axis, 70)
     middle = (frame.left + frame.right) / 2
     return [*level, svg.text(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
-
-
-def _middle(frame: Frame, column: int) -> float:
-    return frame.left + (column + 0.5) * frame.wide
 
 
 def _falling(x: float, y: float, name: str) -> str:
@@ -189,8 +170,15 @@ def _falling(x: float, y: float, name: str) -> str:
 
 def _key(chart: HeatMap) -> list[Entry]:
     """The scale, then every sign that occurs."""
-    low, high = chart.ends or (0.0, 0.0)
-    entries = [Entry(_bar(), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
+    low, high = chart.ends
+    wide = BAR / 27
+    shades = [
+        shape(
+            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
+        )
+        for k in range(27)
+    ]
+    entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
     for sign, name in chart.keys:
         entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
@@ -199,14 +187,3 @@ def _key(chart: HeatMap) -> list[Entry]:
     if any(value is None for _, _, value in chart.cells):
         entries.append(Entry(_hatched(swatch), "missing", 32))
     return entries
-
-
-def _bar() -> str:
-    steps, wide = 27, BAR / 27
-    parts = [
-        shape(
-            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
-        )
-        for k in range(steps)
-    ]
-    return "".join(parts)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.report.charts.labels import Box, Placed, place_labels
-from karat.report.charts.legend import Entry, legend, marker, moved
-from karat.report.charts.models import Line, Point, Scatter, point_story
+from karat.report.charts.axis import Axis, drawable
+from karat.report.charts.models import Line, Point, Scatter
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axis import Axis, drawable, horizontal, plane, vertical
+from karat.report.charts.svg.axes import BELOW, both, plane
+from karat.report.charts.svg.labels import Box, Placed, place_labels
+from karat.report.charts.svg.legend import Entry, legend, marker, moved
 from karat.report.page.markup import Look, element, quote, shape
 
 TOP = 30.0  # room for the note above the plot
-RIGHT = svg.WIDTH - 16.0
 BOTTOM = 430.0
-BELOW = 48.0  # room for the tick labels and the name of the axis
 LINE = 15.0  # height of a label
 WIDE = 1.12  # broad letters take more room than the usual ones
 LONGEST_LABEL = 24
@@ -22,12 +21,10 @@ CAP = 3.0  # half of the line at the end of a bar
 BAR: Look = {"stroke": svg.MUTED, "stroke_width": 1, "stroke_opacity": 0.7}
 
 
-def scatter_svg(chart: Scatter) -> str:
+def draw_scatter(chart: Scatter) -> svg.Drawn:
     """The drawing; every point has its tooltip."""
-    if not chart.shown:
-        return svg.no_data(chart.title)
-    x, y = plane(*chart.ticks(), top=TOP, right=RIGHT, bottom=BOTTOM)
-    parts = [horizontal(x, TOP, BOTTOM, chart.x_axis), vertical(y, x.start, x.end, chart.y_axis)]
+    x, y = plane(chart.ticks(), TOP, BOTTOM)
+    parts = both(x, y, chart.x_axis, chart.y_axis)
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
     look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
@@ -36,13 +33,15 @@ def scatter_svg(chart: Scatter) -> str:
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.text(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
-    key, end = legend(_groups(chart), x.start, BOTTOM + BELOW)
-    return svg.chart(chart.title, chart.story, end + 4, [*parts, *key])
+    named = chart.groups if chart.groups != [""] else []
+    entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
+    key, end = legend(entries, x.start, BOTTOM + BELOW)
+    return [*parts, *key], end + 4
 
 
 def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
     sign = marker(number, moved(x.at(point.x), y.at(point.y)))
-    return element("g", svg.tooltip(point_story(point)), *_bar(x, y, point), sign)
+    return element("g", svg.tooltip(point.story), *_bar(x, y, point), sign)
 
 
 def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
@@ -54,30 +53,20 @@ def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
             yield shape("line", x1=across - CAP, y1=end, x2=across + CAP, y2=end, **BAR)
 
 
-def _groups(chart: Scatter) -> list[Entry]:
-    if chart.groups == [""]:
-        return []
-    return [Entry(marker(k), group or "other") for k, group in enumerate(chart.groups)]
-
-
 # ------------------------------------------------------------------------------- the fitted line
 
 
 def clipped(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
     """The least and largest x at which the line is within the plot; None if it never is."""
-    low, high = x.ticks.values[0], x.ticks.values[-1]
+    (low, *_, high), (bottom, *_, top) = x.ticks.values, y.ticks.values
     if not drawable(line):
         return None
     if line.slope:
-        ends = sorted((end - line.intercept) / line.slope for end in _ends(y))
+        ends = sorted((end - line.intercept) / line.slope for end in (bottom, top))
         low, high = max(low, ends[0]), min(high, ends[1])
-    elif not _ends(y)[0] <= line.intercept <= _ends(y)[1]:
+    elif not bottom <= line.intercept <= top:
         return None
     return (low, high) if low < high and drawable([low, high]) else None
-
-
-def _ends(axis: Axis) -> tuple[float, float]:
-    return axis.ticks.values[0], axis.ticks.values[-1]
 
 
 def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, quote, shape
-from karat.report.render.paper import BOLD, Paper
-from karat.report.render.text_width import display_width, wrap
+from karat.report.render.terminal import BOLD, Paper, display_width, wrap
 
 Point = tuple[float, float]
 
@@ -60,14 +59,13 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
     """
     places = _places(arcs, top, compact)
     inner = _inner(arcs) if compact else set()
-    dots = [_dot(place, state in inner) for state, place in places.items()]
+    dots = [
+        shape("circle", cx=x, cy=y, r=1.5 if state in inner else 3.5, fill=svg.ACCENT)
+        for state, (x, y) in places.items()
+    ]
     width = max(x for x, _ in places.values()) + MARGIN
     height = max(y for _, y in places.values()) + MARGIN
     return Drawing(_drawn(arcs, places) + dots, width, height)
-
-
-def _dot(place: Point, inner: bool) -> str:
-    return shape("circle", cx=place[0], cy=place[1], r=1.5 if inner else 3.5, fill=svg.ACCENT)
 
 
 def layers(arcs: Arcs) -> dict[int, int]:

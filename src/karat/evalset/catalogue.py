@@ -1,0 +1,149 @@
+"""Catalogues: the formats and the known sets of one kind of sets, found by name or by content."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from karat.errors import InputError
+from karat.evalset.sets import check_known
+from karat.registry import Registry, load
+from karat.unpacking import unpacked
+
+VARIABLE = "KARAT_DATA"
+"""The environment variable that names the folder with the known sets."""
+GivenPath = str | os.PathLike[str]
+_LONGEST = 1 << 24  # bytes of a first line that are looked at
+
+
+class SetFormat(NamedTuple):
+    """A format: its reader and writer, and what it is recognised by.
+
+    A reader of evaluation sets takes a path, a `Reading` and its options, and returns an `EvalSet`.
+    Functions of Karat are named as "module:function", so that they are loaded when they are used.
+    """
+
+    reader: str | Callable[..., Any]
+    holds: tuple[str, ...] = ()
+    """Files and folders that are in a folder of this format."""
+    columns: tuple[str, ...] = ()
+    """Columns that the header of a tab-separated table has."""
+    members: tuple[str, ...] = ()
+    """Members that the first object of a file of JSON lines has."""
+    writer: str = ""
+    """Makes the pieces of a file, or the named files of a folder if the format is one."""
+
+    def fits(self, line: str) -> bool:
+        """Return whether the first line of a file is one of this format."""
+        given = self.members if line.startswith("{") else self.columns
+        found = json_object(line) if line.startswith("{") else line.split("\t")
+        return bool(given) and set(given) <= set(found)
+
+    def is_in(self, folder: Path) -> bool:
+        """Return whether a folder has what folders of this format have."""
+        return bool(self.holds) and all((folder / name).exists() for name in self.holds)
+
+
+class KnownSet(NamedTuple):
+    """A set that has a name: its format, its place, and the options of its reader."""
+
+    format: str
+    place: str
+    about: str
+    options: Mapping[str, Any] = {}
+    bundled: bool = False
+
+    def path(self, name: str) -> Path:
+        """Return the place among the bundled data or in the data folder; it must be there."""
+        if self.bundled:
+            return Path(str(resources.files("karat") / "data" / self.place))
+        folder = os.environ.get(VARIABLE)
+        if not folder:
+            raise InputError(
+                f"{name} is a known set, and {VARIABLE} is not set: let it name the folder that "
+                f"holds {self.place}"
+            )
+        path = Path(folder) / self.place
+        if not path.exists():
+            raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
+        return path
+
+
+class Catalogue(NamedTuple):
+    """The formats and the known sets of one kind of sets."""
+
+    formats: Registry[SetFormat]
+    known: Mapping[str, KnownSet]
+
+    def known_set(self, given: GivenPath) -> KnownSet | None:
+        """Return the known set of a name; a path is never a name."""
+        return self.known.get(given) if isinstance(given, str) else None
+
+    def path(self, given: GivenPath) -> Path:
+        """Return the place of a set, which is given by it or by a name."""
+        known = self.known_set(given)
+        return Path(given) if known is None else known.path(str(given))
+
+    def check_place(self, given: GivenPath) -> None:
+        """Refuse a place where nothing is."""
+        if not Path(given).exists():
+            names = ", ".join(self.known)
+            raise InputError(
+                f"{os.fspath(given)}: no such folder or file, nor a known set ({names})"
+            )
+
+    def recognise(self, path: Path) -> str | None:
+        """Return the format of a folder by what is in it, or of a file by its first line.
+
+        Formats of installed packages are looked at if no other fits.
+        """
+        line = "" if path.is_dir() else first_line(path)
+        for names in (self.formats.known(), self.formats):
+            for name in names:
+                one = self.formats[name]
+                if one.is_in(path) if path.is_dir() else one.fits(line):
+                    return name
+        return "jsonl" if line.startswith("{") else None
+
+    def read(
+        self,
+        path: Path,
+        format: str | None,
+        detect: Callable[[Path], tuple[str, Path]],
+        filled: Any,
+        **options: Any,
+    ) -> Any:
+        """Call the reader of a format with what it fills; `detect` finds a format not named."""
+        try:
+            format, path = detect(path) if format is None else (format, path)
+            named = self.formats[format].reader
+            reader = load(named) if isinstance(named, str) else named
+            takes = [*inspect.signature(reader).parameters][2:]
+            check_known("option", options, takes, f"format {format}")
+            return reader(path, filled, **options)
+        except OSError as error:  # a folder that cannot be listed
+            raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
+
+
+def first_line(path: Path) -> str:
+    """Return the first line of a file (`.gz` too) that is not blank, whatever its bytes are."""
+    with path.open("rb") as file:
+        lines: Iterable[bytes] = iter(lambda: file.readline(_LONGEST), b"")
+        if path.suffix == ".gz":
+            lines = next(unpacked(file, str(path)), b"").split(b"\n")
+        texts = (line.decode("utf-8-sig", "replace").strip() for line in lines)
+        return next(filter(None, texts), "")
+
+
+def json_object(line: str) -> dict[str, Any]:
+    """Return the JSON object of a line; an empty one where it has none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,186 @@
+"""`check_evalset`: the contents of a set, counted, and everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
+
+from karat.errors import short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.judgements import Judgements
+from karat.evalset.loading import read_evalset
+from karat.evalset.reading import Reading
+from karat.evalset.sets import EvalSet
+from karat.progress import Progress, silent
+from karat.results import Result
+
+
+class SetCount(NamedTuple):
+    """The counts of a whole set; those of references are of a segment."""
+
+    name: str
+    systems: int
+    segments: int
+    groups: int | None
+    references_min: int
+    references_median: float
+    references_max: int
+    judgements: int
+    judges: int
+    missing: int
+    empty: int
+
+
+class SystemCount(NamedTuple):
+    """One system: outputs that are there, missing and empty ones, and how much it was judged."""
+
+    system: str
+    outputs: int
+    missing: int
+    empty: int
+    judged: int  # segments with at least one judgement
+    judgements: int
+
+
+class DimensionCount(NamedTuple):
+    """One dimension: its scale, by how many it was judged, how often, and between which values."""
+
+    dimension: str
+    better: str
+    low: float | None
+    high: float | None
+    judgements: int
+    judges: int
+    items: int  # outputs with at least one judgement
+    lowest: float | None
+    highest: float | None
+    off_scale: int
+
+
+@dataclass(frozen=True, repr=False)
+class EvalSetCheck(Result):
+    """The contents of a set, if it can be used, and every problem if it cannot."""
+
+    name: str
+    """The set as it was given."""
+    evalset: EvalSet | None
+    rows: tuple[SetCount, ...] = ()
+    """One row for the whole set, or none."""
+    systems: tuple[SystemCount, ...] = ()
+    dimensions: tuple[DimensionCount, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+    problem_count: int = 0
+    """Of a file in which every line is wrong, not all are kept in `problems`."""
+
+
+def check_evalset(
+    given: GivenPath | EvalSet,
+    format: str | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> EvalSetCheck:
+    """Return what is in a set, given as for `load_evalset`, and what is wrong with it.
+
+    A set that cannot be used is no error here: `evalset` is then None, and `problems` says why.
+    """
+    settings = {"format": format, **options}
+    if isinstance(given, EvalSet):
+        return _contents(given.name, given, settings)
+    reading = Reading(progress)
+    found = reading.attempt(lambda: read_evalset(given, reading, format, **options))
+    if found is None:
+        count = len(reading.problems) + reading.more
+        problems = tuple(reading.all())
+        return EvalSetCheck(
+            str(given), None, problems=problems, settings=settings, problem_count=count
+        )
+    return _contents(str(given), found, settings)
+
+
+def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
+    systems, dimensions = _systems(evalset), _dimensions(evalset)
+    references = [len(group) for group in evalset.references]
+    row = SetCount(
+        evalset.name,
+        len(systems),
+        len(evalset),
+        None if evalset.groups is None else len(set(evalset.groups)),
+        min(references),
+        float(median(references)),
+        max(references),
+        len(evalset.judgements),
+        len(evalset.judgements.judges),
+        sum(system.missing for system in systems),
+        sum(system.empty for system in systems),
+    )
+    texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
+    notes = (*filter(None, texts), *_remarks(evalset, systems, dimensions))
+    return EvalSetCheck(name, evalset, (row,), systems, dimensions, (), notes, settings)
+
+
+def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
+    """Return a row for each system."""
+    rows = evalset.judgements
+    found = []
+    for i, (name, outputs) in enumerate(evalset.systems.items()):
+        mine = rows.segment[rows.system == i].tolist()
+        missing, empty = outputs.count(None), outputs.count("")
+        there = len(outputs) - missing
+        found.append(SystemCount(name, there, missing, empty, len(set(mine)), len(mine)))
+    return tuple(found)
+
+
+def _dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
+    """Return a row for each dimension."""
+    found = []
+    for name, dimension in evalset.dimensions.items():
+        mine = evalset.judgements.of_dimension(name)
+        values = mine.value.tolist()
+        items = set(zip(mine.system.tolist(), mine.segment.tolist(), strict=True))
+        scale = name, dimension.better, dimension.low, dimension.high
+        counts = len(values), len(mine.judges), len(items)
+        ends = min(values, default=None), max(values, default=None)
+        found.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
+    return tuple(found)
+
+
+def _remarks(
+    evalset: EvalSet, systems: tuple[SystemCount, ...], dimensions: tuple[DimensionCount, ...]
+) -> list[str]:
+    """Return what is no error, and still good to know before numbers are believed."""
+    found = list(evalset.remarks)
+    for count in dimensions:
+        name = short(count.dimension)
+        if count.off_scale:
+            found.append(f"{name}: {count.off_scale:,} judgements are off the stated scale")
+        if not count.judgements:
+            found.append(f"{name}: no judgements")
+        if flat := _flat_judges(evalset.judgements.of_dimension(count.dimension)):
+            names = ", ".join(flat[:5]) + (", …" if len(flat) > 5 else "")
+            found.append(
+                f"{name}: {len(flat):,} judges always gave one value and have no z-scores: "
+                f"{short(names)}"
+            )
+    if without := sum(1 for group in evalset.references if not group):
+        found.append(f"{without:,} segments have no reference: they cannot be scored")
+    for system in systems:
+        if system.missing:
+            found.append(f"{system.system}: outputs missing: {system.missing:,}")
+        if not system.judged and evalset.judgements:
+            found.append(f"{system.system}: not judged")
+    if len(evalset.systems) == 1:
+        found.append("one system: there is nothing to compare at the level of systems")
+    return found
+
+
+def _flat_judges(rows: Judgements) -> list[str]:
+    """Return the judges whose values do not differ: they cannot be normalised."""
+    values = (rows.value[rows.judge == i] for i in range(len(rows.judges)))
+    given = zip(rows.judges, values, strict=True)
+    return [judge for judge, mine in given if mine.min() == mine.max()]

@@ -1,0 +1,31 @@
+"""The public names of `karat.nuggets`, one line each; see `karat.exports`."""
+
+from karat.nuggets.formats.loading import load_nuggets as load_nuggets
+from karat.nuggets.formats.saving import save_nuggets as save_nuggets
+from karat.nuggets.guess.classifiers import Auto as Auto
+from karat.nuggets.guess.classifiers import Calibrated as Calibrated
+from karat.nuggets.guess.classifiers import parse_classifier as parse_classifier
+from karat.nuggets.guess.nuggeteer import nuggeteer as nuggeteer
+from karat.nuggets.guess.paper.classifier import Paper as Paper
+from karat.nuggets.judging.asking import queue as queue
+from karat.nuggets.judging.likelihood import overlap as overlap
+from karat.nuggets.results.changes import NuggetChanges as NuggetChanges
+from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
+from karat.nuggets.results.contents import NuggetContents as NuggetContents
+from karat.nuggets.results.contents import describe_nuggets as describe_nuggets
+from karat.nuggets.results.evaluation import NuggetEvaluation as NuggetEvaluation
+from karat.nuggets.results.evaluation import NuggetTuning as NuggetTuning
+from karat.nuggets.results.evaluation import evaluate_nuggets as evaluate_nuggets
+from karat.nuggets.results.evaluation import tune_nuggets as tune_nuggets
+from karat.nuggets.results.scoring import NuggetScoring as NuggetScoring
+from karat.nuggets.results.scoring import score_nuggets as score_nuggets
+from karat.nuggets.scores.decisions import decide_run as decide_run
+from karat.nuggets.scores.idf import corpus_idf as corpus_idf
+from karat.nuggets.scores.idf import pooled_idf as pooled_idf
+from karat.nuggets.scores.idf import wordfreq_idf as wordfreq_idf
+from karat.nuggets.scores.nugget_shares import mean_shares as mean_shares
+from karat.nuggets.scores.nugget_shares import score_shares as score_shares
+from karat.nuggets.scores.official import Official as Official
+from karat.nuggets.scores.pourpre import Pourpre as Pourpre
+from karat.nuggets.scores.rouge import score_rouge as score_rouge
+from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet

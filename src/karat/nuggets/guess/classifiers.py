@@ -1,0 +1,57 @@
+"""Classifiers as values: what guesses which response carries which nugget, with all settings.
+
+    calibrated:idf=wordfreq    paper:n=1,stem=porter,threshold_model=nugget    auto:n=1,stem=porter
+
+A classifier of another package is found by the entry point group `karat.classifiers`. It is a
+frozen dataclass like these, derived from `karat.settings.Named`, with a method `guess(pool, labels,
+fold, progress)` that returns two arrays: probabilities and decisions of all cells, those of a fold
+learned from the labels of the others alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from karat.errors import InputError, quoted
+from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
+from karat.registry import Registry
+from karat.settings import Named, parse_settings
+
+
+@dataclass(frozen=True)
+class Calibrated(WithIdf):
+    """Probabilities from rich evidence."""
+
+    name: ClassVar[str] = "calibrated"
+
+    idf: str = idf_setting()
+    idf_language: str = language_setting()
+
+
+@dataclass(frozen=True)
+class Auto(Paper):
+    """The calibrated or the paper's classifier, whichever has the higher cross-validated F."""
+
+    name: ClassVar[str] = "auto"
+
+
+def _check(name: str, found: Any) -> None:
+    if not (isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")):
+        raise InputError(
+            f"classifier {quoted(name)} is no class derived from karat.settings.Named with a "
+            "method guess"
+        )
+
+
+classifiers: Registry[type[Named]] = Registry(
+    "classifiers",
+    "classifier",
+    {"calibrated": Calibrated, "paper": Paper, "auto": Auto},
+    check=_check,
+)
+
+
+def parse_classifier(text: str) -> Named:
+    """Return the classifier that `name:setting=value,…` describes; its string parses back."""
+    return parse_settings(classifiers[text.partition(":")[0].strip()], text)

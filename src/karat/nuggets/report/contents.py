@@ -1,0 +1,114 @@
+"""The report of `nuggets describe`: what is in a set, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from karat.nuggets.report.scores import number, records
+from karat.report.model.table import Column, Document, Figure, Row, Table
+
+if TYPE_CHECKING:
+    from karat.nuggets.results.contents import NuggetContents
+    from karat.nuggets.sets.census import Bin
+
+_INTERVAL = "± is 1.96 standard errors."
+_CENSUS = (
+    Column("name", "Set"),
+    number("questions", "#ques"),
+    number("vital", "#vital"),
+    number("okay", "#okay"),
+    number("nuggets", "#n/q", 1, help="Nuggets of a question."),
+    number("nuggets_half", "±", 1, help=_INTERVAL),
+    number("runs", "#sys"),
+    number("responses", "#r/s", 1, help="Responses of a run."),
+    number("responses_half", "±", 1, help=_INTERVAL),
+    number("answers", "#r/q/s", 1, help="Responses of a run to a question."),
+    number("answers_half", "±", 1, help=_INTERVAL),
+    number("judgements", "Judgements"),
+    number("judged", "Judged", 3, help="Share of pairs of response and nugget."),
+)
+_BINS = (
+    Column("systems", "Found by", help="So many runs were judged to carry the nugget."),
+    Column("low", "Low", readers="programs"),
+    Column("high", "High", readers="programs"),
+    number("nuggets", "Nuggets"),
+    number("share", "Share", 3),
+)
+_CONTRADICTIONS = (
+    Column("question", "Question"),
+    Column("nugget", "Nugget"),
+    number("value", "Value", 1),
+    Column("place", "Place", wrap=True),
+    number("other_value", "Other", 1),
+    Column("other_place", "Place", wrap=True),
+)
+_DISPUTES = (
+    Column("question", "Question"),
+    Column("nugget", "Nugget"),
+    Column("votes", "Votes", wrap=True),
+    number("value", "Counts", 1, help="The value of the majority, or of a tie."),
+    Column("tie", "Tie"),
+    Column("places", "Places", wrap=True),
+)
+_MOST = 20  # contradictions that people are shown
+_PROBLEMS = (Column("problem", "Problem", wrap=True),)
+
+
+def contents_document(found: NuggetContents, command: str = "") -> Document:
+    """Return the report of a set that could be read, or of every problem."""
+    blocks: list[Table | Figure] = []
+    if found.nuggets is None:
+        rows: list[Row] = [{"problem": problem} for problem in found.problems]
+        blocks.append(Table("problems", "Problems", _PROBLEMS, rows))
+    else:
+        title = "Judgements that contradict each other; the highest counts"
+        disputes = "Pairs of response and nugget on which judges contradict each other"
+        blocks += [
+            Table("rows", "Contents", _CENSUS, records(found.rows)),
+            *_difficulty(found.difficulty),
+            *_both("contradictions", title, _CONTRADICTIONS, found.contradictions),
+            *_both("disputes", disputes, _DISPUTES, found.disputes),
+        ]
+    return Document(f"Nugget set {found.name}", tuple(blocks), command, {}, notes=found.notes)
+
+
+def _difficulty(bins: Sequence[Bin]) -> list[Table | Figure]:
+    """Figure 4, as a table and as a chart."""
+    from karat.report.charts.models import Bars, Interval
+
+    if not bins:
+        return []
+    title = "Nuggets by how many systems found them"
+    rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
+    bars = [Interval(f"{b.label} system{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    chart = Bars(title, "Nuggets, percent", bars)
+    return [Table("difficulty", title, _BINS, rows), Figure(title, chart)]
+
+
+def _both(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> list[Table]:
+    """All rows for programs, the first with short places for people."""
+    if not rows:
+        return []
+    more = (f"The first {_MOST} of {len(rows):,}.",) if len(rows) > _MOST else ()
+    first = [{**row._asdict(), **_short(row)} for row in rows[:_MOST]]
+    return [
+        Table(key, title, columns, records(rows), readers="programs"),
+        Table(f"first_{key}", title, columns, first, notes=more, readers="people"),
+    ]
+
+
+def _short(row: Any) -> Row:
+    """Places without the folders in front, but for what is needed to tell files apart."""
+    if not hasattr(row, "other_place"):
+        return {}
+    both = row.place, row.other_place
+    files = [place.rpartition(", line ")[0].split("/") for place in both]
+    kept = 1
+    while files[0] != files[1] and files[0][-kept:] == files[1][-kept:]:
+        kept += 1
+    if not all(map(any, files)):  # judgements that no file has
+        return {}
+    lines = [place.rpartition(", line ")[2] for place in both]
+    first, second = (f"{'/'.join(f[-kept:])}, line {n}" for f, n in zip(files, lines, strict=True))
+    return {"place": first, "other_place": second}

@@ -1,0 +1,95 @@
+"""Rows that say how classifiers agree with assessors: settings, threshold models, both kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from karat.nuggets.guess.agreement import Agreement
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.paper.thresholds import MODELS, Model, likeliest_model
+from karat.nuggets.guess.paper.tuning import Trial
+from karat.nuggets.results.guess_notes import title
+
+
+class ClassifierRow(NamedTuple):
+    """A classifier on judged runs that it had not seen."""
+
+    classifier: str
+    guesses: str
+    """`yes` if it decided what nobody has judged."""
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+    covered: float | None
+    """The share of judged runs whose A lies in the interval from the errors on the others."""
+
+
+class SettingRow(NamedTuple):
+    """A setting of the paper's classifier, cross-validated."""
+
+    stem: str
+    n: int
+    weight: str
+    stop: str
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+    threshold: float
+
+
+class ModelRow(NamedTuple):
+    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
+
+    model: str
+    name: str
+    log10: float
+    likeliest: bool
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
+
+
+def classifier_rows(found: Nuggeteer, beside: Nuggeteer) -> tuple[ClassifierRow, ...]:
+    """Return the agreement of both classifiers, as far as it could be measured."""
+    return tuple(
+        ClassifierRow(
+            title(one.classifier),
+            "yes" if one is found else "no",
+            *one.agreement,
+            one.covered,
+        )
+        for one in (found, beside)
+        if one.agreement is not None
+    )
+
+
+def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
+    """Return the settings of the paper's classifier, the best F first."""
+    return tuple(
+        SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
+        for trial in sorted(trials, key=lambda trial: -trial.agreement.f)
+        for rule in [trial.classifier]
+    )
+
+
+def model_rows(
+    models: Sequence[Model], agreements: Sequence[Agreement | None] = ()
+) -> tuple[ModelRow, ...]:
+    """Return the paper's Table 4, with the agreement of each model that was tried."""
+    if not models:
+        return ()
+    first, agreed = likeliest_model(models), agreements or [None] * len(models)
+    return tuple(
+        ModelRow(model.name, MODELS[model.name], model.log10, model.name == first, *(one or ()))
+        for model, one in zip(models, agreed, strict=True)
+    )

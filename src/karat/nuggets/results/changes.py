@@ -1,0 +1,257 @@
+"""`diff_nuggets`: nuggets that a new version of a system gained, lost and kept, with a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from karat.errors import InputError
+from karat.nuggets.results.scoring import NuggetScoring, Scored, about_skipped, score_nuggets
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.settings import Named
+from karat.stats.significance.permutation import paired_permutation
+
+GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
+KINDS = (GAINED, LOST, KEPT, MISSED)
+_KINDS = {(False, True): GAINED, (True, False): LOST, (True, True): KEPT, (False, False): MISSED}
+
+
+class ChangeRow(NamedTuple):
+    """A nugget in both versions: the responses that get the credit, and what says so."""
+
+    change: str
+    question: str
+    nugget: str
+    importance: str
+    description: str
+    old_response: str
+    """Empty if no response carries the nugget."""
+    new_response: str
+    old_by: str
+    """A judgement, a guess, or nothing."""
+    new_by: str
+
+    @property
+    def by(self) -> str:
+        """The weaker of the two sources."""
+        found = self.old_by, self.new_by
+        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in found)
+
+
+class CountRow(NamedTuple):
+    """Numbers of nuggets that were gained, lost, kept or missed."""
+
+    change: str
+    vital: int
+    okay: int
+
+
+class QuestionChange(NamedTuple):
+    """F and A of one question; a question without weight has no F."""
+
+    question: str
+    old_A: float  # noqa: N815
+    new_A: float  # noqa: N815
+    delta_A: float  # noqa: N815
+    old: float | None = None
+    new: float | None = None
+    delta: float | None = None
+
+
+class Significance(NamedTuple):
+    """A paired permutation test over questions, two-sided, of two mean scores."""
+
+    score: str
+    questions: int
+    old: float
+    new: float
+    delta: float
+    p: float
+    """NaN where there are too few questions for a test."""
+    trials: int
+
+    def __str__(self) -> str:
+        if not self.questions:
+            return f"No question has a nugget of any weight: there is no {self.score} to compare."
+        moved = f"{self.score} goes from {self.old:.4f} to {self.new:.4f} ({self.delta:+.4f})"
+        if not self.trials:
+            return f"{moved} on one question: too few for a test."
+        return (
+            f"{moved} over {self.questions:,} questions: p = {self.p:.4f} (paired permutation, "
+            f"two-sided, {self.trials:,} trials)."
+        )
+
+
+_UNSURE = {
+    NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
+    'it ("nothing" decides): karat nuggets judge asks about them',
+    GUESS: "rest on guesses, which may be wrong and which p takes for right: karat nuggets judge "
+    "asks about them",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetChanges(Result):
+    """Nuggets gained and lost between two versions, and the scores of both."""
+
+    scoring: NuggetScoring
+    """The old version, and the new one."""
+    everything: bool = False
+    """Whether `rows` has nuggets that were kept and missed, too."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def _both(self) -> tuple[Scored, ...]:
+        return self.scoring.scored
+
+    @cached_property
+    def all(self) -> tuple[ChangeRow, ...]:
+        """Every nugget, in the order of the key."""
+        found = []
+        for id, question in self.scoring.nuggets.key.questions.items():
+            credits = [one.decided[id].credit(self.scoring.how.strict) for one in self._both]
+            for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
+                versions = list(zip(self._both, at, strict=True))
+                texts = ["" if k is None else v.run.responses(id)[k].text for v, k in versions]
+                found.append(
+                    ChangeRow(
+                        _KINDS[at[0] is not None, at[1] is not None],
+                        id,
+                        nugget.id,
+                        nugget.importance,
+                        nugget.descriptions[0],
+                        *texts,
+                        *(one.decided[id].by(j, k) for one, k in versions),
+                    )
+                )
+        return tuple(found)
+
+    @property
+    def rows(self) -> tuple[ChangeRow, ...]:
+        """Nuggets gained, then those lost; with `everything` also those kept and missed."""
+        shown = KINDS if self.everything else (GAINED, LOST)
+        return tuple(row for kind in shown for row in self.all if row.change == kind)
+
+    @property
+    def counts(self) -> tuple[CountRow, ...]:
+        """Numbers of nuggets gained, lost, kept and missed."""
+        kinds = [(row.change, row.importance) for row in self.all]
+        return tuple(
+            CountRow(kind, *(kinds.count((kind, how)) for how in ("vital", "okay")))
+            for kind in KINDS
+        )
+
+    def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
+        """Return the old and the new score, F or A, V, W, of each question that has it."""
+        if score == "F":
+            both = [
+                {r.question: r.f for r in one.official.questions} for one in self.scoring.scored
+            ]
+        else:
+            shares = (one.shares for one in self._both)
+            both = [{row.question: getattr(row, score) for row in rows} for rows in shares]
+        return {id: (old, both[1][id]) for id, old in both[0].items() if not np.isnan(old)}
+
+    @property
+    def questions(self) -> tuple[QuestionChange, ...]:
+        """F, where there is one, and A of each question."""
+        f = {id: (old, new, new - old) for id, (old, new) in self.differences().items()}
+        return tuple(
+            QuestionChange(id, old, new, new - old, *f.get(id, ()))
+            for id, (old, new) in self.differences("A").items()
+        )
+
+    def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
+        """Test whether the mean score differs; p is twice the smaller of both one-sided ones."""
+        pairs = list(self.differences(score).values())
+        if len(pairs) < 2:
+            old, new = pairs[0] if pairs else (np.nan, np.nan)
+            return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
+        before, after = (np.array(side) for side in zip(*pairs, strict=True))
+        both = (after, before), (before, after)
+        sides = [paired_permutation(*pair, progress=progress) for pair in both]
+        p = min(1.0, 2 * min(side.p for side in sides))
+        old, new = float(before.mean()), float(after.mean())
+        return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials)
+
+    @cached_property
+    def tests(self) -> tuple[Significance, ...]:
+        """Tests of F and of A."""
+        return self.significance("F"), self.significance("A")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Settings of the scores."""
+        return self.scoring.settings
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores."""
+        return self.scoring.signature
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """The tests in words, what the changes rest on, and remarks on both versions."""
+        changed = [one for one in self.all if one.change in (GAINED, LOST)]
+        counts = {by: sum(one.by == by for one in changed) for by in _UNSURE}
+        unsure = [
+            f"{count:,} of {len(changed):,} changes {_UNSURE[by]}."
+            for by, count in counts.items()
+            if count
+        ]
+        skipped = about_skipped(self._both[1].official.skipped)
+        told = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
+        return (*map(str, self.tests), *unsure, *skipped, *told)
+
+
+def diff_nuggets(
+    old: NuggetSet,
+    new: NuggetSet,
+    how: Official | None = None,
+    *,
+    names: Sequence[str] = ("old", "new"),
+    guess: bool = True,
+    rule: Named | str | None = None,
+    corrected: bool = True,
+    general: bool = False,
+    everything: bool = False,
+    progress: Progress = silent,
+) -> NuggetChanges:
+    """Compare two versions of a system, nugget by nugget: sets of the same key with one run each.
+
+    The judgements are those of `old`. Versions with the same tag are called by `names`. With
+    `everything` the rows have nuggets that were kept and missed, too; the other settings are those
+    of `score_nuggets`.
+    """
+    for name, one in zip(names, (old, new), strict=True):
+        if len(one.runs) != 1:
+            some = ", ".join([*one.runs][:5]) + (", …" if len(one.runs) > 5 else "")
+            raise InputError(
+                f"{name} holds {len(one.runs)} runs{f' ({some})' if some else ''}, expected one: "
+                "give each its own file, or name tags of runs that come with the key"
+            )
+    given = [*old.runs.values(), *new.runs.values()]
+    if names[0] == names[1]:
+        names = f"{names[0]} (old)", f"{names[1]} (new)"
+    same = given[0].tag == given[1].tag
+    runs = [replace(run, tag=n) if same else run for run, n in zip(given, names, strict=True)]
+    done = score_nuggets(
+        replace(old, runs={run.tag: run for run in runs}),
+        how,
+        guess=guess,
+        rule=rule,
+        corrected=corrected,
+        general=general,
+        judged_as={run.tag: judged.tag for run, judged in zip(runs, given, strict=True)},
+        progress=progress,
+    )
+    told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
+    return NuggetChanges(done, everything, told)

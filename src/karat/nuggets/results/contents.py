@@ -1,0 +1,139 @@
+"""`describe_nuggets`: counts of a set, contradictions in its judgements, and its problems."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from karat.evalset.reading import Reading
+from karat.nuggets.formats.loading import LISTER, read_nuggets
+from karat.nuggets.sets.census import Bin, census, difficulty
+from karat.nuggets.sets.judgements import UNNAMED
+from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.nuggets.sets.voting import HALF
+from karat.progress import Progress, silent
+from karat.results import Result
+
+
+class ContentsRow(NamedTuple):
+    """The paper's Table 1: means with half their 95% intervals, 1.96 standard errors."""
+
+    name: str
+    questions: int
+    vital: int
+    okay: int
+    nuggets: float
+    nuggets_half: float
+    runs: int
+    responses: float
+    responses_half: float
+    answers: float
+    answers_half: float
+    judgements: int
+    judged: float
+
+
+class ContradictionRow(NamedTuple):
+    """Two judgements of the same words that differ."""
+
+    question: str
+    nugget: str
+    value: float
+    place: str
+    other_value: float
+    other_place: str
+
+
+class DisputeRow(NamedTuple):
+    """A response and a nugget about which judges contradict each other."""
+
+    question: str
+    nugget: str
+    votes: str
+    value: float
+    tie: str
+    places: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetContents(Result):
+    """Contents of a set or, if it cannot be used, its problems."""
+
+    name: str
+    nuggets: NuggetSet | None
+    problems: tuple[str, ...] = ()
+    problem_count: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    signature: str = ""
+
+    @property
+    def rows(self) -> tuple[ContentsRow, ...]:
+        """Counts of questions, nuggets, runs, responses and judgements: one row."""
+        if self.nuggets is None:
+            return ()
+        c = census(self.nuggets)
+        counts = c.questions, c.vital, c.okay, *c.nuggets, c.runs, *c.responses, *c.answers
+        return (ContentsRow(self.nuggets.name, *counts, c.judgements, c.judged),)
+
+    @property
+    def difficulty(self) -> tuple[Bin, ...]:
+        """The paper's Figure 4: nuggets by the number of runs that were judged to carry them."""
+        found = self.nuggets
+        return (
+            tuple(difficulty(found)) if found and found.runs and found.judgements.deciding else ()
+        )
+
+    @property
+    def contradictions(self) -> tuple[ContradictionRow, ...]:
+        """Judgements of one judge about the same words that differ."""
+        return tuple(
+            ContradictionRow(
+                one.question, one.nugget, one.value, one.place, other.value, other.place
+            )
+            for one, other in (self.nuggets.judgements.contradictions if self.nuggets else ())
+        )
+
+    @property
+    def disputes(self) -> tuple[DisputeRow, ...]:
+        """Pairs of response and nugget on which judges contradict each other."""
+        return tuple(
+            DisputeRow(
+                one.rows[0].question,
+                one.rows[0].nugget,
+                ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
+                one.value,
+                "tie" if one.tie else "",
+                "; ".join(row.place for row in one.rows if row.place),
+            )
+            for one in (self.nuggets.judgements.disputes if self.nuggets else ())
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the set."""
+        return tuple(remarks(self.nuggets)) if self.nuggets else ()
+
+
+def describe_nuggets(
+    nuggets: NuggetSet | str | os.PathLike[str],
+    runs: Sequence[str | os.PathLike[str]] = (),
+    judgements: Sequence[str | os.PathLike[str]] = (),
+    *,
+    skip_unknown: bool = False,
+    model_judges: Sequence[str] = (),
+    ties: str = HALF,
+    progress: Progress = silent,
+) -> NuggetContents:
+    """Describe a set, or the files it stands in: those may have problems, which are collected.
+
+    The other arguments are those of `load_nuggets`.
+    """
+    if isinstance(nuggets, NuggetSet):
+        return NuggetContents(nuggets.name, nuggets)
+    reading, log = Reading(progress, LISTER), None
+    given = nuggets, runs, judgements, reading, None, skip_unknown, log, model_judges, ties
+    found = reading.attempt(lambda: read_nuggets(*given))
+    count = len(reading.problems) + reading.more
+    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count)

@@ -1,0 +1,255 @@
+"""`evaluate_nuggets` and `tune_nuggets`: classifiers and baselines against assessors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
+from karat.nuggets.guess.folds import with_institutions
+from karat.nuggets.guess.paper.classifier import Paper
+from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
+from karat.nuggets.results.agreements import ModelRow, SettingRow, model_rows, setting_rows
+from karat.nuggets.results.guess_notes import about_idf
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.results import Result
+
+_BY = {
+    "system": "each run in turn was left out; others' judgements on the same nuggets are known, "
+    "which lowers the error and ranks a run by how much it resembles the others",
+    "institution": "all runs of one house were left out together",
+    "question": "each question in turn was left out: nothing was known of its nuggets",
+}
+_ALONE = "guesses alone"
+
+
+class EvaluationRow(NamedTuple):
+    """The agreement of a classifier or a baseline; baselines and `alone` have some numbers only."""
+
+    what: str
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
+
+
+class RunPoint(NamedTuple):
+    """A run's official A, and what the calibrated classifier expects, with its interval."""
+
+    run: str
+    official: float
+    guessed: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _CrossValidated(Result):
+    """Parts that evaluation and tuning share."""
+
+    name: str
+    """The name of the set."""
+    corrected: bool
+    strict: bool
+
+    signature = ""
+
+    def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
+        return {
+            "leave_out": by,
+            "classifier": str(paper),
+            "corrected": self.corrected,
+            "strict": self.strict,
+        }
+
+    @property
+    def _judgements(self) -> list[str]:
+        corrected = (
+            "Official judgements are corrected: a response carries a nugget if an identical one, "
+            "of any run, was judged to."
+        )
+        return [corrected] * self.corrected + ["Partial support is none (strict)."] * self.strict
+
+
+def _models(tried: Sequence[ModelTrial]) -> tuple[ModelRow, ...]:
+    return model_rows([one.model for one in tried], [one.agreement for one in tried])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetTuning(_CrossValidated):
+    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
+
+    found: Tuning
+
+    @cached_property
+    def rows(self) -> tuple[SettingRow, ...]:
+        """The settings, the best F first."""
+        return setting_rows(self.found.trials)
+
+    @cached_property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models for the best setting."""
+        return _models(self.found.models)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Parts left out, and the best setting."""
+        return self._settings(self.found.by, self.found.how)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how numbers were made."""
+        found, no_own = self.found, ""
+        how = found.how.shown_whole
+        if found.by == "question":
+            no_own = "; nuggets of a question that is left out have only the global threshold"
+        return (
+            f"Cross-validated: {_BY[found.by]}.",
+            *_houses(found.left_out),
+            "Settings: one threshold, with the best F on the other folds, and runs' scores from "
+            f"decisions. Threshold models: of {how}, and runs' scores from probabilities{no_own}.",
+            *self._judgements,
+            about_idf(found.idf),
+        )
+
+
+def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
+    """Say how runs were taken together."""
+    several = "; ".join(", ".join(house) for house in left_out if len(house) > 1)
+    together = f"; together: {several}" if several else ""
+    return [f"{len(left_out)} institutions{together}."] if left_out else []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetEvaluation(_CrossValidated):
+    """Classifiers and baselines side by side."""
+
+    found: Evaluation
+
+    @cached_property
+    def rows(self) -> tuple[EvaluationRow, ...]:
+        """Classifiers first, then baselines, which decide nothing about single nuggets."""
+        found, (model, likely) = self.found, self.found.likeliest
+        names = "calibrated classifier", "paper's classifier"
+        same = f"the same, threshold model {model.name} (likeliest)"
+        return (
+            EvaluationRow(names[0], *found.calibrated.agreement),
+            EvaluationRow(f"{names[1]}, {found.best.classifier.shown}", *found.best.agreement),
+            *([EvaluationRow(same, *likely)] if likely else []),
+            *(
+                EvaluationRow(f"{name}, {_ALONE}", *agreed[:3])
+                for name, agreed in zip(names, found.alone or (), strict=False)
+            ),
+            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in found.baselines),
+        )
+
+    @cached_property
+    def trials(self) -> tuple[SettingRow, ...]:
+        """The 24 settings of the paper's classifier, the best F first."""
+        return setting_rows(self.found.trials)
+
+    @cached_property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models for the best setting."""
+        return _models(self.found.models)
+
+    @property
+    def runs(self) -> tuple[RunPoint, ...]:
+        """Official and guessed scores of runs."""
+        found = self.found
+        return tuple(
+            RunPoint(tag, official, found.guessed[tag], *(found.intervals[tag] or (None,) * 3)[1:])
+            for tag, official in found.official.items()
+        )
+
+    @property
+    def outside(self) -> tuple[int, int] | None:
+        """Numbers of runs with official scores outside their intervals, and of runs with those."""
+        official = self.found.official
+        known = [(official[tag], ends) for tag, ends in self.found.intervals.items() if ends]
+        missed = sum(not ends.low <= score <= ends.high for score, ends in known)
+        return (missed, len(known)) if known else None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Parts left out, and the best setting of the paper's classifier."""
+        return self._settings(self.found.by, self.found.best.classifier)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how numbers were made."""
+        found = self.found
+        known = [
+            f"Of {100 * found.known:.1f}% of the pairs an identical response, in another fold, was "
+            f"judged, and that judgement counts; {_ALONE} are the others."
+        ]
+        return (
+            f"Cross-validated: {_BY[found.by]}.",
+            f"Chosen by F in this cross-validation: {chosen(found)}.",
+            *(known if found.alone is not None else []),
+            "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+            *self._judgements,
+            about_idf(found.idf),
+        )
+
+
+def chosen(found: Evaluation) -> str:
+    """Return which classifier has the best F, or which share it."""
+    model, likely = found.likeliest
+    ways = {"best of 24 settings": found.best.agreement.f}
+    if likely is not None:
+        ways[f"threshold model {model.name}"] = likely.f
+    calibrated, paper = found.calibrated.agreement.f, max(ways.values())
+    if calibrated > paper:
+        return "the calibrated classifier"
+    best = " or ".join(way for way, f in ways.items() if f == paper)
+    named = f"the paper's classifier, {best}"
+    return named if paper > calibrated else f"none; the calibrated one and {named}, have the same F"
+
+
+def evaluate_nuggets(
+    nuggets: NuggetSet,
+    by: str = "system",
+    beta: float = 3.0,
+    *,
+    paper: Paper | None = None,
+    institution: str | None = None,
+    corrected: bool = False,
+    strict: bool = False,
+    progress: Progress = silent,
+) -> NuggetEvaluation:
+    """Cross-validate classifiers on a judged set, and set Pourpre and ROUGE beside them.
+
+    `by` is what is left out: system, institution (`institution`: a regular expression for it in
+    runs' tags) or question. `paper` has what the 24 settings share; its idf is for all. If
+    `corrected`, official judgements speak for identical responses of all runs; if `strict`, partial
+    support is none.
+    """
+    housed = with_institutions(nuggets, institution)
+    found = evaluate(housed, by, beta, progress, paper=paper, corrected=corrected, strict=strict)
+    return NuggetEvaluation(nuggets.name, corrected, strict, found)
+
+
+def tune_nuggets(
+    nuggets: NuggetSet,
+    by: str = "system",
+    *,
+    paper: Paper | None = None,
+    institution: str | None = None,
+    corrected: bool = False,
+    strict: bool = False,
+    progress: Progress = silent,
+) -> NuggetTuning:
+    """Cross-validate the 24 settings of the paper's classifier, and the threshold models.
+
+    The arguments are those of `evaluate_nuggets`.
+    """
+    pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
+    official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
+    found = tune_all(pool, labels, by, paper, progress, official)
+    return NuggetTuning(nuggets.name, corrected, strict, found)

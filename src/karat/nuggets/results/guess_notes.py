@@ -1,0 +1,127 @@
+"""Notes on guesses: which classifier made them, and what its intervals rest on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from karat.nuggets.guess.classifiers import Auto, Calibrated
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
+from karat.nuggets.guess.paper.classifier import AUTO, Paper
+from karat.nuggets.guess.paper.thresholds import BEST_F, MODELS
+from karat.nuggets.intervals.intervals import Errors, few_runs
+from karat.nuggets.scores.idf_sources import NAMED, WORDFREQ, IdfSource
+from karat.nuggets.scores.official import Official
+
+_NAMES = {Calibrated.name: "the calibrated", Paper.name: "the paper's"}
+
+
+def title(name: str) -> str:
+    """Return what a classifier is called in tables."""
+    return "the paper's" if name == Paper.name else name
+
+
+def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: bool) -> list[str]:
+    """Return what guesses rest on; `intervals` says whether any score has one."""
+    rule: Any = found.rule
+    guesses = _guesses(found, rule)
+    told = [f"{guesses} {_intervals(found, how, general, intervals)}"]
+    if found.classifier not in _NAMES:
+        return told
+    if isinstance(rule, Auto):
+        told.append(contest(found))
+    told += [_model(one) for one in found.heard.models] if found.heard else []
+    if not isinstance(rule, Calibrated) or rule.idf != "pooled":
+        told.append(about_idf(rule.source))
+    return told
+
+
+def about_idf(idf: IdfSource) -> str:
+    """Return the sentence on where idf comes from."""
+    language = f", language {idf.language}" if idf.name == WORDFREQ else ""
+    texts = "standard input" if idf.name == "-" else idf.name
+    return f"idf: {NAMED.get(idf.name, f'the texts of {texts}')}{language}."
+
+
+def _model(judge: ModelJudge) -> str:
+    """Say how a model agrees with people, and whether guesses use its labels."""
+    name, beside = judge.name or "the model without a name", judge.agreement
+    if not judge.used:
+        return (
+            f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes {FEWEST}, "
+            f"{FEWEST_OF_A_KIND} of them carried and {FEWEST_OF_A_KIND} not)."
+        )
+    return (
+        f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
+        f"{100 * beside.equal:.0f}% of {beside.units:,} pairs (kappa {beside.value:.2f})."
+    )
+
+
+def _intervals(found: Nuggeteer, how: Official, general: bool, some: bool) -> str:
+    """Explain the ends of intervals, if there are any."""
+    if found.classifier != Calibrated.name and not some:
+        return "It has no intervals: two runs, judged on two questions, would tell how wrong it is."
+    which = "questions like these" if general else "these questions"
+    ends = f"Low and high: 95% intervals of A and of F macro on {which}"
+    errors = found.errors(how).share
+    if found.classifier == Calibrated.name and few_runs(errors):
+        return f"{ends}. {_base_rate(found, errors)}"
+    return f"{ends}, from its errors on judged runs it had not seen."
+
+
+def _base_rate(found: Nuggeteer, errors: Errors | None) -> str:
+    """Explain intervals that do not come from measured errors alone."""
+    judged = int((found.labels >= 0).sum())
+    if not judged:
+        return (
+            "They come without judgements, so they allow for an unknown base rate of carried "
+            "nuggets: this set may differ from those that the classifier learned from as much as "
+            "one question from another. Judgements on a few questions make them narrower."
+        )
+    if errors is None:
+        return (
+            "There are too few judgements to measure its errors, so they allow for an uncertain "
+            "base rate of carried nuggets, which is learned from the "
+            f"{judged:,} judged pair{'s' * (judged != 1)}."
+        )
+    return (
+        f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, the "
+        "interval is one that allows for an unknown base rate of carried nuggets."
+    )
+
+
+def _guesses(found: Nuggeteer, rule: Any) -> str:
+    """Say which classifier guesses, and what it learned from."""
+    if found.classifier == Paper.name:
+        if rule.threshold is not None:
+            how = f"threshold {rule.threshold:g}, as given"
+        else:
+            model = found.paper.thresholds.model if found.paper else BEST_F
+            why = ", the likeliest model" if rule.threshold_model == AUTO else ""
+            name = MODELS.get(model, "the threshold with the best F")
+            how = f"{name}{why}, learned from {found.learned:,} judged pairs"
+        return f"Guesses: the paper's classifier, {rule.shown_whole}; {how}."
+    if found.classifier != Calibrated.name:
+        return f"Guesses: the classifier {rule}."
+    if found.learned:
+        return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
+    judged, yes = int((found.labels >= 0).sum()), int((found.labels > 0).sum())
+    return (
+        "Guesses: the built-in classifier, for lack of judgements to learn from (it takes 100 "
+        f"judged pairs, 20 of them carried and 20 not; there are {judged}, {yes} and "
+        f"{judged - yes})."
+    )
+
+
+def contest(found: Nuggeteer) -> str:
+    """Return which classifier won, and by which F."""
+    other = found.beside
+    if other is None or found.agreement is None or other.agreement is None:
+        return "auto: there are too few judgements of different runs for a contest of classifiers."
+    mine, theirs = found.agreement.f, other.agreement.f
+    chosen = "so the former guesses" if mine > theirs else "they are equal, and the former guesses"
+    return (
+        f"auto: on judged runs that it had not seen, {_NAMES[found.classifier]} classifier has F "
+        f"{mine:.3f}, {_NAMES[other.classifier]} {theirs:.3f}; {chosen}."
+    )

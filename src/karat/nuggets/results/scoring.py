@@ -1,0 +1,355 @@
+"""`score_nuggets`: runs with their decisions, official and today's scores, and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.intervals.intervals import RunIntervals
+from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
+from karat.nuggets.results.guess_notes import about_guesses, title
+from karat.nuggets.results.signature import signature
+from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.idf_sources import IdfSource
+from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
+from karat.nuggets.scores.official import Official, RunScore
+from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
+from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.nuggets.sets.runs import Run
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.settings import Named
+
+
+class RunRow(NamedTuple):
+    """All scores of a run; ends of intervals are None where there is no interval."""
+
+    run: str
+    micro: float
+    macro: float
+    f_low: float | None
+    f_high: float | None
+    micro_low: float | None
+    micro_high: float | None
+    recall: float
+    precision: float
+    A: float
+    low: float | None
+    high: float | None
+    V: float
+    W: float
+    A_strict: float
+    V_strict: float
+    W_strict: float
+    questions: int
+    known: float
+    """The share of decisions that were judged; the others are guesses, or there are none."""
+    guessed: float
+    undecided: float
+
+
+class QuestionRow(NamedTuple):
+    """The scores of one answer; a question without weight has no F."""
+
+    run: str
+    question: str
+    A: float
+    V: float
+    W: float
+    f: float | None = None
+    recall: float | None = None
+    precision: float | None = None
+    vital_returned: float | None = None
+    vital: int | None = None
+    okay_returned: float | None = None
+    okay: int | None = None
+    length: int | None = None
+    allowance: float | None = None
+    responses: int | None = None
+    judged: int | None = None
+    undecided: int | None = None
+
+
+class NuggetRow(NamedTuple):
+    """The decision on a nugget: what decided, and the first response that carries it."""
+
+    run: str
+    question: str
+    nugget: str
+    importance: str
+    support: float | None
+    """1, 0.5 in part, 0; None if nothing decides."""
+    by: str
+    response: int | None
+    """The number of the response, from 1."""
+    evidence: str | None
+    """Words of the response that the nugget has, too."""
+    description: str
+
+
+class PourpreRow(NamedTuple):
+    """Pourpre's F of a run, with words counted and weighed by their idf."""
+
+    run: str
+    count_micro: float
+    count_macro: float
+    idf_micro: float
+    idf_macro: float
+
+
+class Scored(NamedTuple):
+    """A run with its decisions and scores."""
+
+    run: Run
+    decided: dict[str, Decided]
+    official: RunScore
+    shares: tuple[Shares, ...]
+    """A, V and W of every question."""
+    intervals: RunIntervals | None = None
+    """None where no classifier guessed."""
+
+    @property
+    def row(self) -> RunRow:
+        """All scores of the run."""
+        found = self.decided.values()
+        pairs = sum(decided.values.size for decided in found) or math.nan
+        judged, undecided = (sum(getattr(d, k) for d in found) for k in ("judged", "undecided"))
+        ends = zip(("f_", "micro_", ""), _ends(self.intervals), strict=True)
+        return RunRow(
+            run=self.run.tag,
+            micro=self.official.micro.f,
+            macro=self.official.macro.f,
+            recall=self.official.macro.recall,
+            precision=self.official.macro.precision,
+            questions=len(self.official.questions),
+            known=judged / pairs,
+            guessed=(pairs - judged - undecided) / pairs,
+            undecided=undecided / pairs,
+            **_only(mean_shares(self.shares), RunRow),
+            **{f"{name}{end}": value for name, pair in ends for end, value in pair.items()},
+        )
+
+    def questions(self) -> Iterator[QuestionRow]:
+        """Return the scores of all questions of the key."""
+        scores = {row.question: _only(row, QuestionRow) for row in self.official.questions}
+        for row in self.shares:
+            yield QuestionRow(
+                self.run.tag, row.question, row.A, row.V, row.W, **scores.get(row.question, {})
+            )
+
+
+def _ends(found: RunIntervals | None) -> list[dict[str, Any]]:
+    """The ends of the intervals of macro F, of micro F and of A."""
+    intervals = (found.macro, found.micro, found.share) if found else (None,) * 3
+    return [{end: getattr(one, end, None) for end in ("low", "high")} for one in intervals]
+
+
+def _only(row: Any, kind: Any) -> dict[str, Any]:
+    """The numbers of a row that another kind of row has, too."""
+    shared = set(kind._fields) - {"run", "question"}
+    return {key: value for key, value in row._asdict().items() if key in shared}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetScoring(Result):
+    """Runs as they were scored, and as they would be with the guesses of the other classifier."""
+
+    nuggets: NuggetSet
+    how: Official
+    corrected: bool
+    general: bool
+    scored: tuple[Scored, ...]
+    guesses: Nuggeteer | None = None
+    """The guesses, if a classifier was asked."""
+    beside: tuple[Scored, ...] | None = None
+    by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
+    """Pourpre by counts and by idf, if it was asked for."""
+    details: bool = False
+    """Whether reports list every nugget."""
+
+    def __repr__(self) -> str:
+        runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
+        return f"<NuggetScoring: {runs}>"
+
+    @cached_property
+    def rows(self) -> tuple[RunRow, ...]:
+        """The scores of each run."""
+        return tuple(one.row for one in self.scored)
+
+    @cached_property
+    def questions(self) -> tuple[QuestionRow, ...]:
+        """The scores of each answer."""
+        return tuple(row for one in self.scored for row in one.questions())
+
+    @cached_property
+    def decisions(self) -> tuple[NuggetRow, ...]:
+        """The decision on every nugget of every run."""
+        return tuple(row for one in self.scored for row in self._decisions(one))
+
+    @property
+    def pourpre(self) -> tuple[PourpreRow, ...]:
+        """Pourpre's scores of each run, if they were asked for."""
+        pairs = zip(*(scores for _, scores in self.by_words), strict=True)
+        return tuple(
+            PourpreRow(pair[0].run, *(f for one in pair for f in (one.micro.f, one.macro.f)))
+            for pair in pairs
+        )
+
+    @property
+    def classifiers(self) -> tuple[ClassifierRow, ...]:
+        """Both classifiers on judged runs that they had not seen, if both were asked."""
+        found = self.guesses
+        return classifier_rows(found, found.beside) if found and found.beside else ()
+
+    @property
+    def side_by_side(self) -> list[tuple[str, RunRow]]:
+        """Each run as both classifiers have it scored, the one that guesses first."""
+        if not (self.guesses and self.guesses.beside and self.beside):
+            return []
+        names = [title(one.classifier) for one in (self.guesses, self.guesses.beside)]
+        pairs = zip(self.scored, self.beside, strict=True)
+        return [(name, one.row) for both in pairs for name, one in zip(names, both, strict=True)]
+
+    @property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models of the paper's classifier, if it learned any."""
+        asked = [one for one in (self.guesses, self.guesses and self.guesses.beside) if one]
+        learned = [one.paper.models for one in asked if one.paper]
+        return model_rows(learned[0]) if learned else ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the scores, and the classifier that guessed."""
+        return {
+            "beta": self.how.beta,
+            "weights": self.how.weights,
+            "strict": self.how.strict,
+            "corrected": self.corrected,
+            "general": self.general,
+            "classifier": self.guesses.classifier if self.guesses else None,
+            "ties": self.nuggets.judgements.ties,
+        }
+
+    @property
+    def signature(self) -> str:
+        """All that changes the numbers, but the texts themselves."""
+        return signature(
+            self.how,
+            self.guesses,
+            corrected=self.corrected,
+            general=self.general,
+            ties=self.nuggets.judgements.ties,
+            models=tuple(self.nuggets.judgements.of_models),
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the set, and what the guesses rest on."""
+        told = remarks(self.nuggets, corrected=self.corrected)
+        skipped = dict.fromkeys(q for one in self.scored for q in one.official.skipped)
+        if any(decided.undecided for one in self.scored for decided in one.decided.values()):
+            undecided = ["Pairs of response and nugget that nobody judged get no credit."]
+        else:
+            undecided = []
+        return (*told, *about_skipped(skipped), *undecided, *self.about_guesses)
+
+    @cached_property
+    def about_guesses(self) -> list[str]:
+        """Sentences on what the guesses rest on; none without guesses."""
+        intervals = any(one.intervals for one in self.scored)
+        found = self.guesses
+        return about_guesses(found, self.how, self.general, intervals) if found else []
+
+    def _decisions(self, one: Scored) -> Iterator[NuggetRow]:
+        from karat.nuggets.judging.likelihood import quoted, spoken
+
+        strict = self.how.strict
+        for id, question in self.nuggets.key.questions.items():
+            decided, responses = one.decided[id], one.run.responses(id)
+            supports, credits = decided.support(strict).tolist(), decided.credit(strict)
+            found = zip(question.nuggets, supports, credits, strict=True)
+            for j, (nugget, support, credit) in enumerate(found):
+                by = decided.by(j, credit)
+                words = None if credit is None else spoken(responses[credit].text, nugget)
+                yield NuggetRow(
+                    one.run.tag,
+                    id,
+                    nugget.id,
+                    nugget.importance,
+                    None if by == "nothing" else support,
+                    by,
+                    None if credit is None else credit + 1,
+                    None if words is None else quoted(words),
+                    nugget.descriptions[0],
+                )
+
+
+def about_skipped(questions: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """The sentence on questions that have no score."""
+    names = ", ".join(questions)
+    return [f"Skipped, not scored 0: {names}; no nugget there has any weight."] if names else []
+
+
+def score_nuggets(
+    nuggets: NuggetSet,
+    how: Official | None = None,
+    *,
+    guess: bool = True,
+    rule: Named | str | None = None,
+    corrected: bool = True,
+    general: bool = False,
+    judged_as: Mapping[str, str] | None = None,
+    pourpre: bool = False,
+    details: bool = False,
+    progress: Progress = silent,
+) -> NuggetScoring:
+    """Score all runs of a set from its judgements and, where there are none, from guesses.
+
+    `rule` is the classifier that guesses (the calibrated one), or its name with settings, such as
+    `paper:n=1,stem=porter`; without `guess` what nobody judged gets no credit. Not `corrected`:
+    what was judged in a run stands as it is, whatever was said of the same words elsewhere; else
+    the most favourable counts. Intervals are about these questions; if `general`, about questions
+    like these, too. `judged_as` has the tags of runs that were judged under another one. `pourpre`
+    also scores by words of descriptions; reports with `details` list every nugget.
+    """
+    how, names = how or Official(), judged_as or {}
+    by: Any = parse_classifier(rule) if isinstance(rule, str) else rule or Calibrated()
+    own = {tag: None if corrected else names.get(tag, tag) for tag in nuggets.runs}
+
+    def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
+        return tuple(
+            _scored(nuggets, run, how, found, own[tag], general, progress)
+            for tag, run in nuggets.runs.items()
+        )
+
+    found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
+    beside = scored(found.beside) if found and found.beside else None
+    runs = scored(found)
+    by_words = (
+        tuple(score_pourpre(nuggets, how, getattr(by, "source", IdfSource()), progress))
+        if pourpre
+        else ()
+    )
+    return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, by_words, details)
+
+
+def _scored(
+    nuggets: NuggetSet,
+    run: Run,
+    how: Official,
+    found: Nuggeteer | None,
+    own: str | None,
+    general: bool,
+    progress: Progress,
+) -> Scored:
+    given = nuggets.key, nuggets.judgements, found.guess(run.tag) if found else None
+    decided = dict(decide_run(run, *given, progress, own=own))
+    ends = found.intervals(run, decided, how, general=general) if found else None
+    shares = score_shares(run, nuggets.key, decided)
+    return Scored(run, decided, how.score(run, nuggets.key, decided), shares, ends)

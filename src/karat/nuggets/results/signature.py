@@ -1,0 +1,92 @@
+"""The signature of a nugget score: all that changes the number, but the texts themselves.
+
+    nugget-f:beta=3,weights=vital,strict=no,judgements=corrected|guess=calibrated:learned=13158,
+    responses=927|idf=pooled|interval=these|karat=0.2.0
+
+`learned` counts the judged pairs that the classifier learned from; `responses` those that it looked
+at together, which is what pooled idf and likeness depend on. Intervals are about the score on these
+questions, or about questions in general. `ties` stands behind `judgements` where a tie between
+people does not count as half, `models` where labels of models are no judgements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from karat import __version__
+from karat.nuggets.guess.classifiers import Calibrated
+from karat.nuggets.guess.guesses import Nuggeteer
+from karat.nuggets.guess.paper.classifier import AUTO, Paper
+from karat.nuggets.guess.words import TOKENIZER
+from karat.nuggets.scores.official import Official
+from karat.nuggets.sets.judge_kinds import NAMELESS
+from karat.nuggets.sets.voting import HALF
+from karat.registry import origin
+from karat.settings import to_text
+
+CORRECTED, AS_JUDGED = "corrected", "as-judged"
+"""Judgements speak for identical responses of all runs; or a run's own stand as they are."""
+
+
+def signature(
+    how: Official,
+    found: Nuggeteer | None = None,
+    *,
+    corrected: bool = True,
+    general: bool = False,
+    ties: str = HALF,
+    models: Sequence[str] = (),
+) -> str:
+    """Return the settings that a run was scored with.
+
+    `found` is what guessed, if anything did, and has intervals then. `ties` is the value of a tie
+    between people, `models` the judges whose labels are no judgements.
+    """
+    judged = CORRECTED if corrected else AS_JUDGED
+    judged += f",ties={ties}" * (ties != HALF)
+    if models:
+        judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
+    parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
+    return "|".join(parts)
+
+
+def _guesses(found: Nuggeteer | None, general: bool) -> list[str]:
+    if found is None:
+        return ["guess=none"]
+    settings = {
+        **_settings(found),
+        "learned": str(found.learned) if found.learned else "nothing",
+        "responses": str(len(found.pool.texts)),
+    }
+    shown = ",".join(f"{name}={value}" for name, value in settings.items())
+    source = None if settings.get("weight") == "count" else getattr(found.rule, "source", None)
+    idf, questions = source.signature if source else "none", "general" if general else "these"
+    package = f"@{origin(type(found.rule))}" * bool(origin(type(found.rule)))
+    return [f"guess={found.classifier}{package}:{shown}", f"idf={idf}", f"interval={questions}"]
+
+
+def _settings(found: Nuggeteer) -> dict[str, str]:
+    """Return the settings of the classifier that guessed; idf stands for itself."""
+    if found.classifier == Calibrated.name:
+        return {}
+    text = found.rule.full_name().partition(":")[2]
+    told = dict(item.split("=", 1) for item in text.split(",") if item)
+    if not isinstance(found.rule, Paper):
+        return told
+    words = {name: told[name] for name in ("n", "weight", "stem", "stop")}
+    flags = {"normalised": told["normalised"], "once": told["once"]}
+    flags["on_responses"] = told["responses"]
+    return {**words, "tok": TOKENIZER, **flags, **_threshold(found, found.rule)}
+
+
+def _threshold(found: Nuggeteer, paper: Paper) -> dict[str, str]:
+    """Return the threshold that was given, or the model of learned ones.
+
+    `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
+    """
+    if paper.threshold is not None:
+        return {"threshold": to_text(paper.threshold)}
+    model = paper.threshold_model
+    chosen = [found.paper.thresholds.model] if found.paper and model == AUTO else []
+    return {"thresholds": "/".join([model, *chosen])}

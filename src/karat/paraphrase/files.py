@@ -1,0 +1,99 @@
+"""Files that are made of others: trained models, sets with controls, converted phrase tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from karat.evalset.loading import load_evalset
+from karat.evalset.saving import check_free, save_evalset
+from karat.evalset.sets import EvalSet
+from karat.paraphrase.pem.controls import SEED, add_controls
+from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.metric import opened
+from karat.paraphrase.pem.training import Pivot, train_pem
+from karat.paraphrase.table.moses import read_moses, write_moses
+from karat.paraphrase.table.phrase_table import PIVOT, said
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.store import is_store
+from karat.text.recipe import TOKENIZERS, Recipe, check_choice
+from karat.text.stemmers import stemmers
+
+FilePath = str | os.PathLike[str]
+
+
+class FileRow(NamedTuple):
+    """A file or folder that was written, and its content in words."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenFile(Result):
+    """The file that a function has written."""
+
+    rows: tuple[FileRow]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+
+def train_model(
+    pivots: Mapping[str, Pivot], path: FilePath, judged: Judged | None = None, **settings: Any
+) -> WrittenFile:
+    """Train a PEM model, with the settings of `train_pem`, and write it to one file."""
+    model = train_pem(pivots, judged, **settings)
+    model.save(path)
+    row = FileRow(os.fspath(path), repr(model))
+    return WrittenFile((row,), settings, model.cautions, model.signature)
+
+
+def write_controls(
+    evalset: EvalSet | FilePath,
+    path: FilePath,
+    dimension: str | None = None,
+    seed: int = SEED,
+    *,
+    progress: Progress = silent,
+) -> WrittenFile:
+    """Add the paper's three controls to a judged set, and write it to a new folder.
+
+    `evalset` is a set or its name; `dimension` is overall quality.
+    """
+    check_free(Path(path))
+    if not isinstance(evalset, EvalSet):
+        evalset = load_evalset(evalset, progress=progress)
+    found = add_controls(evalset, dimension, seed)
+    save_evalset(found, path)
+    row = FileRow(os.fspath(path), repr(found))
+    return WrittenFile((row,), {"dimension": dimension, "seed": seed})
+
+
+def convert_table(
+    source: FilePath,
+    path: FilePath,
+    *,
+    stem: str = "none",
+    tok: str = "13a",
+    progress: Progress = silent,
+) -> WrittenFile:
+    """Convert Moses' text to a phrase table of Karat, or a table, or a model with one, to text.
+
+    `stem` and `tok` are the stemmer and tokeniser that the first side of Moses' text went through.
+    """
+    check_choice("stem", stem, stemmers())
+    check_choice("tok", tok, TOKENIZERS)
+    if is_store(source):
+        table = opened(os.fspath(source))
+        write_moses(table, path)
+    else:
+        about = {"source": said(Recipe(tok, "lower", stem)), "pivot": said(PIVOT)}
+        table = read_moses(source, about, progress=progress)
+        table.save(path)
+    row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
+    return WrittenFile((row,), {"stem": stem, "tok": tok})

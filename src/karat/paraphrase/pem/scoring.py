@@ -1,0 +1,106 @@
+"""Scores of paraphrases by PEM, for systems and for every paraphrase."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.stats.resampling import SEED
+from karat.text.segments import Texts, as_segments
+
+Candidates: TypeAlias = "Mapping[str, Texts] | Sequence[tuple[str, Texts]] | Texts"
+"""Paraphrases by system, as a mapping or as pairs; or those of one system."""
+
+
+class SystemRow(NamedTuple):
+    """A system: the means over its paraphrases, and the 95% interval of PEM."""
+
+    system: str
+    paraphrases: int
+    low: float
+    high: float
+    pem: float
+    pivot_f1: float
+    fluency: float
+    target_f1: float
+
+
+class ParaphraseRow(NamedTuple):
+    """A paraphrase, PEM from 1 to 5, and its three parts."""
+
+    system: str
+    segment: int
+    original: str
+    paraphrase: str
+    pem: float
+    pivot_f1: float
+    fluency: float
+    target_f1: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParaphraseScores(Result):
+    """Scores of systems in `rows` and, if asked for, of every paraphrase in `segments`."""
+
+    rows: tuple[SystemRow, ...]
+    segments: tuple[ParaphraseRow, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def score_paraphrases(
+    candidates: Candidates,
+    originals: Texts,
+    model: PEM | str | os.PathLike[str] = BUNDLED,
+    *,
+    segments: bool = True,
+    resamples: int = 1000,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> ParaphraseScores:
+    """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
+
+    `candidates` are the paraphrases of one system, or of several by name, line by line beside the
+    `originals`; `model` is a model or its file. `segments` also keeps every paraphrase.
+    """
+    pem = as_pem(model)
+    given = as_segments(originals, "originals")
+    rows: list[SystemRow] = []
+    every: list[ParaphraseRow] = []
+    for name, found in _systems(candidates):
+        texts = as_segments(found, "candidates")
+        scores = pem.score(given, texts, threads=threads, progress=progress)
+        means = (float(column.mean()) for column in scores)
+        rows.append(SystemRow(name, len(texts), *scores.interval(resamples, seed), *means))
+        if segments:
+            both = (some.views(0, len(some)).strings() for some in (given, texts))
+            every += paraphrase_rows(name, scores, *both)
+    notes = pem.cautions
+    if pem.regression is None:
+        notes += ("The model was trained without judgements: it has parts, but no PEM score.",)
+    settings = {"model": pem.name, "resamples": resamples, "seed": seed}
+    return ParaphraseScores(tuple(rows), tuple(every), settings, notes, pem.signature)
+
+
+def paraphrase_rows(
+    system: str, scores: PEMScores, originals: Sequence[str], paraphrases: Sequence[str]
+) -> Iterator[ParaphraseRow]:
+    """Yield the rows of the paraphrases of a system."""
+    columns = [column.tolist() for column in scores]
+    rows = zip(originals, paraphrases, *columns, strict=True)
+    return (ParaphraseRow(system, i, *row) for i, row in enumerate(rows, 1))
+
+
+def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:
+    if isinstance(candidates, Mapping):
+        return list(candidates.items())
+    if isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
+        return candidates
+    return [("candidate", candidates)]  # type: ignore[list-item]

@@ -1,0 +1,248 @@
+"""Explanations: why a tree was realised as it was, as data.
+
+For the paper's realiser the k best supertaggings, the lattice of the best, and its best paths; for
+the ordering model its guesses of labels and its best orders, with what each group of features adds
+to every treelet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import NamedTuple
+
+from karat.errors import InputError
+from karat.progress import Progress, silent
+from karat.realize.fergus.fergus import Fergus
+from karat.realize.fergus.grammar import Grammar, frame_text
+from karat.realize.fergus.tree_chooser import Supertags
+from karat.realize.fergus.unraveler import TreeLattice, unravel
+from karat.realize.input_trees import InputTrees, Order, input_trees
+from karat.realize.model import RealizerModel, train_realizer
+from karat.realize.ordering.model import OrderingModel, TreeletScores
+from karat.realize.ordering.symbols import columns_of, symbols
+from karat.realize.results import RealizerResult
+from karat.realize.treebank import read_treebank
+
+
+class Written(NamedTuple):
+    """A sentence of one realiser, and whether it is that of the file; None: it is the file's."""
+
+    model: str
+    exact: bool | None
+    sentence: str
+
+
+class NodeSupertag(NamedTuple):
+    """The supertag of a node in the assignment of a rank; `differs` from the best assignment's."""
+
+    rank: int
+    node: int
+    word: str
+    mother: int | None
+    tag: str
+    relation: str
+    attached: str
+    frame: str
+    differs: bool = False
+
+    def changes(self, best: NodeSupertag) -> str:
+        """Return the differences from the best assignment's supertag; empty if there are none."""
+        pairs = [(a, b) for a, b in zip(self[4:7], best[4:7], strict=True) if a != b]
+        pairs += [(f"[{self.frame}]", f"[{best.frame}]")] if self.frame != best.frame else []
+        new, old = (", ".join(str(pair[i]) for pair in pairs) for i in (0, 1))
+        return f"{self.word}: {new} instead of {old}" if pairs else ""
+
+
+class Assignment(NamedTuple):
+    """A supertag for every node: log probability, differences from the best, sentence."""
+
+    rank: int
+    score: float
+    changes: str
+    sentence: str
+
+
+class PathScore(NamedTuple):
+    """A path of the lattice, and the parts of its score."""
+
+    rank: int
+    score: float
+    table: float
+    lm: float
+    sentence: str
+
+
+class SupertagsExplained(NamedTuple):
+    """A tree through Tree Chooser, Unraveler and LP Chooser; `best` is the order chosen."""
+
+    assigned: tuple[NodeSupertag, ...]
+    assignments: tuple[Assignment, ...]
+    lattice: TreeLattice
+    paths: tuple[PathScore, ...]
+    best: Order
+
+
+class NodeLabel(NamedTuple):
+    """Labels of a node in the ordering model; `fine` is a tag of the treebank's own."""
+
+    node: int
+    word: str
+    mother: int | None
+    tag: str
+    fine: str
+    relation: str
+
+
+class OrderScore(NamedTuple):
+    """An order of the ordering model: its features' sum, and the language model's part."""
+
+    rank: int
+    score: float
+    features: float
+    lm: float
+    sentence: str
+
+
+class OrderingExplained(NamedTuple):
+    """A tree through the ordering model; `treelets` has those of every order, by its rank - 1."""
+
+    labels: tuple[NodeLabel, ...]
+    orders: tuple[OrderScore, ...]
+    treelets: tuple[tuple[TreeletScores, ...], ...]
+    best: tuple[Order, ...]
+
+    def changed(self) -> Iterator[tuple[int, list[tuple[TreeletScores, float]]]]:
+        """Yield the rank of each other order, and its treelets that are not as in the best order.
+
+        Beside each treelet is its sum minus the best's; heads come in the same order in both.
+        """
+        for rank, treelets in enumerate(self.treelets[1:], 2):
+            pairs = zip(treelets, self.treelets[0], strict=True)
+            yield rank, [(mine, mine.sum - its.sum) for mine, its in pairs if mine != its]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RealizedTree(RealizerResult):
+    """One tree: a row for the sentence of each realiser, then how each came to its own."""
+
+    rows: tuple[Written, ...]
+    number: int
+    tree: InputTrees
+    supertags: SupertagsExplained | None
+    ordering: OrderingExplained | None
+
+
+def explain_tree(
+    model: RealizerModel, trees: InputTrees, tree: int, k: int = 5, *, progress: Progress = silent
+) -> RealizedTree:
+    """Explain how the realisers of a model order one tree, with the `k` best of everything.
+
+    `tree` counts from 0.
+    """
+    model.best(trees.inputs)  # an error if there is none for these inputs
+    if not 0 <= tree < len(trees):
+        raise InputError(
+            f"{trees.name}: there is no tree {tree + 1}; the last is tree {len(trees):,}"
+        )
+    one = trees.choose([tree])
+    fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
+    supertags = None if fergus is None else _explain_supertags(fergus, one, k, progress)
+    orders = None if ordering is None else _explain_ordering(ordering, one, k, progress)
+    written = [("supertags", supertags.paths[0].sentence)] if supertags else []
+    written += [("ordering model", orders.orders[0].sentence)] if orders else []
+    reference = one.sentence(0, one.reference(0))
+    rows = [Written(name, text == reference, text) for name, text in written]
+    note, fallback = (
+        f"karat realize generate writes the sentence of the {written[-1][0]}.",
+        model.fallback(trees.inputs),
+    )
+    return RealizedTree(
+        name=trees.name,
+        rows=(*rows, Written("the file", None, reference)),
+        settings={"inputs": trees.inputs, "tree": tree + 1, "n_best": k},
+        notes=(note, fallback) if fallback else (note,),
+        number=tree + 1,
+        tree=one,
+        supertags=supertags,
+        ordering=orders,
+    )
+
+
+def explain_demo(*, progress: Progress = silent) -> RealizedTree:
+    """Train all models on the bundled treebank, and explain the paper's example sentence."""
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    with resources.as_file(place) as path:
+        treebank = read_treebank(path)
+    model = train_realizer(treebank, progress=progress)
+    return explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
+
+
+def _explain_supertags(
+    fergus: Fergus, tree: InputTrees, k: int, progress: Progress
+) -> SupertagsExplained:
+    progress(0, k + 2, "choosing supertags")
+    found = fergus.chooser.choose_best(tree, 0, k)
+    lattice = unravel(fergus.chooser, tree, found[0], fergus.weights.wider(k))
+    progress(1, len(found) + 2, "choosing paths")
+    (orders,), lms = fergus.linearize_with_parts(tree, found[0], k)
+    paths = [
+        PathScore(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
+        for rank, (order, lm) in enumerate(zip(orders, lms.tolist(), strict=True), 1)
+    ]
+    assigned: list[NodeSupertag] = []
+    assignments = []
+    for rank, one in enumerate(found, 1):
+        progress(rank + 1, len(found) + 2, "realising supertags")
+        nodes = list(_node_supertags(fergus.chooser.grammar, tree, one, rank))
+        changes = [a.changes(b) for a, b in zip(nodes, assigned or nodes, strict=False)]
+        assigned += [a._replace(differs=bool(c)) for a, c in zip(nodes, changes, strict=True)]
+        sentence = tree.sentence(0, fergus.linearize(tree, one)[0][0].nodes)
+        told = "; ".join(filter(None, changes))
+        assignments.append(Assignment(rank, float(one.scores[0]), told, sentence))
+    return SupertagsExplained(tuple(assigned), tuple(assignments), lattice, tuple(paths), orders[0])
+
+
+def _node_supertags(
+    grammar: Grammar, tree: InputTrees, found: Supertags, rank: int
+) -> Iterator[NodeSupertag]:
+    columns = (found.labels.tolist(), found.slots.tolist(), found.frames.tolist())
+    for node, (label, slot, frame) in enumerate(zip(*columns, strict=True)):
+        word, mother = tree.words[node], _mother(tree, node)
+        attached = f"slot {slot + 1}" if slot >= 0 else "adjoined" if mother is not None else ""
+        said = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
+        yield NodeSupertag(rank, node, word, mother, *grammar.label(label), attached, said)
+
+
+def _mother(tree: InputTrees, node: int) -> int | None:
+    return int(tree.heads[node]) if tree.heads[node] >= 0 else None
+
+
+def _explain_ordering(
+    model: OrderingModel, tree: InputTrees, k: int, progress: Progress
+) -> OrderingExplained:
+    best = model.realize(tree, k)[0]
+    orders, treelets = [], []
+    for rank, order in enumerate(best, 1):
+        progress(rank - 1, len(best), "explaining orders")
+        treelets.append(tuple(model.explain(tree, 0, order)))
+        features = sum(treelet.sum for treelet in treelets[-1])
+        parts = order.score, features, order.score - features
+        orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
+    return OrderingExplained(
+        tuple(_node_labels(model, tree)), tuple(orders), tuple(treelets), tuple(best)
+    )
+
+
+def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
+    """Yield the labels, given or guessed, as the features see them."""
+    given = columns_of(tree)
+    found = model.labeller.label(given if model.inputs == "all" else given.blank())
+    listed = {name for said in model.labeller.about() for name in said["names"]}
+    names = sorted(listed | set(tree.tags) | set(tree.relations))
+    named = dict(zip(symbols(names).tolist(), names, strict=True))
+    columns = (found.tags.tolist(), found.fine.tolist(), found.relations.tolist())
+    for node, numbers in enumerate(zip(*columns, strict=True)):
+        labels = (named.get(number, "") for number in numbers)
+        yield NodeLabel(node, tree.words[node], _mother(tree, node), *labels)

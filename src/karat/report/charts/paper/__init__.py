@@ -1,1 +1,0 @@
-"""Charts as files for papers, by matplotlib."""

@@ -1,0 +1,100 @@
+"""Tokenisers by name: those of the kernel, and functions `str -> list of str` of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError
+from karat.registry import Registry, origin
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class KernelTokenizer(NamedTuple):
+    """A tokeniser of the kernel, which is called there by its name."""
+
+    meaning: str
+
+
+Tokenizer = KernelTokenizer | Callable[[str], list[str]]
+
+
+def _check(name: str, found: Tokenizer) -> None:
+    if not callable(found):
+        raise InputError(f"tokeniser {name}: expected a function from str to a list of str")
+
+
+_REGISTRY: Registry[Tokenizer] = Registry(
+    "tokenizers",
+    "tokeniser",
+    {
+        "13a": KernelTokenizer("mteval-v13a, the default of WMT and sacreBLEU"),
+        "intl": KernelTokenizer(
+            "mteval-v14 international: splits at Unicode punctuation and symbols"
+        ),
+        "zh": KernelTokenizer("Chinese characters one by one, the rest as 13a"),
+        "char": KernelTokenizer("every character but white space"),
+        "none": KernelTokenizer("white space only"),
+        "gtm": KernelTokenizer(
+            "GTM 1.4's white space: space, tab, line feed, carriage return and form feed"
+        ),
+        "rouge": KernelTokenizer("rouge-score's: lower-cased runs of a-z and 0-9"),
+    },
+    check=_check,
+)
+
+
+class _Meanings(Mapping[str, str]):
+    """Name -> meaning; entry points are read only for unknown names and for lists."""
+
+    def __getitem__(self, name: str) -> str:
+        found = _REGISTRY[name]
+        if isinstance(found, KernelTokenizer):
+            return found.meaning
+        return (found.__doc__ or "").strip().partition("\n")[0] or "a tokeniser of another package"
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in _REGISTRY
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_REGISTRY)
+
+    def __len__(self) -> int:
+        return len(_REGISTRY.names())
+
+
+TOKENIZERS: Mapping[str, str] = _Meanings()
+"""The tokenisers and what they do."""
+
+
+def tokenizers() -> Mapping[str, str]:
+    """Return the tokenisers and what they do."""
+    return TOKENIZERS
+
+
+def tokenizer_origin(name: str) -> str:
+    """Return package and version of a tokeniser that is not Karat's, for signatures; else ""."""
+    found = _REGISTRY[name]
+    return "" if isinstance(found, KernelTokenizer) else origin(found).replace("@", "-")
+
+
+def cut(
+    views: _kernel.Views, vocab: _kernel.Vocab, name: str
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
+    function = _REGISTRY.find(name)
+    if function is None or isinstance(function, KernelTokenizer):
+        return _kernel.tokenize(views, vocab, name)
+    import numpy as np
+
+    try:
+        rows = [list(function(text)) for text in views.strings()]
+        ids = vocab.add([token for row in rows for token in row])
+    except Exception as error:  # whatever another package does
+        said = f"{type(error).__name__}: {error}"
+        raise InputError(f"tokeniser {name} failed: {said}") from error
+    return ids, np.cumsum([0, *map(len, rows)], dtype=np.int64)

@@ -1,0 +1,55 @@
+"""Results of the nugget commands as data: flat rows that are those of the commands' JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.results import Result
+
+DEMO = kt.load_nuggets("demo-nuggets")
+CALLS: dict[str, tuple[tuple[str, ...], Callable[[], Result]]] = {
+    "score": (
+        ("score", "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper:n=1"),
+        lambda: kt.score_nuggets(DEMO.select("heron", "wren"), rule="paper:n=1"),
+    ),
+    "diff": (
+        ("diff", "heron", "kestrel", "-k", "demo-nuggets"),
+        lambda: kt.diff_nuggets(DEMO.select("heron"), DEMO.select("kestrel")),
+    ),
+    "tune": (("tune", "demo-nuggets"), lambda: kt.tune_nuggets(DEMO)),
+    "evaluate": (
+        ("evaluate", "demo-nuggets", "--leave-out", "question"),
+        lambda: kt.evaluate_nuggets(DEMO, by="question"),
+    ),
+    "describe": (("describe", "demo-nuggets"), lambda: kt.describe_nuggets("demo-nuggets")),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_gives_the_numbers_of_its_command(name: str, output: Callable[..., str]) -> None:
+    args, call = CALLS[name]
+    printed, found = json.loads(output("nuggets", *args, "-f", "json")), call()
+    assert json.loads(json.dumps(found.records())) == printed["rows"]
+    assert list(found.notes) == printed["notes"]
+    assert found.signature == printed["signature"].get("nugget-f", "")
+    assert len(repr(found)) < 200
+    for row, shown in zip(found.rows, printed["rows"], strict=True):
+        assert all(value is None or isinstance(value, str | int | float) for value in row)
+        known: dict[str, Any] = {key: getattr(row, key) for key in shown}
+        assert known == shown
+
+
+def test_a_set_that_cannot_be_read_has_problems_and_no_rows() -> None:
+    found = kt.describe_nuggets("no-such-set")
+    assert (found.rows, found.problem_count) == ((), 1)
+    assert "no such folder or file" in found.problems[0]
+
+
+def test_versions_are_sets_of_one_run() -> None:
+    with pytest.raises(kt.InputError, match=r"old holds 2 runs \(heron, wren\), expected one"):
+        kt.diff_nuggets(DEMO.select("heron", "wren"), DEMO.select("kestrel"))

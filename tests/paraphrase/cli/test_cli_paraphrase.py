@@ -1,0 +1,286 @@
+"""`karat paraphrase train`, `score`, `evaluate` and `controls`, on small texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat as kt
+from karat.paraphrase.pem.model import PEM
+
+PAIRS = """\
+I want to buy a car\tje veux acheter une voiture
+I want to purchase a car\tje veux acheter une voiture
+she bought the house\telle a acheté la maison
+a large house\tune grande maison
+a big house\tune grande maison
+the film begins\tle film commence
+the movie starts\tle film commence
+I want a house\tje veux une maison
+the car starts\tla voiture commence
+"""
+IN = "I want to buy a big house\nthe film begins\n"
+OUT = "I want to purchase a large house\nthe movie starts\n"
+
+
+@pytest.fixture(autouse=True)
+def texts(folder: Path) -> None:
+    (folder / "pairs.tsv").write_text(PAIRS, "utf-8")
+    (folder / "in.txt").write_text(IN)
+    (folder / "out.txt").write_text(OUT)
+    (folder / "same.txt").write_text(IN)
+    (folder / "odd.txt").write_text("the dog sleeps\nI want a car\n")
+
+
+def test_the_bundled_model_answers_at_once(output: Callable[..., str]) -> None:
+    files = ("out.txt", "same.txt", "odd.txt")
+    found = json.loads(
+        output("paraphrase", "score", *files, "--originals", "in.txt", "--segments", "-f", "json")
+    )
+    rows = {row["system"]: row for row in found["rows"]}
+    assert rows["out"]["pem"] > rows["same"]["pem"]
+    assert rows["out"]["pem"] > rows["odd"]["pem"]
+    assert rows["same"]["pivot_f1"] == rows["same"]["target_f1"] == 1
+    assert rows["out"]["pivot_f1"] > rows["odd"]["pivot_f1"]
+    assert rows["out"]["low"] <= rows["out"]["pem"] <= rows["out"]["high"]
+    assert len(found["segments"]) == 6
+    assert found["segments"][0]["paraphrase"] == OUT.splitlines()[0]
+    assert "small bundled model" in " ".join(found["notes"])
+
+
+def test_python_gives_the_same(output: Callable[..., str]) -> None:
+    found = json.loads(
+        output(
+            "paraphrase", "score", "out.txt", "--originals", "in.txt", "--segments", "-f", "json"
+        )
+    )
+    scores = PEM.open().score(IN.splitlines(), OUT.splitlines())
+    assert [row["pem"] for row in found["segments"]] == scores.pem.tolist()
+    assert kt.PEM is PEM
+
+
+def test_train_then_score(output: Callable[..., str], folder: Path) -> None:
+    said = output(
+        *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases")
+    )
+    assert "my.npz: <PEM unigram: fr (" in said
+    found = json.loads(
+        output(
+            "paraphrase",
+            "score",
+            "out.txt",
+            "--originals",
+            "in.txt",
+            "--model",
+            "my.npz",
+            "-f",
+            "json",
+        )
+    )
+    assert 1 <= found["rows"][0]["pem"] <= 5
+    assert found["notes"] == []
+    assert "learned=demo-paraphrases" in found["signature"]["pem"]
+    first = (folder / "my.npz").read_bytes()
+    output(
+        *("paraphrase", "train", "fr=pairs.tsv", "-o", "my.npz", "--judged", "demo-paraphrases"),
+        *("--threads", "1"),
+    )
+    assert (folder / "my.npz").read_bytes() == first
+
+
+def test_controls_are_learned_from_only_when_asked_for(
+    output: Callable[..., str], folder: Path
+) -> None:
+    train = ("paraphrase", "train", "fr=pairs.tsv", "--judged", "demo-paraphrases", "-o")
+    plain, controls = output(*train, "plain.npz"), output(*train, "both.npz", "--controls")
+    assert "learned from 160 judged, 0 controls" in plain
+    assert "learned from 160 judged, 120 controls" in controls
+    for name, number in (("plain.npz", 0), ("both.npz", 120)):
+        model = PEM.open(folder / name)
+        assert model.about["judged"]["paraphrases"] == 160
+        assert model.about["judged"]["controls"] == number
+        assert f"|learned=demo-paraphrases,controls={number}|" in model.signature
+
+
+def test_controls_of_the_set_itself_are_counted(output: Callable[..., str]) -> None:
+    output("paraphrase", "controls", "demo-paraphrases", "with-controls")
+    train = ("paraphrase", "train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "with-controls")
+    assert "learned from 160 judged, 120 controls" in output(*train)
+
+
+def test_a_model_that_does_not_say_whether_it_saw_controls(folder: Path) -> None:
+    old = {key: value for key, value in PEM.open().about["judged"].items() if key != "controls"}
+    replace(PEM.open(), about={"judged": old}).save(folder / "old.npz")
+    model = PEM.open(folder / "old.npz")
+    assert "controls=unrecorded" in model.signature
+    assert "controls not recorded" in repr(model)
+
+
+CAUTION = "small bundled model, for trying out only"
+
+
+@pytest.mark.parametrize("format", ["text", "json", "md", "html", "tsv", "latex"])
+@pytest.mark.parametrize("command", ["score", "explain", "generate"])
+def test_the_bundled_model_is_for_trying_out(
+    output: Callable[..., str], folder: Path, command: str, format: str
+) -> None:
+    files = ("in.txt",) if command == "generate" else ("out.txt", "--originals", "in.txt")
+    said = output("paraphrase", command, *files, "-f", format)
+    assert (CAUTION in " ".join(said.split())) == (format != "tsv")
+    PEM.open().save(folder / "own.npz")
+    own = output("paraphrase", command, *files, "-f", format, "--model", "own.npz")
+    assert CAUTION not in " ".join(own.split())
+
+
+def test_several_pivots_and_no_judgements(output: Callable[..., str], folder: Path) -> None:
+    for side, name in enumerate(("x.en", "x.fr")):
+        text = "".join(line.split("\t")[side] + "\n" for line in PAIRS.splitlines())
+        (folder / name).write_text(text, "utf-8")
+    output(
+        *(
+            "paraphrase",
+            "train",
+            "fr=x.en,x.fr",
+            "fr=pairs.tsv",
+            "again=pairs.tsv",
+            "-o",
+            "two.npz",
+        ),
+        *("--form", "paper", "--tok", "again=char", "--stem", "none"),
+    )
+    model = PEM.open(folder / "two.npz")
+    assert list(model.pivots) == ["fr", "again"]
+    assert model.pivots["again"].about["pivot"]["tok"] == "char"
+    assert model.pivots["fr"].recipe.stem == "none"
+    text = output("paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "two.npz")
+    assert "it has parts, but no PEM score" in text
+
+
+def test_evaluate_has_the_tables_of_the_paper(output: Callable[..., str]) -> None:
+    found = json.loads(
+        output(
+            *("paraphrase", "evaluate", "demo-paraphrases", "--controls", "--folds", "4"),
+            *("--resamples", "100", "-f", "json"),
+        )
+    )
+    against = {(row["first"], row["second"]): row for row in found["rows"]}
+    assert against["PEM", "human average"]["rows"] == 280
+    assert against["PEM", "human average, no controls"]["rows"] == 160
+    assert against["PEM", "human average"]["pearson"] > 0.5
+    assert len(found["inter_judge"]) == 1
+    assert len(found["criteria"]) == 4
+    assert {row["second"] for row in found["better"]} == {
+        "stemmed unigram F1",
+        "ROUGE-1 and chrF++",
+    }
+
+
+def test_controls_are_written_as_a_set(output: Callable[..., str], folder: Path) -> None:
+    output("paraphrase", "controls", "demo-paraphrases", "with-controls")
+    found = kt.load_evalset(folder / "with-controls")
+    assert len(found.systems) == 7
+    assert np.nanmean(found.human("overall")[4:]) == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("score", "out.txt", "--originals", "ref1.txt"), "out.txt"),
+        (("score", "out.txt", "--originals", "none.txt"), "none.txt: No such file"),
+        (
+            ("score", "out.txt", "--originals", "in.txt", "--model", "in.txt"),
+            "expected a paraphrase",
+        ),
+        (
+            ("score", "out.txt", "--originals", "in.txt", "--model", "no.npz"),
+            "no.npz: No such file",
+        ),
+        (("train", "pairs.tsv", "-o", "x.npz"), "expected NAME=FILE"),
+        (("train", "fr=a,b,c", "-o", "x.npz"), "3 files: expected one or two"),
+        (("train", "fr=in.txt", "-o", "x.npz"), "in.txt, line 1: found 1 column"),
+        (("train", "fr=in.txt,ref1.txt", "-o", "x.npz"), "ref1.txt"),
+        (("train", "fr=pairs.tsv", "-o", "pairs.tsv"), "one of the inputs"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "de=13a"), "no pivot language de"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--tok", "fr=best"), "expected one of"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--stem", "best"), "expected one of"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--judged", "demo"), "--dimension"),
+        (("evaluate", "demo-paraphrases", "--folds", "50"), "40 different originals"),
+        (("evaluate", "demo", "-d", "fluency"), "no sources"),
+        (("controls", "demo-paraphrases", "in.txt"), "in.txt"),
+        (("explain", "out.txt", "--originals", "in.txt", "--pivot", "de"), "the model has fr"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "de=in.txt"), "no pivot language de"),
+        (("train", "fr=pairs.tsv", "-o", "x.npz", "--links", "fr=in.txt"), "expected links as in"),
+        (("table", "in.txt", "-o", "x.npz"), "in.txt, line 1"),
+        (("table", "none.npz", "-o", "x.npz"), "none.npz: No such file"),
+        (("explain", "out.txt", "--originals", "in.txt", "--model", "x", "-t", "y"), "leave out"),
+    ],
+)
+def test_bad_input(
+    called: Callable[..., Any], folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = called("paraphrase", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_damaged_model_is_refused(called: Callable[..., Any], folder: Path) -> None:
+    model = PEM.open()
+    model.save(folder / "whole.npz")
+    whole = (folder / "whole.npz").read_bytes()
+    for cut in (len(whole) // 2, len(whole) - 100):
+        (folder / "cut.npz").write_bytes(whole[:cut])
+        done = called(
+            "paraphrase", "score", "out.txt", "--originals", "in.txt", "--model", "cut.npz"
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("karat: cut.npz")
+
+
+def test_explain_shows_what_score_gives(output: Callable[..., str]) -> None:
+    both = ("out.txt", "--originals", "in.txt")
+    told = json.loads(output("paraphrase", "explain", *both, "-s", "2", "-f", "json"))
+    scored = json.loads(output("paraphrase", "score", *both, "--segments", "-f", "json"))
+    for name in ("pem", "pivot_f1", "fluency", "target_f1"):
+        assert told["pem"][0][name] == pytest.approx(scored["segments"][1][name])
+    assert told["rows"][0]["pivot_f1"] == pytest.approx(told["pem"][0]["pivot_f1"])
+    worst = json.loads(output("paraphrase", "explain", *both, "--worst", "1", "-f", "json"))
+    lowest = min(scored["segments"], key=lambda row: row["pem"])
+    assert worst["pem"][0]["paraphrase"] == lowest["paraphrase"]
+
+
+def test_links_of_another_aligner(output: Callable[..., str], folder: Path) -> None:
+    """Karat's own links, given back to it, make the same tables."""
+    output(
+        *("paraphrase", "align", "pairs.tsv", "-o", "links.txt"),
+        *("--source-tok", "13a", "--source-stem", "porter", "--pivot-tok", "13a"),
+    )
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "own.npz")
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "given.npz", "--links", "fr=links.txt")
+    own, given = (PEM.open(folder / name).pivots["fr"].arrays for name in ("own.npz", "given.npz"))
+    for name, array in own.items():
+        np.testing.assert_array_equal(array, given[name])
+    first = (folder / "links.txt").read_text().splitlines()
+    (folder / "links.txt").write_text("\n".join(["0-0", *first[1:]]) + "\n")
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "other.npz", "--links", "fr=links.txt")
+    other = PEM.open(folder / "other.npz").pivots["fr"].arrays
+    assert len(other["edge_pivots"]) != len(own["edge_pivots"])
+
+
+def test_tables_from_and_to_moses(output: Callable[..., str], folder: Path) -> None:
+    output("paraphrase", "train", "fr=pairs.tsv", "-o", "model.npz", "--no-generate")
+    said = output("paraphrase", "table", "model.npz", "-o", "moses.gz")
+    assert said.startswith("moses.gz: ")
+    output("paraphrase", "table", "moses.gz", "-o", "table.npz", "--stem", "porter")
+    metric = kt.metric(f"pivot_f1:table={folder / 'table.npz'}")
+    same = kt.metric(f"pivot_f1:table={folder / 'model.npz'}")
+    both = OUT.splitlines(), IN.splitlines()
+    assert metric.corpus(*both).value == same.corpus(*both).value > 0

@@ -1,0 +1,116 @@
+"""Results of the paraphrase functions: what the commands print, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.paraphrase import align_text, convert_table, read_parallel, write_controls
+from karat.results import Result
+
+IN = ["I want to buy a new car.", "Could you help me, please?"]
+OUT = ["I would like to purchase a new automobile.", "Please help."]
+
+
+def made() -> dict[str, Callable[[Path], Result]]:
+    """What makes one result of each kind, in a folder."""
+    return {
+        "score": lambda _: kt.score_paraphrases({"A": OUT, "B": IN}, IN, resamples=20),
+        "explain": lambda _: kt.explain_paraphrases(OUT, IN, worst=1),
+        "generate": lambda _: kt.generate_paraphrases(IN, n=2),
+        "evaluate": lambda _: kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=20),
+        "align": lambda folder: align_text(read_parallel(folder / "pairs.tsv")),
+        "table": lambda folder: convert_table(folder / "moses.txt", folder / "table.npz"),
+        "controls": lambda folder: write_controls("demo-paraphrases", folder / "controls"),
+    }
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    (tmp_path / "pairs.tsv").write_text("the house\tdas haus\na book\tein buch\n\tnichts\n")
+    (tmp_path / "moses.txt").write_text("a ||| b ||| 1 1 1 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", made())
+def test_a_result_says_what_it_is(texts: Path, name: str) -> None:
+    result = made()[name](texts)
+    assert is_dataclass(result)
+    assert all(hasattr(row, "_fields") for row in result.rows)
+    assert isinstance(result.settings, Mapping)
+    assert all(isinstance(note, str) for note in result.notes)
+    assert isinstance(result.signature, str)
+    assert len(repr(result)) < 120
+    assert len(result.records()) >= len(result.rows) > 0
+    assert "<table" in result._repr_html_()
+
+
+@pytest.fixture
+def command(tmp_path: Path, called: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """Run a command on the same texts, and read its JSON."""
+
+    def run(*args: str) -> dict[str, Any]:
+        (tmp_path / "in.txt").write_text("\n".join(IN) + "\n")
+        (tmp_path / "out.txt").write_text("\n".join(OUT) + "\n")
+        found: dict[str, Any] = json.loads(called("paraphrase", *args, "-f", "json").stdout)
+        return found
+
+    return run
+
+
+def test_scores_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
+    said = command("score", "out.txt", "in.txt", "--originals", "in.txt", "--segments")
+    found = kt.score_paraphrases({"out": OUT, "in": IN}, IN)
+    assert found.records() == said["rows"]
+    assert [row._asdict() for row in found.segments] == said["segments"]
+    assert [found.signature] == list(said["signature"].values())
+    assert list(found.notes) == said["notes"]
+    assert kt.score_paraphrases(OUT, IN, segments=False).segments == ()
+
+
+def test_systems_of_one_name_have_a_row_each() -> None:
+    found = kt.score_paraphrases([("A", OUT), ("A", IN)], IN, resamples=0)
+    assert [row.system for row in found.rows] == ["A", "A"]
+    assert found.rows[0].pem != found.rows[1].pem
+
+
+def test_explanations_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
+    said = command("explain", "out.txt", "--originals", "in.txt", "--worst", "2", "--edge", "0.3")
+    found = kt.explain_paraphrases(OUT, IN, worst=2, edge=0.3)
+    assert [row._asdict() for row in found.rows] == said["rows"] == found.records()
+    assert [(row.segment, row.pem) for row in found.pem] == [
+        (row["pair"], row["pem"]) for row in said["pem"]
+    ]
+    assert found.settings["edge"] == 0.3
+    grams = [" ".join(gram.words) for pair in found.pairs for gram in pair.grams]
+    assert grams == [row["ngram"] for row in said["ngrams"]]
+
+
+def test_generated_rows_are_those_of_the_command(command: Callable[..., dict[str, Any]]) -> None:
+    said = command("generate", "in.txt", "--n-best", "2")
+    found = kt.generate_paraphrases(IN, n=2)
+    assert [row._asdict() for row in found.rows] == said["rows"]
+    assert list(found.notes) == said["notes"]
+
+
+def test_an_evaluation_has_its_points(command: Callable[..., dict[str, Any]]) -> None:
+    said = command("evaluate", "demo-paraphrases", "--folds", "2", "--resamples", "20")
+    found = kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=20)
+    assert [row._asdict() for row in found.gains] == said["better"]
+    assert found.records() == said["rows"]
+    assert len(found.predictions) == said["rows"][0]["rows"] == 160
+    assert {point.system for point in found.system_means} == {p.system for p in found.predictions}
+    assert kt.evaluate_paraphrases("demo-paraphrases", folds=2, resamples=0).gains == ()
+
+
+def test_an_alignment_counts_what_it_left_out(texts: Path) -> None:
+    found = align_text(read_parallel(texts / "pairs.tsv"))
+    assert found.rows[0] == (3, len(found.links.source), 1, 0)
+    assert found.notes == ("no links for 1 sentence pair with an empty side",)
+    assert found.signature.startswith("hmm-joint:model1=5,")

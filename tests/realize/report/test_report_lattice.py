@@ -1,0 +1,74 @@
+"""The drawing of a word lattice."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.realize.report.lattice import order_graph
+from karat.report.charts.svg.word_graph import GraphArc, _chains, _drawn, _free, _places, sketch
+from karat.report.render.terminal import Paper
+
+CROSSING = [
+    GraphArc(0, 1, "no"),
+    GraphArc(0, 2, "cost"),
+    GraphArc(1, 4, "estimate"),
+    GraphArc(2, 3, "phase"),
+    GraphArc(3, 5, "."),
+    GraphArc(4, 5, "."),
+]
+
+
+def test_states_stand_beside_those_that_lead_to_them() -> None:
+    places = _places(CROSSING, 0)
+    assert places[1][1] < places[2][1]
+    assert places[4][1] < places[3][1]  # by number alone the arcs would cross
+
+
+def test_the_best_path_is_straight() -> None:
+    arcs = [arc._replace(best=arc.word in {"cost", "phase"} or arc.start == 3) for arc in CROSSING]
+    for compact in (False, True):
+        places = _places(arcs, 0, compact)
+        assert len({places[state][1] for state in (0, 2, 3, 5)}) == 1
+        assert places[1][1] != places[0][1]
+
+
+def test_words_that_would_meet_stand_apart() -> None:
+    places = {0: (0.0, 0.0), 1: (0.0, 54.0), 2: (92.0, 0.0), 3: (92.0, 54.0)}
+    drawn = _drawn([GraphArc(0, 3, "for"), GraphArc(1, 2, "the")], places)
+    first, second = (part for part in drawn if "<text" in part)
+    assert 'x="46' in first
+    assert 'x="46' not in second
+    assert not _free((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)])
+    assert _free((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)])
+
+
+def test_words_without_a_choice_stand_together_in_a_sketch() -> None:
+    assert sketch(CROSSING, Paper(80, False)) == ["   0  no estimate . → 1  |  cost phase . → 1"]
+    narrow = sketch(CROSSING, Paper(30, False))
+    assert narrow == ["   0  no estimate . → 1  |", "      cost phase . → 1"]
+
+
+def paths(arcs: list[GraphArc], state: int, last: int = 1) -> list[tuple[int, ...]]:
+    if state == last:
+        return [()]
+    ways = [arc for arc in arcs if arc.start == state]
+    return [(int(arc.word), *rest) for arc in ways for rest in paths(arcs, arc.end)]
+
+
+@given(st.lists(st.permutations(range(5)), min_size=1, max_size=6, unique_by=tuple))
+def test_the_graph_of_orders_has_exactly_these_paths(orders: list[list[int]]) -> None:
+    graph = order_graph(orders)
+    assert sorted(paths(graph, 0)) == sorted(map(tuple, orders))
+    best = [arc for arc in graph if arc.best]
+    assert sorted(paths(best, 0)) == [tuple(orders[0])]
+    assert len(_chains(graph)) <= len(graph)
+
+
+def test_common_parts_of_orders_are_drawn_once() -> None:
+    orders = [[0, *middle, 4] for middle in permutations([1, 2, 3])]
+    graph = order_graph(orders)
+    assert len([arc for arc in graph if arc.word == "0"]) == 1
+    assert len([arc for arc in graph if arc.word == "4"]) == 1

@@ -1,0 +1,84 @@
+"""Results as data: each command of `karat realize` is one call whose rows are those of its JSON."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from karat import realize
+from karat.realize.cli.group import command
+from karat.results import Result
+
+DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a few trees, the bundled treebank and the paper's models of it."""
+    folder = tmp_path_factory.mktemp("results")
+    text = DEMO.read_text("utf-8")
+    (folder / "bank.conllu").write_text(text, "utf-8")
+    (folder / "few.conllu").write_text("\n\n".join(text.split("\n\n")[:4]) + "\n\n", "utf-8")
+    made = realize.train_realizer_file(folder / "bank.conllu", folder / "m.npz", "fergus")
+    (row,) = made.rows
+    assert (row.models, row.sentences) == ("baselines, supertags", 182)
+    assert row.megabytes == pytest.approx((folder / "m.npz").stat().st_size / 1e6)
+    assert made.settings == {"model": "fergus", "inputs": "words", "lm_order": 3}
+    assert made.records() == [row._asdict()]
+    return folder
+
+
+def shown(*arguments: object) -> Any:
+    """The JSON of a command."""
+    done = CliRunner().invoke(command, [*map(str, arguments), "-f", "json"], standalone_mode=False)
+    assert done.exception is None
+    return json.loads(done.output)
+
+
+def made(name: str, place: Path) -> tuple[Result, str, list[object]]:
+    """A result, the table of its rows, and its command."""
+    model, few = realize.open_realizer(place / "m.npz"), place / "few.conllu"
+    trees = realize.read_trees(few)
+    if name == "generate":
+        line = ["generate", place / "m.npz", few, "--n-best", 2]
+        return realize.realize_trees(model, trees, 2), "rows", line
+    if name == "explain":
+        return realize.explain_tree(model, trees, 1), "results", [
+            "explain", place / "m.npz", few, "--tree", 2
+        ]  # fmt: skip
+    if name == "grammar":
+        return realize.list_supertags(place / "m.npz", 5), "rows", [
+            "grammar", place / "m.npz", "--most", 5
+        ]  # fmt: skip
+    found = realize.evaluate_realizer(model, realize.read_treebank(few))
+    return found, "rows", ["evaluate", place / "m.npz", few]
+
+
+@pytest.mark.parametrize("name", ["generate", "explain", "grammar", "evaluate"])
+def test_the_rows_of_a_result_are_those_of_the_json(place: Path, name: str) -> None:
+    result, table, line = made(name, place)
+    said = shown(*line)
+    mine, theirs = result.records(), said[table]
+    for row in (*mine, *theirs):
+        row.pop("speed", None)
+    assert mine == theirs
+    assert len(mine) == len(result.rows)
+    assert list(result.notes) == said["notes"][: len(result.notes)]
+    assert len(repr(result)) < 100
+    assert "<table" in result._repr_html_()
+
+
+def test_an_evaluation_has_the_signatures_of_its_metrics(place: Path) -> None:
+    result, _, line = made("evaluate", place)
+    assert result.signature.split("\n") == list(shown(*line)["signature"].values())
+    assert result.settings == {"inputs": "both"}
+
+
+def test_what_is_public_is_listed() -> None:
+    assert {"evaluate_realizer", "explain_tree", "open_realizer"} <= set(realize.__all__)
+    assert all(getattr(realize, name).__doc__ for name in realize.__all__)

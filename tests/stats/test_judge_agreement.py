@@ -1,0 +1,46 @@
+"""`judge_agreement`: one call for ratings and nuggets, and its result as data."""
+
+from __future__ import annotations
+
+import pytest
+
+import karat as kt
+from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
+
+
+def test_the_agreement_of_ratings_is_data() -> None:
+    found = kt.judge_agreement(kt.load_evalset("demo"), ["errors", "fluency"], ["drift"])
+    assert [row.dimension for row in found.rows] == ["errors", "fluency"]
+    assert [(row.dimension, row.judge) for row in found.judges] == [
+        ("errors", "ben"),
+        *(("fluency", name) for name in ("anna", "ben", "cleo")),
+    ]
+    assert found.settings == {"dimensions": ("errors", "fluency"), "controls": ("drift",)}
+    assert found.notes == (
+        "3 judges, flagged in 0 of 4 rows; no judge was left out. Left out as controls: drift.",
+        "One judge in 1 of 2 dimensions: there is nobody to compare with.",
+    )
+    assert [list(row) for row in found.records()] == [list(row._fields) for row in found.rows]
+    assert [row["judges"] for row in found.records()] == [1, 3]
+    assert len(repr(found)) < 200
+
+
+def test_controls_are_left_out_of_everything() -> None:
+    demo = kt.load_evalset("demo")
+    found, wanted = kt.judge_agreement(demo, controls=["drift"]), demo.without("drift")
+    assert str(found.rows) == str(kt.judge_agreement(wanted).rows)  # NaN is not equal to NaN
+    assert str(found.rows) != str(kt.judge_agreement(demo).rows)
+    with pytest.raises(kt.InputError, match="demo has no system 'drfit'; did you mean drift"):
+        kt.judge_agreement(demo, controls=["drfit"])
+    with pytest.raises(kt.InputError, match="demo has no dimension 'grace'"):
+        kt.judge_agreement(demo, ["grace"])
+
+
+def test_the_agreement_of_nuggets_is_data() -> None:
+    found = kt.judge_agreement(kt.load_nuggets("demo-nuggets"))
+    assert isinstance(found, NuggetJudgeAgreement)
+    assert [(row.judge, row.kind, row.labels) for row in found.kappa] == [("unnamed", "person", 96)]
+    assert found.pairs == ()
+    assert [table.key for table in found.document().tables] == ["rows", "judges", "kappa"]
+    with pytest.raises(kt.InputError, match="has no run 'heros'"):
+        kt.judge_agreement(kt.load_nuggets("demo-nuggets"), controls=["heros"])
