@@ -18,8 +18,9 @@ from plan import Plan
 from table import Row, duration
 from timing import take_turns
 
+from karat.meta.perm_both import perm_both
 from karat.stats.correlation import tau_b
-from karat.stats.significance.permutation import Permutation, perm_both_pearson
+from karat.stats.significance.permutation import Permutation
 from karat.stats.ties import calibrate
 
 SYSTEMS, SEGMENTS, TRIALS = 15, 1000, 1000
@@ -65,8 +66,8 @@ def perm(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """PERM-BOTH, Pearson over all cells."""
     scores = _scores()
     name, peer = _peer(*scores)
-    note = _check(perm_both_pearson(*scores, TRIALS), peer())
-    ours = take_turns({"karat": lambda: perm_both_pearson(*scores, TRIALS)}, plan.rounds)["karat"]
+    note = _check(perm_both(*scores, trials=TRIALS), peer())
+    ours = take_turns({"karat": lambda: perm_both(*scores, trials=TRIALS)}, plan.rounds)["karat"]
     theirs = take_turns({"peer": peer}, plan.peer_rounds)["peer"]
     yield Row(
         f"PERM-BOTH, {SYSTEMS} systems x {SEGMENTS:,}, {TRIALS:,} trials, segment Pearson",

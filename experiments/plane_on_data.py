@@ -21,15 +21,8 @@ import numpy as np
 
 import karat as kt
 from karat.evalset.flooding import Flood, flood
-from karat.meta.plane.fit import (
-    ALPHAS,
-    BLEU_CELL,
-    CELLS,
-    ORDERS,
-    PlaneFit,
-    fit_plane,
-    judged,
-)
+from karat.meta.plane.cells import ALPHAS, BLEU_CELL, CELLS, ORDERS
+from karat.meta.plane.fit import PlaneFit, fit_plane, judged
 from karat.meta.plane.predictions import Region, predicted
 from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
 from karat.meta.scores import Scored, score_evalset
@@ -180,12 +173,12 @@ SUMMARY = (
 def summary_row(found: Fitted) -> list[str]:
     """A plane in one row of the summary; what three systems cannot tell is a dash."""
     fit, plane = found.fit, found.plane
-    low, high = fit.intervals
     top = fit.maximum
     middle = ["none", "-", "-"]
     if top:
-        ends = f"{percent(fit.at(top, low))} to {percent(fit.at(top, high))}"
-        middle = [str(top), percent(fit.at(top, fit.r2)), ends + "*" * found.few]
+        row = fit.row(top)
+        ends = f"{percent(row.low)} to {percent(row.high)}"
+        middle = [str(top), percent(row.r2), ends + "*" * found.few]
     return [
         *(plane.name, plane.dimension, str(len(fit.systems)), str(found.segments)),
         *(found.references, *middle, f"{fit.p:.3f}", *_left_out(found)),
@@ -200,7 +193,7 @@ def _left_out(found: Fitted) -> list[str]:
     fit = found.fit
     if found.few or fit.pick is None:
         return ["-", "-", "-", "-"]
-    shares = [fit.at(fit.pick, fit.q2), fit.picking, fit.at(BLEU_CELL, fit.q2)]
+    shares = [fit.row(fit.pick).q2, fit.picking, fit.row(BLEU_CELL).q2]
     return [str(fit.pick), *map(percent, shares)]
 
 

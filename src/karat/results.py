@@ -24,6 +24,12 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
     {
         "Scoring": "karat.report.documents.scores:scoring_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
+        "MetaEvaluation": "karat.report.documents.metas:meta_document",
+        "MetaReport": "karat.report.documents.meta_page:report_document",
+        "PlaneFit": "karat.report.documents.planes:fit_document",
+        "PlaneStudy": "karat.report.documents.planes:study_document",
+        "Ranking": "karat.report.documents.metas:meta_document",
+        "Recommendation": "karat.report.documents.planes:recommendation_document",
         "EvalSetCheck": "karat.report.documents.evalsets:check_document",
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",

@@ -61,7 +61,7 @@ def test_the_table_has_the_papers_layout(found: experiment.Fitted) -> None:
     region, cell = FLUENCY.region, found.fit.maximum
     assert region is not None
     assert cell is not None
-    value = experiment.percent(found.fit.at(cell, found.fit.r2))
+    value = experiment.percent(found.fit.row(cell).r2)
     stars = "***" if region.holds(*cell) else "**"
     assert rows[6 - cell.n][1 + round(10 * cell.alpha)] == f"{stars}{value}{stars}"
     assert sum(text.startswith("*") for row in rows[2:] for text in row) == 8

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.meta.scores import Scored, human_means, score_evalset
+from karat.meta.levels import drawn_means
+from karat.meta.scores import Scored, score_evalset
 from karat.stats.correlation import pearson
 
 STUDY = experiment.Study("demo", ("adequacy", "fluency"), (1, 3), 3)
@@ -75,7 +76,7 @@ def test_documents_are_scored_as_a_corpus(scored: dict[int, list[Scored]]) -> No
     human, metric = one.evalset.human("fluency"), experiment.METRICS["BLEU"]
     counts = np.array([np.bincount(row, minlength=human.shape[1]) for row in places], float)
     scores = one.corpus(metric, counts, ~np.isnan(human))
-    expected = pearson(human_means(human, counts), scores)
+    expected = pearson(drawn_means(human, counts), scores)
     found = experiment.agreement(one, "BLEU", human[None], places)
     assert found[0, 0] == pytest.approx(expected)
 

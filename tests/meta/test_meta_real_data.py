@@ -13,7 +13,8 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.catalogue import VARIABLE
 from karat.evalset.loading import KNOWN
-from karat.meta.experiment import Experiment, meta_evaluate
+from karat.meta.evaluation import meta_evaluate
+from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import fit_plane, judged
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import verdict
@@ -41,7 +42,7 @@ def test_bleu_on_ted_correlates_as_independent_tools_say(load: Load) -> None:
     asked = Experiment(
         "ted-zhen", ("bleu",), ("mqm",), ("system",), ("pearson", "spearman", "tau-b"), resamples=0
     )
-    found = {r.statistic: r.agreement.value for r in meta_evaluate(asked, evalset).rows}
+    found = {r.statistic: r.value for r in meta_evaluate(asked, evalset).rows}
     references = [group[0] for group in evalset.references]
     human = []
     for name in evalset.systems:
@@ -63,7 +64,7 @@ def test_every_level_of_a_real_set_has_an_answer(load: Load, name: str, dimensio
     found = meta_evaluate(asked, evalset)
     assert len(found.rows) == 2 * 2 * len(levels)
     for row in found.rows:
-        assert -1 < row.agreement.value < 1
+        assert -1 < row.value < 1
         assert row.low <= row.high
         assert row.rank in {1, 2}
 

@@ -66,7 +66,7 @@ def test_the_whole_plane_is_scored_as_the_text_is() -> None:
     for k, cell in enumerate(p.CELLS):
         wanted = plane_loops.cell_r(evalset, human, range(5), range(9), *cell)
         assert fit.r[k] == pytest.approx(wanted, abs=1e-9)
-        assert fit.at(cell, fit.r2) == pytest.approx(wanted**2, abs=1e-9)
+        assert fit.row(cell).r2 == pytest.approx(wanted**2, abs=1e-9)
     assert fit.table(fit.r)[0].tolist() == fit.r[33:].tolist()
 
 
@@ -207,7 +207,7 @@ def test_wins_and_intervals_are_those_of_the_draws() -> None:
     assert (low[7], high[7]) == (values[cut], values[-cut - 1])
     assert fit.pick is not None
     good = np.where(fit.r > 0, np.nan_to_num(fit.q2, nan=-np.inf), -np.inf)
-    assert fit.at(fit.pick, fit.q2) == good.max()
+    assert fit.row(fit.pick).q2 == good.max()
 
 
 def test_without_resamples_nothing_is_said_of_them() -> None:

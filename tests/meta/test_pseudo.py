@@ -9,7 +9,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.pseudo_documents import reliability, signed_ranks
+from karat.meta.pseudo_documents import reliability
 from karat.meta.scores import score_evalset
 
 
@@ -75,19 +75,3 @@ def test_lengths_and_repeats_are_checked() -> None:
     seen: list[tuple[int, int, str]] = []
     reliability(scored, "quality", lengths=[1, 3], repeats=1, progress=lambda *x: seen.append(x))
     assert seen == [(1, 2, "pseudo-documents"), (2, 2, "pseudo-documents")]
-
-
-def test_signed_ranks_compare_length_by_length() -> None:
-    scored = score_evalset(small_set(5), ["bleu", "ter"])
-    found = reliability(scored, "quality", lengths=range(1, 6), repeats=3)
-    bleu, ter = scored.metrics
-    means = [
-        [r.mean for r in found if r.metric == m and r.statistic == "pearson"] for m in (bleu, ter)
-    ]
-    compared = signed_ranks(found, bleu, ter, "pearson")
-    assert compared.lengths == 5
-    assert compared.first_better == sum(a > b for a, b in zip(*means, strict=True))
-    assert 0 < compared.p <= 1
-    assert compared.p == signed_ranks(found, ter, bleu, "pearson").p
-    with pytest.raises(InputError, match="there is no reliability of chrf by pearson to compare"):
-        signed_ranks(found, kt.metric("chrf"), ter, "pearson")

@@ -14,7 +14,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.meta.bootstrap import drawn
 from karat.meta.scores import score_evalset
-from karat.meta.views import VIEWS, view
+from karat.meta.views import LEVELS, view
 from karat.progress import silent
 from karat.stats.correlation import STATISTICS
 
@@ -81,7 +81,7 @@ def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
         assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("level", VIEWS)
+@pytest.mark.parametrize("level", list(LEVELS))
 def test_a_missing_output_is_left_out_on_both_sides(level: str) -> None:
     evalset = small_set(5, missing=0, unjudged=0)
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}

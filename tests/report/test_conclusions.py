@@ -17,8 +17,9 @@ import pytest
 from oracles.small_sets import small_set
 
 import karat as kt
-from karat.meta.experiment import meta_evaluate
-from karat.meta.plane.fit import BLEU_CELL, CELLS, Cell, PlaneFit, fit_plane
+from karat.meta.plane.cells import BLEU_CELL, CELLS
+from karat.meta.plane.conclusions import POINTS_UNSIGNED
+from karat.meta.plane.fit import PlaneFit, fit_plane
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
@@ -29,9 +30,7 @@ from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.grids import caption
-from karat.report.documents.meta_page import Extras, meta_report
-from karat.report.documents.metas import meta_document
-from karat.report.documents.planes import POINTS_UNSIGNED, plane_chart, plane_document, plane_table
+from karat.report.documents.planes import plane_chart, plane_table
 
 NAN = math.nan
 
@@ -68,7 +67,7 @@ def plane(
     splits: int = 4,
 ) -> str:
     q2 = np.full(len(CELLS), -0.5)
-    q2[CELLS.index(Cell(*BLEU_CELL))] = bleu
+    q2[CELLS.index(BLEU_CELL)] = bleu
     fit = PlaneFit(
         "d",
         AEv(),
@@ -93,7 +92,7 @@ def plane(
         (Verdict(0.5, 0.4, *ends),),
         (halves,),
     )
-    return " ".join(plane_document(study, "karat").notes)
+    return " ".join(study.notes)
 
 
 PLANE = [
@@ -267,10 +266,9 @@ def meta(
     asked = kt.Experiment(
         "small", metrics, ("quality",), **{"resamples": 0, "trials": 0, "levels": ("item",), **more}
     )
-    result = meta_evaluate(asked, evalset)
-    table = meta_document(result, "karat").tables[0]
-    page = meta_report(result, Extras(), "karat")
-    told = [*meta_document(result, "karat").notes, *page.notes]
+    report = kt.meta_report(asked, evalset)
+    table, page = report.evaluation.document().tables[0], report.document()
+    told = [*report.evaluation.document().notes, *page.notes]
     told += [str(row.get("note", "")) for row in table.rows]
     told += [str(row["heading"]) for row in table.rows]
     told += [str(row["heading"]) for t in page.tables if t.key == "disagreements" for row in t.rows]
@@ -333,8 +331,8 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
         judgements=[(s, "1", "j", "d", v) for s, v in (("a", 3), ("b", 2), ("c", 1))],
         dimensions=["d"],
     )
-    result = meta_evaluate(kt.Experiment("set", ("rouge1",), resamples=0, trials=0), evalset)
-    page = meta_report(result, Extras(), "karat")
+    asked = kt.Experiment("set", ("rouge1",), resamples=0, trials=0)
+    page = kt.meta_report(asked, evalset).document()
     assert not [table for table in page.tables if table.key == "disagreements"]
 
 
@@ -498,6 +496,6 @@ def test_a_negative_correlation_has_its_sign_in_the_table_and_in_the_picture() -
 
 def test_points_without_signs_are_told_where_a_correlation_is_negative() -> None:
     study = study_plane(kt.load_evalset("demo"), AEv(), ["fluency"], resamples=0, splits=0)
-    assert POINTS_UNSIGNED in plane_document(study, "karat").notes
+    assert POINTS_UNSIGNED in study.notes
     agrees = study_plane(kt.load_evalset("demo"), AEv(), ["errors"], resamples=0, splits=0)
-    assert POINTS_UNSIGNED not in plane_document(agrees, "karat").notes
+    assert POINTS_UNSIGNED not in agrees.notes

@@ -9,8 +9,6 @@ from browser import CHROMIUM, ask, chromium, printed_page
 from test_report_charts_browser import CONTRAST, DARK
 
 import karat as kt
-from karat.meta.pseudo_documents import reliability
-from karat.report.documents.meta_page import Extras, meta_report
 from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
@@ -31,12 +29,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dimensions=list(demo.dimensions.values()),
     )
     asked = kt.Experiment("demo", ("bleu", "ter"), ("fluency", "errors"), resamples=20, trials=20)
-    found = kt.meta_evaluate(asked, evalset)
-    plane = kt.fit_plane(evalset, "fluency", resamples=20)
-    curves = reliability(found.scored, "fluency", lengths=[1, 2, 3], repeats=5)
-    extras = Extras([plane], [("fluency", curves)])
     path = tmp_path_factory.mktemp("page") / "meta.html"
-    path.write_text(render(meta_report(found, extras, "karat meta"), "html"), "utf-8")
+    path.write_text(render(kt.meta_report(asked, evalset).document("karat meta"), "html"), "utf-8")
     return path
 
 

@@ -14,11 +14,11 @@ from oracles import exchange_loops
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.meta.levels import LEVELS
-from karat.meta.ranking import better
+from karat.meta.levels import MATRIX_LEVELS, agreement
+from karat.meta.perm_both import perm_both
+from karat.progress import silent
 from karat.stats.correlation import pearson
 from karat.stats.significance import permutation as p
-from karat.stats.significance.exchanged_corpora import corpus_p_values
 from karat.stats.significance.exchanges import (
     chosen_sums,
     chosen_system_sums,
@@ -28,6 +28,7 @@ from karat.stats.significance.exchanges import (
 )
 from karat.stats.soft_pairwise import (
     agreement_of_p_values,
+    corpus_p_values,
     pairwise_p_values,
     soft_pairwise_accuracy,
 )
@@ -51,7 +52,23 @@ def system_pearson(h: np.ndarray, m: np.ndarray) -> float:
 
 
 MEASURES = {"segment": pearson, "system": system_pearson}
-Fast = {"segment": p.perm_both_pearson, "system": p.perm_both_system_pearson}
+
+
+def one_by_one(
+    human: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    measure: Callable[[np.ndarray, np.ndarray], float],
+    trials: int = 1000,
+    seed: int = 1,
+) -> p.Permutation:
+    """PERM-BOTH with each exchange made and measured."""
+    of = p.standardised(human, first, second)
+    return p.perm_both_many(
+        of,
+        lambda h, a, b, chosen: np.array([measure(h, np.where(c, b, a)) for c in chosen]),
+        p.Exchanges(of.known, trials, seed, silent),
+    )
 
 
 # ------------------------------------------------------------------------------------ draws
@@ -100,13 +117,13 @@ def test_p_is_that_of_all_exchanges_within_chance(level: str, missing: bool) -> 
     exact = exchange_loops.perm_both(human, first, second, MEASURES[level])
     assert 0.005 < exact < 0.995
     trials = 20000
-    found = Fast[level](human, first, second, trials)
+    found = perm_both(human, first, second, at=level, trials=trials)
     assert abs(found.share - exact) < 4 * np.sqrt(exact * (1 - exact) / trials)
     assert found.p == (1 + found.beyond) / (1 + trials)
 
 
 @pytest.mark.parametrize("by", ["pearson", "spearman", "tau-b", "tau-c", "r2", "accuracy"])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", MATRIX_LEVELS)
 @pytest.mark.parametrize(("shape", "missing"), [((4, 1), 0.0), ((2, 3), 0.0), ((3, 4), 0.25)])
 def test_few_cells_have_an_exact_p(
     by: str, level: str, shape: tuple[int, int], missing: float
@@ -114,20 +131,20 @@ def test_few_cells_have_an_exact_p(
     made = scores(13, *shape, missing)
 
     def measure(h: np.ndarray, m: np.ndarray) -> float:
-        return LEVELS[level](h, m, by).value
+        return agreement(h, m, by, level).value
 
-    found = better(*made, by, level, trials=3, seed=1)
+    found = perm_both(*made, by, level, trials=3, seed=1)
     assert found.exact
     exact = exchange_loops.perm_both(*made, measure)
     assert found.p == pytest.approx(exact, abs=1e-12, nan_ok=True)
     assert found.p == pytest.approx(found.share, nan_ok=True)
-    again = better(*made, by, level, trials=1000, seed=2)
+    again = perm_both(*made, by, level, trials=1000, seed=2)
     assert again == found or (np.isnan(found.p) and again[2:] == found[2:])
 
 
 def test_more_cells_than_twelve_are_sampled() -> None:
-    assert better(*scores(1, 3, 4), trials=50).exact
-    found = better(*scores(1, 13, 1), trials=50)
+    assert perm_both(*scores(1, 3, 4), trials=50).exact
+    found = perm_both(*scores(1, 13, 1), trials=50)
     assert (found.exact, found.trials) == (False, 50)
 
 
@@ -147,34 +164,34 @@ def test_every_word_is_there_once() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_fast_way_is_the_slow_way(level: str, missing: float, seed: int) -> None:
     made = scores(seed, 5, 70, missing)
-    slow = p.perm_both(*made, MEASURES[level], 600, seed)
-    fast = Fast[level](*made, 600, seed)
+    slow = one_by_one(*made, MEASURES[level], 600, seed)
+    fast = perm_both(*made, at=level, trials=600, seed=seed)
     assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
     assert fast[1:] == slow[1:]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", MATRIX_LEVELS)
 @pytest.mark.parametrize("by", ["pearson", "spearman", "tau-b", "accuracy", "acc-eq"])
 def test_any_statistic_and_level_can_be_tested(by: str, level: str) -> None:
     human, first, second = scores(3, 6, 40)
-    found = better(human, first, second, by, level, trials=60)
+    found = perm_both(human, first, second, by, level, trials=60)
     h, a, b = p.standardised(human, first, second)
-    delta = LEVELS[level](h, a, by).value - LEVELS[level](h, b, by).value
+    delta = agreement(h, a, by, level).value - agreement(h, b, by, level).value
     assert found.delta == pytest.approx(delta, abs=1e-12)
     assert found.trials == 60
-    back = better(human, second, first, by, level, trials=60)
+    back = perm_both(human, second, first, by, level, trials=60)
     assert back.delta == pytest.approx(-found.delta, abs=1e-12)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", MATRIX_LEVELS)
 @pytest.mark.parametrize(
     "by", ["pearson", "spearman", "tau-b", "tau-c", "r2", "accuracy", "acc-eq"]
 )
 def test_many_exchanges_at_once_are_those_one_by_one(by: str, level: str) -> None:
     made = scores(14, 4, 20, missing=0.2)
     made[0] = np.round(made[0])  # with ties
-    slow = p.perm_both(*made, lambda h, m: LEVELS[level](h, m, by).value, 40, seed=3)
-    fast = better(*made, by, level, trials=40, seed=3)
+    slow = one_by_one(*made, lambda h, m: agreement(h, m, by, level).value, 40, seed=3)
+    fast = perm_both(*made, by, level, trials=40, seed=3)
     assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
     assert fast[1:] == slow[1:]
 
@@ -182,12 +199,15 @@ def test_many_exchanges_at_once_are_those_one_by_one(by: str, level: str) -> Non
 @pytest.mark.parametrize("level", MEASURES)
 def test_scale_and_shift_do_not_matter(level: str) -> None:
     human, first, second = scores(4, 6, 50)
-    found = better(human, first, second, at=level, trials=200)
-    moved = better(human, 3 + 100 * first, second / 7 - 1, at=level, trials=200)
+    found = perm_both(human, first, second, at=level, trials=200)
+    moved = perm_both(human, 3 + 100 * first, second / 7 - 1, at=level, trials=200)
     assert moved.beyond == found.beyond
 
 
-@pytest.mark.parametrize("way", [*Fast.values(), lambda *x: p.perm_both(*x, pearson, 50)])
+@pytest.mark.parametrize(
+    "way",
+    [perm_both, lambda *x: perm_both(*x, at="system"), lambda *x: one_by_one(*x, pearson, 50)],
+)
 def test_a_metric_is_not_better_than_itself(way: Callable[..., p.Permutation]) -> None:
     human, first, _ = scores(5, 4, 30)
     found = way(human, first, first.copy())
@@ -198,8 +218,8 @@ def test_a_metric_is_not_better_than_itself(way: Callable[..., p.Permutation]) -
 def test_a_constant_metric_has_no_p(level: str) -> None:
     human, first, _ = scores(6, 4, 30)
     for found in (
-        better(human, first, np.full_like(first, 0.1), at=level, trials=20),
-        p.perm_both(human, first, np.full_like(first, 0.1), MEASURES[level], 20),
+        perm_both(human, first, np.full_like(first, 0.1), at=level, trials=20),
+        one_by_one(human, first, np.full_like(first, 0.1), MEASURES[level], 20),
     ):
         assert np.isnan(found.delta)
         assert np.isnan(found.p)
@@ -209,7 +229,7 @@ def test_a_constant_metric_has_no_p(level: str) -> None:
 def test_nothing_in_common_has_no_p(level: str) -> None:
     human, first, second = scores(6, 3, 5)
     first[:], second[0, 0] = np.nan, 1
-    assert np.isnan(better(human, first, second, at=level, trials=20).p)
+    assert np.isnan(perm_both(human, first, second, at=level, trials=20).p)
 
 
 def test_two_equally_good_metrics_are_told_apart_as_often_as_the_level_says() -> None:
@@ -218,7 +238,7 @@ def test_two_equally_good_metrics_are_told_apart_as_often_as_the_level_says() ->
     found = 0
     for _ in range(runs):
         human, noise, other = rng.normal(size=(3, 6, 30))
-        found += better(human, human + noise, human + other, trials=99).p <= level
+        found += perm_both(human, human + noise, human + other, trials=99).p <= level
     error = np.sqrt(level * (1 - level) / runs)
     assert abs(found / runs - level) < 3.5 * error
 
@@ -226,16 +246,16 @@ def test_two_equally_good_metrics_are_told_apart_as_often_as_the_level_says() ->
 def test_progress_and_bad_input() -> None:
     made = scores(7, 3, 8)
     seen: list[tuple[int, int, str]] = []
-    p.perm_both_pearson(*made, 1100, progress=lambda *report: seen.append(report))
+    perm_both(*made, trials=1100, progress=lambda *report: seen.append(report))
     assert seen == [(512, 1100, "permuting"), (1024, 1100, "permuting"), (1100, 1100, "permuting")]
     with pytest.raises(InputError, match="expected one shape, systems x segments"):
-        better(made[0], made[1], made[2][:, :4])
+        perm_both(made[0], made[1], made[2][:, :4])
     with pytest.raises(InputError, match="rmse has no such test"):
-        better(*made, by="rmse")
+        perm_both(*made, by="rmse")
     with pytest.raises(InputError, match="level 'word': expected one of system"):
-        better(*made, at="word")
+        perm_both(*made, at="word")
     with pytest.raises(InputError, match="trials=0: expected 1 to 1,000,000"):
-        better(*made, trials=0)
+        perm_both(*made, trials=0)
 
 
 # ------------------------------------------------------------------------------ paired, soft

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from oracles.resampling_loops import add_rows, bootstrap, exchanges, middle
 
 import karat.stats.resampling as module
-from karat.stats.resampling import SEED, bootstrap_sums, exchange_sums, interval
+from karat.arithmetic import ExactRows, rounded
+from karat.progress import Progress, silent
+from karat.stats.resampling import SEED, bootstrap_sums, exchange_limbs, interval
 
 ROWS = st.integers(1, 3).flatmap(
     lambda columns: st.lists(
@@ -17,6 +19,12 @@ ROWS = st.integers(1, 3).flatmap(
     )
 )
 SEEDS = st.integers(0, 2**32)
+
+
+def exchange_sums(
+    differences: np.ndarray, trials: int, seed: int = SEED, progress: Progress = silent
+) -> np.ndarray:
+    return rounded(exchange_limbs([ExactRows([differences])], trials, seed, progress)[0])
 
 
 @given(rows=ROWS, resamples=st.integers(1, 20), seed=SEEDS)

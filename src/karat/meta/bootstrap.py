@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.errors import InputError, quoted
-from karat.meta.levels import arranged, each_group, level, mean_of_defined, shared
+from karat.meta.levels import (
+    agreement,
+    arranged,
+    drawn_means,
+    each_group,
+    mean_of_defined,
+    shared,
+)
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
@@ -62,7 +69,7 @@ def bootstrap(
 
 
 def drawn(
-    shape: tuple[int, ...], over: str, resamples: int, seed: int
+    shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
 ) -> Iterator[tuple[Draws, Draws]]:
     """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is
     there once and in order. The batches do not change the draws.
@@ -77,9 +84,10 @@ def drawn(
             for n, stays, rng in zip(shape, fixed, generators, strict=True)
         )
         yield systems, segments
+        progress(start + rows, resamples, "resampling")
 
 
-class Interval(NamedTuple):
+class Percentiles(NamedTuple):
     """The central part of the resampled values, and how many of them are undefined."""
 
     low: float
@@ -87,12 +95,12 @@ class Interval(NamedTuple):
     undefined: int
 
 
-def percentiles(values: Floats, share: float = 0.95) -> Interval:
+def percentiles(values: Floats, share: float = 0.95) -> Percentiles:
     """The percentile interval of one metric's resampled values, or of a difference of two."""
     known = values[~np.isnan(values)]
     if not len(known):
-        return Interval(float("nan"), float("nan"), len(values))
-    return Interval(*interval(known, share), len(values) - len(known))
+        return Percentiles(float("nan"), float("nan"), len(values))
+    return Percentiles(*interval(known, share), len(values) - len(known))
 
 
 # ------------------------------------------------------------------------------- one batch
@@ -104,7 +112,8 @@ def _values(
     if at == "segment":
         return _of_cells(h, m, by, systems, segments)
     if at == "system":
-        means = _system_means(h, m, _kernel.tally(segments, h.shape[1]))
+        counts = _kernel.tally(segments, h.shape[1])
+        means = (drawn_means(x, counts) for x in (h, m))
         return each_row(by.rows, *(np.take_along_axis(x, systems, axis=1) for x in means))
     if by.together:
         return _one_by_one(h, m, by, at, systems, segments)
@@ -127,10 +136,9 @@ def _one_by_one(
     h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
 ) -> Floats:
     """Where groups share something, each draw is a case of its own."""
-    measure = level(at)
     return np.array(
         [
-            measure(h[np.ix_(s, t)], m[np.ix_(s, t)], by).value
+            agreement(h[np.ix_(s, t)], m[np.ix_(s, t)], by, at).value
             for s, t in zip(systems, segments, strict=True)
         ]
     )
@@ -152,13 +160,11 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Draws, points: Draws) 
             axis=1,
         )
     else:
-        values = np.concatenate([_group_values(h, m, by, p) for p in _parts(points, h.size)])
+        parts = _parts(points, h.size)
+        values = np.concatenate(
+            [each_group(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), by) for p in parts]
+        )
     return mean_of_defined(np.broadcast_to(values, counts.shape), counts)
-
-
-def _group_values(h: Floats, m: Floats, by: Statistic, points: Draws) -> Floats:
-    """Draws x groups."""
-    return each_group(h[:, points].swapaxes(0, 1), m[:, points].swapaxes(0, 1), by)
 
 
 def _pooled(h: Floats, m: Floats, of: Drawn, systems: Floats, segments: Floats) -> Floats:
@@ -189,18 +195,6 @@ def _parts(draws: Draws, cells: int) -> list[Draws]:
 
 def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _system_means(h: Floats, m: Floats, segments: Floats) -> tuple[Floats, Floats]:
-    """Draws x systems: means over drawn segments, NaN for a system without any."""
-    counts = exact_product(segments, ~np.isnan(h).T)
-    means = []
-    for scores in (h, m):
-        found = np.full(counts.shape, np.nan)
-        sums = exact_product(segments, np.nan_to_num(scores).T)
-        np.divide(sums, counts, out=found, where=counts > 0)
-        means.append(found)
-    return means[0], means[1]
 
 
 def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:

@@ -6,13 +6,13 @@ the mean over the groups in which the statistic is defined, and the others are c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.arithmetic import exact_sum
+from karat.arithmetic import exact_product, exact_sum
 from karat.errors import InputError, quoted
 from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
 
@@ -29,53 +29,35 @@ class Agreement(NamedTuple):
     why: str = ""  # why it is NaN
 
 
-Level = Callable[[Floats, Floats, Statistic | str], Agreement]
+MATRIX_LEVELS = ("system", "segment", "item", "by-system")
+"""Levels of two matrices: means of systems, all cells in one pool ("global", "no grouping"), the
+mean over segments ("group by item") and the mean over systems ("group by system")."""
 
 
-def system(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
-    """One point a system, its means over the segments that count."""
-    h, m = shared(human, metric)
-    return _pooled(row_means(h), row_means(m), by)
+def check_matrix_level(at: str) -> None:
+    """Refuse a level that matrices do not have."""
+    if at not in MATRIX_LEVELS:
+        raise InputError(f"level {quoted(at)}: expected one of {', '.join(MATRIX_LEVELS)}")
 
 
-def segment(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
-    """One point a cell, all in one pool ("global", "no grouping")."""
-    return _pooled(*shared(human, metric), by)
-
-
-def item(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
-    """The mean over segments of the statistic over systems ("group by item")."""
-    h, m = shared(human, metric)
-    return _grouped(h.T, m.T, by, "segment")
-
-
-def by_system(human: Floats, metric: Floats, by: Statistic | str = "pearson") -> Agreement:
-    """The mean over systems of the statistic over segments ("group by system")."""
-    return _grouped(*shared(human, metric), by, "system")
-
-
-def document(
-    human: Floats, metric: Floats, documents: Sequence[Any], by: Statistic | str = "pearson"
+def agreement(
+    human: Floats, metric: Floats, by: Statistic | str = "pearson", at: str = "segment"
 ) -> Agreement:
-    """One point a system and document, its means over the document's segments that count."""
-    h, m = shared(human, metric)
-    return _pooled(document_means(h, documents), document_means(m, documents), by)
+    """Return the agreement of a metric with humans, systems x segments, by a statistic at a level.
 
-
-LEVELS: dict[str, Level] = {
-    "system": system,
-    "segment": segment,
-    "item": item,
-    "by-system": by_system,
-}
-"""Those that need nothing but two matrices; `document_means` makes matrices of documents."""
-
-
-def level(name: str) -> Level:
-    """A level by its name."""
-    if name not in LEVELS:
-        raise InputError(f"level {quoted(name)}: expected one of {', '.join(LEVELS)}")
-    return LEVELS[name]
+    A level with groups has the mean over the groups in which the statistic is defined.
+    """
+    check_matrix_level(at)
+    chosen = statistic(by)
+    h, m = (arranged(x[None], at)[0] for x in shared(human, metric))
+    points = int((~np.isnan(h)).sum())
+    if at in {"system", "segment"}:
+        value = chosen(h, m)
+        return Agreement(value, points, why=why_undefined(h, m) if np.isnan(value) else "")
+    value, groups, left_out = chosen.over(h, m)
+    what = "segment" if at == "item" else "system"
+    why = "" if groups else f"in no {what} do both human and metric scores differ"
+    return Agreement(value, points, groups, left_out, why)
 
 
 # --------------------------------------------------------------------- many matrices at once
@@ -128,6 +110,14 @@ def row_means(scores: Floats) -> Floats:
     return means
 
 
+def drawn_means(scores: Floats, counts: Floats) -> Floats:
+    """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
+    known = ~np.isnan(scores)
+    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(scores), known))
+    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    return found
+
+
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
     """systems x documents: means over the segments s with documents[s] equal, NaN left out.
 
@@ -141,24 +131,3 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
     for s, name in enumerate(documents):
         members.setdefault(name, []).append(s)
     return np.stack([row_means(scores[:, columns]) for columns in members.values()], axis=1)
-
-
-def _of_points(by: Statistic | str) -> Statistic:
-    """A statistic of the points of a level alone; spa would silently be plain accuracy."""
-    found = statistic(by)
-    if found.behind is not None:
-        raise InputError(f"{found.name} is of matrices: use karat.stats.soft_pairwise")
-    return found
-
-
-def _pooled(human: Floats, metric: Floats, by: Statistic | str) -> Agreement:
-    value = _of_points(by)(human, metric)
-    points = int((~np.isnan(human)).sum())
-    return Agreement(value, points, why=why_undefined(human, metric) if np.isnan(value) else "")
-
-
-def _grouped(human: Floats, metric: Floats, by: Statistic | str, what: str) -> Agreement:
-    value, groups, left_out = _of_points(by).over(human, metric)
-    points = int((~np.isnan(human)).sum())
-    why = "" if groups else f"in no {what} do both human and metric scores differ"
-    return Agreement(value, points, groups, left_out, why)

@@ -1,4 +1,4 @@
-"""A statistic at a level after many exchanges of cells between two metrics: PERM-BOTH's work.
+"""PERM-BOTH at any level: the test that one metric agrees better with humans than another.
 
 The points of an exchanged metric are some of those of both. So statistics of pairs are counted
 over all points of both, sorted once, of which each is there or not; any other statistic is taken of
@@ -7,49 +7,91 @@ the exchanged matrices.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.meta.levels import arranged, each_group, level, mean_of_defined
-from karat.stats.correlation import Drawn, Statistic
+from karat.errors import InputError
+from karat.meta.levels import (
+    agreement,
+    arranged,
+    check_matrix_level,
+    each_group,
+    mean_of_defined,
+)
+from karat.progress import Progress, silent
+from karat.stats.correlation import Drawn, Statistic, statistic
+from karat.stats.resampling import SEED
+from karat.stats.significance.permutation import (
+    Chosen,
+    Exchanges,
+    Measures,
+    Permutation,
+    perm_both_many,
+    perm_both_pearson,
+    perm_both_system_pearson,
+    standardised,
+)
+from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
-Chosen = NDArray[np.bool_]
-_WORK = 1 << 18  # cells
-Measures = Callable[[Floats, Floats, Floats, Chosen], Floats]
+FAST = {
+    ("pearson", "segment"): perm_both_pearson,
+    ("pearson", "system"): perm_both_system_pearson,
+}
+_WORK = 1 << 18  # cells of exchanged matrices at a time: they stay in the cache
 
 
-def measures(by: Statistic, at: str) -> Measures:
-    """How `by` is measured at a level: of human scores and of `a` after exchanges with `b`.
+def perm_both(
+    human: Floats,
+    first: Floats,
+    second: Floats,
+    by: Statistic | str = "pearson",
+    at: str = "segment",
+    trials: int = 1000,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> Permutation:
+    """Test that the first metric agrees better with humans than the second."""
+    chosen = statistic(by)
+    check_matrix_level(at)
+    check_trials("trials", trials, 1)
+    if not chosen.tested:
+        raise InputError(
+            f"{chosen.name} has no such test, which exchanges standardised scores: "
+            "choose another statistic"
+        )
+    of = standardised(human, first, second)
+    tried = Exchanges(of.known, trials, seed, progress)
+    fast = FAST.get((chosen.name, at))
+    return fast(of, tried) if fast else perm_both_many(of, _measures(chosen, at), tried)
+
+
+def _measures(by: Statistic, at: str) -> Measures:
+    """Return the function that measures `a` after exchanges with `b` against human scores.
 
     All are systems x segments, NaN at the same cells; `chosen` (draws x systems x segments) says
     which cells of `a` are taken from `b`.
     """
-    grouped = at in {"item", "by-system"}
-    if grouped and by.together:
-        return _one_by_one(by, at)
+    if at in {"item", "by-system"} and by.together:
+        return lambda h, a, b, chosen: np.array(
+            [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
+        )
     if by.drawn and at != "system":
         return _counted(by.drawn, at)
     return _stacked(by, at)
 
 
-def _one_by_one(by: Statistic, at: str) -> Measures:
-    measure = level(at)
-
-    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
-        return np.array([measure(h, np.where(c, b, a), by).value for c in chosen])
-
-    return found
-
-
 def _stacked(by: Statistic, at: str) -> Measures:
-    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
+    def some(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
         human = arranged(np.broadcast_to(h, chosen.shape), at)
         return mean_of_defined(each_group(human, arranged(np.where(chosen, b, a), at), by))
 
-    return _in_parts(found)
+    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
+        size = max(1, _WORK // max(1, h.size))
+        starts = range(0, len(chosen), size)
+        return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
+
+    return found
 
 
 def _counted(drawn: Drawn, at: str) -> Measures:
@@ -58,17 +100,6 @@ def _counted(drawn: Drawn, at: str) -> Measures:
         taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
         groups = zip(human, first, second, taken, strict=True)
         return mean_of_defined(np.stack([_group(drawn, *group) for group in groups], axis=1))
-
-    return found
-
-
-def _in_parts(measure: Measures) -> Measures:
-    """A few draws at a time, so that what is made of them stays in the cache."""
-
-    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
-        size = max(1, _WORK // max(1, h.size))
-        starts = range(0, len(chosen), size)
-        return np.concatenate([measure(h, a, b, chosen[k : k + size]) for k in starts])
 
     return found
 

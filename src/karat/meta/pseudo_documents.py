@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError
-from karat.meta.scores import Scored
+from karat.evalset.sets import EvalSet
+from karat.meta.scores import Scored, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, statistic
-from karat.stats.resampling import SEED
-from karat.stats.significance.paired_tests import wilcoxon
+from karat.stats.resampling import SEED, central
 
 Floats = NDArray[np.float64]
 LENGTHS = tuple(range(1, 26))
@@ -29,6 +29,7 @@ LENGTHS = tuple(range(1, 26))
 class Reliability(NamedTuple):
     """Agreement with humans over documents of one length: the values of all repetitions."""
 
+    dimension: str
     length: int
     metric: Metric
     statistic: str
@@ -44,17 +45,14 @@ class Reliability(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The central 95% of the repetitions: how much it depends on the shuffling."""
-        known = self.values[~np.isnan(self.values)]
-        if not len(known):
-            return float("nan"), float("nan")
-        low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
-        return float(low), float(high)
+        return central(self.values)
 
 
 def reliability(
-    scored: Scored,
+    given: EvalSet | Scored,
     dimension: str,
     *,
+    metrics: Sequence[str | Metric] | str | Metric = "bleu",
     lengths: Sequence[int] = LENGTHS,
     statistics: Sequence[str] = ("pearson", "spearman"),
     normalise: str = "none",
@@ -62,7 +60,11 @@ def reliability(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> list[Reliability]:
-    """Agreement of all metrics over pseudo-documents of all lengths."""
+    """Return the agreement of metrics over pseudo-documents of all lengths.
+
+    An evaluation set is scored by `metrics`; what was scored before is taken as it is.
+    """
+    scored = score_evalset(given, metrics) if isinstance(given, EvalSet) else given
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
     most = len(scored.evalset)
@@ -79,13 +81,16 @@ def reliability(
     for number, length in enumerate(lengths, 1):
         rng = np.random.default_rng([seed, length])
         shuffles = [rng.permutation(most) for _ in range(repeats)]
-        found += _of_length(scored, np.where(known, human, np.nan), length, shuffles, chosen)
+        found += _of_length(
+            scored, dimension, np.where(known, human, np.nan), length, shuffles, chosen
+        )
         progress(number, len(lengths), "pseudo-documents")
     return found
 
 
 def _of_length(
     scored: Scored,
+    dimension: str,
     human: Floats,
     length: int,
     shuffles: Sequence[NDArray[np.int64]],
@@ -98,7 +103,7 @@ def _of_length(
         scores = [_together(metric, _cut(rows, s, length))[None] for s in shuffles]
         for by in statistics:
             values = [by(h, m) for h, m in zip(people, scores, strict=True)]
-            yield Reliability(length, metric, by.name, documents, np.array(values))
+            yield Reliability(dimension, length, metric, by.name, documents, np.array(values))
 
 
 def _cut(cells: Floats, shuffle: NDArray[np.int64], length: int) -> Floats:
@@ -122,28 +127,3 @@ def _together(metric: Metric, cells: Floats) -> Floats:
     sums = cells.sum(axis=2)
     found: Floats = metric.sign * metric.measure(sums.reshape(-1, sums.shape[2]))["value"]
     return found
-
-
-class Signed(NamedTuple):
-    """Wilcoxon's signed-rank test between two metrics over all lengths."""
-
-    first: Metric
-    second: Metric
-    statistic: str
-    first_better: int
-    """Lengths at which the first has the larger mean."""
-    lengths: int
-    p: float
-    """Two-sided; lengths overlap in their segments, so it is too small: read it as the paper's."""
-
-
-def signed_ranks(found: Sequence[Reliability], first: Metric, second: Metric, by: str) -> Signed:
-    """Compare two metrics length by length, as the paper does."""
-    a, b = (
-        np.array([r.mean for r in found if r.metric == m and r.statistic == by])
-        for m in (first, second)
-    )
-    for m, values in ((first, a), (second, b)):
-        if not len(values):
-            raise InputError(f"there is no reliability of {m} by {by} to compare")
-    return Signed(first, second, by, int((a > b).sum()), len(a), wilcoxon(a, b).p)

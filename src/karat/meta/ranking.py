@@ -1,108 +1,131 @@
-"""Which of several metrics agrees better with humans: PERM-BOTH between all, ranks in clusters."""
+"""Metrics ranked by their agreement with humans: intervals, tests, ranks in clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karat.errors import InputError, quoted
-from karat.meta.levels import Agreement, level
-from karat.meta.perm_both import measures
-from karat.progress import Progress, silent
-from karat.stats.correlation import Statistic, statistic
-from karat.stats.resampling import SEED
+from karat.meta.bootstrap import Percentiles, percentiles
+from karat.meta.experiment import Experiment
+from karat.meta.levels import Agreement
+from karat.meta.perm_both import perm_both
+from karat.meta.views import View
+from karat.progress import Progress
+from karat.stats.correlation import Statistic
 from karat.stats.significance.multiple import CORRECTIONS, clusters
-from karat.stats.significance.permutation import (
-    Permutation,
-    perm_both_many,
-    perm_both_pearson,
-    perm_both_system_pearson,
-)
-from karat.stats.trials import check_trials
-
-Floats = NDArray[np.float64]
-FAST = {
-    ("pearson", "segment"): perm_both_pearson,
-    ("pearson", "system"): perm_both_system_pearson,
-}
 
 
-def better(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    by: Statistic | str = "pearson",
-    at: str = "segment",
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """PERM-BOTH of "the first metric agrees better with humans than the second"."""
-    chosen = statistic(by)
-    level(at)  # refuses what is none
-    check_trials("trials", trials, 1)
-    if not chosen.tested:
-        raise InputError(
-            f"{chosen.name} has no such test, which exchanges standardised scores: "
-            "choose another statistic"
-        )
-    fast = FAST.get((chosen.name, at))
-    if fast:
-        return fast(human, first, second, trials, seed, progress)
-    return perm_both_many(human, first, second, measures(chosen, at), trials, seed, progress)
+class MetaRow(NamedTuple):
+    """One metric's agreement with one dimension, by one statistic at one level."""
 
-
-class Ranked(NamedTuple):
-    """A metric in the ranking."""
-
+    dimension: str
+    level: str
+    statistic: str
+    rank: int | None
+    """Metrics of one rank do not differ significantly; None where that was not tested."""
     metric: str
-    agreement: Agreement
-    rank: int | None  # None where the agreement is undefined
+    value: float
+    """NaN where the statistic is undefined."""
+    low: float
+    high: float
+    points: int
+    """Systems, cells or documents that were compared."""
+    groups: int
+    left_out: int
+    """Groups in which the statistic is undefined."""
+    undefined: int
+    """Resamples in which the statistic is undefined."""
+    note: str
 
 
-class Ranking(NamedTuple):
-    """Metrics, best first, and p[i, j], i < j, of "the i-th is better than the j-th"."""
+class MetricTest(NamedTuple):
+    """A test that one metric agrees better with the humans than another."""
 
-    rows: list[Ranked]
-    p_values: Floats  # corrected
+    dimension: str
+    level: str
+    statistic: str
+    better: str
+    worse: str
+    delta: float
+    p: float
+    """Corrected, if that was asked for."""
 
 
-def ranking(
-    human: Floats,
-    metrics: Mapping[str, Floats],
-    by: Statistic | str = "pearson",
-    at: str = "segment",
-    alpha: float = 0.05,
-    correction: str = "none",
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Ranking:
-    """Rank metrics by agreement; those that cannot be told apart share a rank (see `clusters`).
+class Place(NamedTuple):
+    """A dimension, a level and a statistic of an experiment."""
+
+    dimension: str
+    level: str
+    by: Statistic
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """The place in rows."""
+        return self.dimension, self.level, self.by.name
+
+
+def rank(
+    experiment: Experiment, seen: View, place: Place, progress: Progress
+) -> tuple[list[MetaRow], list[MetricTest]]:
+    """Rank all metrics by one statistic at one level, the best first.
 
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
-    if correction not in CORRECTIONS:
-        raise InputError(
-            f"correction {quoted(correction)}: expected one of {', '.join(CORRECTIONS)}"
-        )
-    found = {name: level(at)(human, m, by) for name, m in metrics.items()}
-    defined = [name for name in found if not np.isnan(found[name].value)]
-    order = sorted(defined, key=lambda name: -statistic(by).sign * found[name].value)
-    p_values = np.full((len(order), len(order)), np.nan)
-    pairs = list(combinations(range(len(order)), 2))
-    for done, (i, j) in enumerate(pairs, 1):
-        first, second = metrics[order[i]], metrics[order[j]]
-        p_values[i, j] = better(human, first, second, by, at, trials, seed).p
-        progress(done, len(pairs), "comparing metrics")
-    p_values = CORRECTIONS[correction](p_values)
+    found = {m: seen.agreement(m, place.by) for m in seen.metrics}
+    known = [m for m in found if not math.isnan(found[m].value)]
+    order = sorted(known, key=lambda m: -place.by.sign * found[m].value)
+    ends = dict.fromkeys(found, Percentiles(math.nan, math.nan, 0))
+    if experiment.resamples:
+        how = experiment.over, experiment.resamples, experiment.seed, progress
+        ends = dict(zip(found, map(percentiles, seen.draws(place.by, *how)), strict=True))
+    tests = _tests(experiment, seen, place, order, progress)
+    ranks = _ranks([str(m) for m in order], tests, experiment.level)
     rows = [
-        Ranked(name, found[name], rank)
-        for name, rank in zip(order, clusters(p_values, alpha), strict=True)
+        _row(place, str(m), ranks.get(str(m)), found[m], ends[m])
+        for m in [*order, *(m for m in found if m not in known)]
     ]
-    rows += [Ranked(name, found[name], None) for name in found if name not in defined]
-    return Ranking(rows, p_values)
+    return rows, tests
+
+
+def _row(place: Place, name: str, rank: int | None, found: Agreement, ends: Percentiles) -> MetaRow:
+    note = f"undefined: {found.why}" if math.isnan(found.value) else ""
+    if ends.undefined and not note:
+        note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
+    scores = found.value, ends.low, ends.high
+    counts = found.points, found.groups, found.left_out, ends.undefined
+    return MetaRow(*place.names, rank, name, *scores, *counts, note)
+
+
+def _tests(
+    experiment: Experiment, seen: View, place: Place, order: list[Any], progress: Progress
+) -> list[MetricTest]:
+    """PERM-BOTH between all pairs, better against worse; none for what depends on the scale."""
+    if not experiment.trials or not place.by.tested:
+        return []
+    pairs = list(combinations(order, 2))
+    found = []
+    for number, (one, other) in enumerate(pairs):
+
+        def within(done: int, total: int, what: str, number: int = number) -> None:
+            progress(number * total + done, len(pairs) * total, "comparing metrics")
+
+        how = place.by, seen.at, experiment.trials, experiment.seed, within
+        found.append(perm_both(seen.human, seen.metrics[one], seen.metrics[other], *how))
+    p = CORRECTIONS[experiment.correction]([test.p for test in found])
+    return [
+        MetricTest(*place.names, str(one), str(other), test.delta, float(corrected))
+        for (one, other), test, corrected in zip(pairs, found, p, strict=True)
+    ]
+
+
+def _ranks(order: list[str], tests: list[MetricTest], level: float) -> dict[str, int]:
+    """Ranks by clusters of metrics that cannot be told apart."""
+    if not tests:
+        return {order[0]: 1} if len(order) == 1 else {}
+    p = np.full((len(order), len(order)), np.nan)
+    for test in tests:
+        p[order.index(test.better), order.index(test.worse)] = test.p
+    return dict(zip(order, clusters(p, level), strict=True))

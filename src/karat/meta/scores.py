@@ -33,7 +33,7 @@ class Scored:
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
     present: Bools
-    """Which cells have an output."""
+    """True for cells with an output."""
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""
@@ -117,14 +117,6 @@ def _check_references(evalset: EvalSet) -> None:
             f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
             "at least one for each; add them or select other segments"
         )
-
-
-def human_means(human: Floats, counts: Floats) -> Floats:
-    """Draws x systems: the mean human score of the segments drawn, NaN where none is known."""
-    known = ~np.isnan(human)
-    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(human), known))
-    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return found
 
 
 def signature_on(evalset: EvalSet, metric: Metric) -> str:

@@ -1,4 +1,4 @@
-"""What is compared at each level: matrices of human and metric scores, and how to pool them.
+"""Views of an evaluation set at each level: matrices of human and metric scores.
 
 A system's or document's metric score is that of its segments taken together (sums of statistics),
 as a corpus score is; its human score is the mean of its segments' scores.
@@ -9,21 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
-from karat.meta.levels import Agreement, document_means, level
-from karat.meta.scores import Scored, human_means
+from karat.meta.levels import Agreement, agreement, document_means, drawn_means
+from karat.meta.scores import Scored
 from karat.metrics.base import Metric
 from karat.progress import Progress
+from karat.registry import Registry
 from karat.stats.correlation import Statistic, each_row
-from karat.stats.significance.exchanged_corpora import ScoreSums
+from karat.stats.soft_pairwise import ScoreSums
 
 Floats = NDArray[np.float64]
 
@@ -36,35 +37,31 @@ class Behind(NamedTuple):
     """The segments behind systems' scores."""
 
     human: Floats
-    metrics: Mapping[Metric, Floats]
+    metrics: Mapping[Any, Floats]
     """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
     corpus: bool = False
-    """Whether a system's score is that of its segments together, not their mean."""
+    """True if a system's score is that of its segments together, not their mean."""
 
     def score(self, metric: Metric) -> ScoreSums | None:
-        """The function that scores sums of statistics, for corpus scores."""
-        if not self.corpus:
-            return None
-        return lambda sums: metric.sign * metric.measure(sums)["value"]
+        """Return the function that scores sums of statistics, for corpus scores."""
+        return (lambda sums: metric.sign * metric.measure(sums)["value"]) if self.corpus else None
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Human and metric scores at one level, and the way in which they are pooled."""
+    """Human and metric scores at one level: matrices, and the way in which they are pooled."""
 
     human: Floats
-    metrics: Mapping[Metric, Floats]
+    metrics: Mapping[Any, Floats]
     at: str
-    """A level of `levels`: how the matrices are correlated."""
-    resample: Callable[[Statistic, str, int, int, Progress], Floats]
-    """Statistic, over what, resamples, seed -> metrics x resamples."""
+    """A level of matrices: how they are correlated."""
     behind: Behind | None = None
     """Where points are systems: human and metric scores of the segments behind them."""
 
-    def agreement(self, metric: Metric, by: Statistic) -> Agreement:
-        """The statistic of one metric."""
+    def agreement(self, metric: Any, by: Statistic) -> Agreement:
+        """Return the statistic of one metric."""
         if by.behind is None:
-            return level(self.at)(self.human, self.metrics[metric], by)
+            return agreement(self.human, self.metrics[metric], by, self.at)
         behind = self._behind(by)
         value = by.behind(behind.human, behind.metrics[metric], behind.score(metric))
         systems = int((~np.isnan(behind.human)).any(axis=1).sum())
@@ -73,7 +70,7 @@ class View:
         return Agreement(value, systems, why=why if math.isnan(value) else "")
 
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        """The statistic of all metrics in each resample: metrics x resamples."""
+        """Return the statistic of all metrics in each resample: metrics x resamples."""
         if by.behind is None:
             return self.resample(by, over, n, seed, progress)
         behind = self._behind(by)
@@ -90,10 +87,36 @@ class View:
                 progress(done, n, "resampling")
         return found
 
+    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        """Return a statistic of points in each resample: metrics x resamples."""
+        scores = list(self.metrics.values())
+        return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
+
     def _behind(self, by: Statistic) -> Behind:
         if self.behind is None:
             raise InputError(_only_systems(by))
         return self.behind
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorpusView(View):
+    """Systems with corpus scores, which are made anew for the segments of each resample."""
+
+    scored: Scored
+    judged: Floats
+    """Human scores, systems x segments."""
+
+    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+        """Return the agreement over systems in each resample: metrics x resamples."""
+        known = ~np.isnan(self.judged)
+        parts: list[list[Floats]] = [[] for _ in self.metrics]
+        for systems, segments in drawn(self.judged.shape, over, n, seed, progress):
+            counts = _kernel.tally(segments, self.judged.shape[1])
+            h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
+            for part, metric in zip(parts, self.metrics, strict=True):
+                m = np.take_along_axis(self.scored.corpus(metric, counts, known), systems, axis=1)
+                part.append(each_row(by.rows, h, m))
+        return np.stack([np.concatenate(part) for part in parts])
 
 
 def _only_systems(by: Statistic) -> str:
@@ -101,9 +124,9 @@ def _only_systems(by: Statistic) -> str:
 
 
 def view(name: str, scored: Scored, human: Floats) -> View:
-    """The scores of an evaluation set at a level; outputs that are missing have neither score."""
+    """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
-    return VIEWS[name][0](scored, scored.judged(human))
+    return LEVELS[name](scored, scored.judged(human))
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
@@ -114,81 +137,60 @@ def check_behind(by: Statistic, levels: Iterable[str]) -> None:
 
 def check_level(name: str, evalset: EvalSet) -> None:
     """Refuse a level that there is not, or not in this set."""
-    if name not in VIEWS:
-        raise InputError(f"level {quoted(name)}: expected one of {', '.join(VIEWS)}")
-    if name == "document" and evalset.groups is None:
+    if LEVELS[name] is _of_documents and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
 
+def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
+    """Return scores of matrices, systems x segments or documents, at a level of matrices."""
+    return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
+
+
 def _of_systems(scored: Scored, human: Floats) -> View:
+    """One point a system: its corpus score, its mean human score."""
     known = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))
-    metrics = {m: scored.corpus(m, everything, known).T for m in scored.metrics}
-
-    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        return _corpus_draws(scored, human, by, over, n, seed, progress)
-
-    cells = ~scored.present[:, :, None]
-    rows = {m: np.where(cells, np.nan, scored.rows[m]) for m in scored.metrics}
-    behind = Behind(human, rows, corpus=True)
-    return View(human_means(human, everything).T, metrics, "segment", resample, behind)
-
-
-def _corpus_draws(
-    scored: Scored,
-    human: Floats,
-    by: Statistic,
-    over: str,
-    resamples: int,
-    seed: int,
-    progress: Progress,
-) -> Floats:
-    """Agreement over systems with corpus scores of drawn segments: metrics x resamples."""
-    known = ~np.isnan(human)
-    parts: list[list[Floats]] = [[] for _ in scored.metrics]
-    done = 0
-    for systems, segments in drawn(human.shape, over, resamples, seed):
-        counts = _kernel.tally(segments, human.shape[1])
-        h = np.take_along_axis(human_means(human, counts), systems, axis=1)
-        for part, metric in zip(parts, scored.metrics, strict=True):
-            m = np.take_along_axis(scored.corpus(metric, counts, known), systems, axis=1)
-            part.append(each_row(by.rows, h, m))
-        done += len(systems)
-        progress(done, resamples, "resampling")
-    return np.stack([np.concatenate(part) for part in parts])
+    missing = ~scored.present[:, :, None]
+    rows = {m: np.where(missing, np.nan, scored.rows[m]) for m in scored.metrics}
+    return CorpusView(
+        drawn_means(human, everything).T,
+        {m: scored.corpus(m, everything, known).T for m in scored.metrics},
+        "segment",
+        Behind(human, rows, corpus=True),
+        scored=scored,
+        judged=human,
+    )
 
 
 def _of_documents(scored: Scored, human: Floats) -> View:
+    """One point a system and document: its corpus score there."""
+    groups = scored.evalset.groups or ()
     members: dict[str, list[int]] = {}
-    for place, name in enumerate(scored.evalset.groups or ()):
+    for place, name in enumerate(groups):
         members.setdefault(name, []).append(place)
     places = [np.array(inside) for inside in members.values()]
     known = ~np.isnan(human)
     metrics = {m: scored.documents(m, places, known) for m in scored.metrics}
-    return _matrices(document_means(human, scored.evalset.groups or ()), metrics, "segment")
-
-
-def _matrices(human: Floats, metrics: Mapping[Metric, Floats], at: str) -> View:
-    def resample(by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        return bootstrap(human, list(metrics.values()), by, at, over, n, seed, progress)
-
-    behind = Behind(human, metrics) if at == "system" else None
-    return View(human, metrics, at, resample, behind)
+    return matrix_view(document_means(human, groups), metrics, "segment")
 
 
 def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
-    def make(scored: Scored, human: Floats) -> View:
-        return _matrices(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
+    """Return the view of segment scores at a level of matrices."""
+    return lambda scored, human: matrix_view(
+        human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at
+    )
 
-    return make
 
-
-VIEWS: dict[str, tuple[Callable[[Scored, Floats], View], str]] = {
-    "system": (_of_systems, "one point a system: its corpus score, its mean human score"),
-    "system-mean": (_of_segments("system"), "one point a system: means of segment scores"),
-    "segment": (_of_segments("segment"), "one point an output, all in one pool"),
-    "item": (_of_segments("item"), "the mean over segments of the statistic over systems"),
-    "by-system": (_of_segments("by-system"), "the mean over systems of that over segments"),
-    "document": (_of_documents, "one point a system and document: its corpus score there"),
-}
-"""Level -> how its view is made, and what it is."""
+LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(
+    "levels",
+    "level",
+    {
+        "system": _of_systems,
+        "system-mean": _of_segments("system"),
+        "segment": _of_segments("segment"),
+        "item": _of_segments("item"),
+        "by-system": _of_segments("by-system"),
+        "document": _of_documents,
+    },
+)
+"""Level -> the function that makes its view of an evaluation set's scores and human scores."""

@@ -9,7 +9,7 @@ draws of both tools are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +48,6 @@ def bootstrap_tables(
     return [rounded(limbs) for limbs in found]
 
 
-def exchange_sums(
-    differences: Floats, trials: int, seed: int = SEED, progress: Progress = silent
-) -> Floats:
-    """Return sums over random choices of rows, each by a fair coin: trials x columns."""
-    return rounded(exchange_limbs([ExactRows([differences])], trials, seed, progress)[0])
-
-
 def exchange_limbs(
     tables: Sequence[ExactRows], trials: int, seed: int = SEED, progress: Progress = silent
 ) -> list[Limbs]:
@@ -77,19 +70,14 @@ def _products(
     what: str,
     progress: Progress,
 ) -> list[Limbs]:
+    size = max(1, _BATCH_CELLS // max(n, 1))
     parts = []
-    for done, rows in _batches(total, n):
-        counts = draw(rows)
+    for start in range(0, total, size):
+        done = min(start + size, total)
+        counts = draw(done - start)
         parts.append([table.limbs(counts) for table in tables])
         progress(done, total, what)
     return [np.concatenate(own, axis=1) for own in zip(*parts, strict=True)]
-
-
-def _batches(total: int, n: int) -> Iterator[tuple[int, int]]:
-    size = max(1, _BATCH_CELLS // max(n, 1))
-    for start in range(0, total, size):
-        rows = min(size, total - start)
-        yield start + rows, rows
 
 
 def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
@@ -97,3 +85,12 @@ def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
     ordered = np.sort(values)
     cut = int(len(ordered) * (1 - level) / 2 + 1e-9)
     return float(ordered[cut]), float(ordered[len(ordered) - cut - 1])
+
+
+def central(values: Floats) -> tuple[float, float]:
+    """The central 95% of the values that are defined, by the inverse of their distribution."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
+    return float(low), float(high)

@@ -16,9 +16,7 @@ from karat.errors import InputError
 from karat.stats.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.experiment import Experiment, MetaEvaluation
-    from karat.progress import Progress
-    from karat.report.documents.meta_page import Extras
+    from karat.meta.experiment import Experiment
 
 
 @click.command(name="meta")
@@ -102,27 +100,32 @@ def command(
     karat meta demo --save experiment.toml --report report.html
     karat meta --experiment experiment.toml
     """
-    from karat.meta.experiment import meta_evaluate
-    from karat.report.documents.metas import meta_document
+    from karat.meta.evaluation import meta_evaluate
 
     chosen = _experiment(name, experiment, settings)
     _check_outputs({"save": save, "report": report, "output": output}, chosen, experiment)
     check_charts(charts)
     line = options.command_line()
+    full = None
     with Bar() as progress:
-        result = meta_evaluate(chosen, threads=threads, progress=progress)
-        extras = _extras(result, progress) if report or charts else None
+        if report or charts:
+            from karat.meta.full_report import meta_report
+
+            full = meta_report(chosen, threads=threads, progress=progress)
+            result = full.evaluation
+        else:
+            result = meta_evaluate(chosen, threads=threads, progress=progress)
     if save:
         from karat.output import write_atomically
 
         write_atomically(save, result.experiment.toml())
-    if extras is not None:
-        from karat.report.documents.meta_page import meta_charts, meta_report
+    if full is not None:
+        from karat.report.documents.meta_page import meta_charts
 
         if report:
-            show(meta_report(result, extras, line), "html", report)
-        write_charts(meta_charts(result, extras), charts)
-    show(meta_document(result, line), format, output)
+            show(full.document(line), "html", report)
+        write_charts(meta_charts(full), charts)
+    show(result.document(line), format, output)
 
 
 def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str | None) -> None:
@@ -137,51 +140,6 @@ def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str 
         if other != option:
             raise InputError(f"--{other} and --{option} are both {path}: name two files")
     check_page("--report", named["report"])
-
-
-def _extras(result: MetaEvaluation, progress: Progress) -> Extras:
-    """The planes and the reliability curves of all dimensions, where there is enough for them."""
-    from karat.meta.plane.fit import FEWEST_SYSTEMS, fit_plane, judged
-    from karat.meta.pseudo_documents import LENGTHS, reliability
-    from karat.meta.scores import score_evalset
-    from karat.metrics.ngram import AEv
-    from karat.report.documents.meta_page import Extras
-    from karat.stats.correlation import STATISTICS
-
-    asked, evalset = result.experiment, result.evalset
-    family = AEv()
-    scored = score_evalset(evalset, family, progress=progress)
-    lengths = [k for k in LENGTHS if 4 * k <= len(evalset)]
-    by = next((name for name in asked.statistics if name in STATISTICS), "pearson")
-    planes, curves, without = [], [], []
-    for dimension in asked.dimensions:
-        known = judged(scored, family, dimension, asked.normalise)
-        if (known.known.sum(axis=1) > 0).sum() >= FEWEST_SYSTEMS:
-            try:
-                fit = fit_plane(
-                    known,
-                    dimension,
-                    resamples=asked.resamples,
-                    over=asked.over,
-                    seed=asked.seed,
-                    progress=progress,
-                )
-                planes.append(fit)
-            except InputError as error:  # constant human scores: the other parts still say so
-                without.append(f"No plane for {error}.")
-        if len(lengths) > 1:
-            found = reliability(
-                result.scored,
-                dimension,
-                lengths=lengths,
-                statistics=[by],
-                normalise=asked.normalise,
-                repeats=50,
-                seed=asked.seed,
-                progress=progress,
-            )
-            curves.append((dimension, found))
-    return Extras(planes, curves, without=without)
 
 
 def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -> Experiment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -58,6 +58,7 @@ def command(context: click.Context) -> None:
 @options.resamples
 @click.option(
     "--halves",
+    "splits",
     type=click.IntRange(0, MOST_TRIALS),
     default=200,
     show_default=True,
@@ -71,22 +72,16 @@ def fit(
     name: str,
     read_as: str | None,
     reader_options: tuple[str, ...],
-    dimensions: tuple[str, ...],
     task: str | None,
     guideline: str | None,
     base: str,
     stem: str | None,
     stop: str | None,
     exclude: tuple[str, ...],
-    normalise: str,
-    over: str,
-    resamples: int,
-    halves: int,
-    seed: int,
     charts: str | None,
     format: str,
     output: str | None,
-    threads: int | None,
+    **settings: Any,
 ) -> None:
     """Fit the plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
 
@@ -99,28 +94,17 @@ def fit(
     karat plane fit my-set -o plane.html
     """
     from karat.meta.plane.study import study_plane
-    from karat.report.documents.planes import plane_chart, plane_document
+    from karat.report.documents.planes import plane_chart
 
     metric, region = _family(base, stem, stop), _region(task, guideline)
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
         evalset = load_set(name, read_as, reader_options, progress)
-        study = study_plane(
-            evalset.without(*exclude) if exclude else evalset,
-            metric,
-            dimensions,
-            region=region,
-            normalise=normalise,
-            over=over,
-            resamples=resamples,
-            splits=halves,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
+        chosen = evalset.without(*exclude) if exclude else evalset
+        study = study_plane(chosen, metric, region=region, progress=progress, **settings)
     write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
-    show(plane_document(study, options.command_line()), format, output)
+    show(study.document(options.command_line()), format, output)
 
 
 def _region(task: str | None, guideline: str | None) -> Region | None:
@@ -163,7 +147,8 @@ def recommend(task: str, guideline: str, format: str, output: str | None) -> Non
     karat plane recommend --task summary --guideline coverage
     karat plane recommend --task qa --guideline strict --format json
     """
-    from karat.report.documents.planes import recommendation
+    from karat.meta.plane.predictions import recommend as recommend_metrics
 
     check_output(output)
-    show(recommendation(task, guideline, options.command_line()), format, output)
+    found = recommend_metrics(task, guideline)
+    show(found.document(options.command_line()), format, output)

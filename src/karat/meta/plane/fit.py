@@ -21,34 +21,20 @@ from karat.arithmetic import SLACK, exact_product, product
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
+from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
+from karat.meta.plane.conclusions import plane_notes
 from karat.meta.scores import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.resampling import SEED
 from karat.stats.trials import check_trials
 
 Floats = NDArray[np.float64]
 
-ALPHAS = tuple(k / 10 for k in range(11))
-ORDERS = (1, 2, 3, 4)
-BLEU_CELL = (1.0, 4)
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7
 """Systems whose human scores are dealt in all ways: 5,040 of them."""
-
-
-class Cell(NamedTuple):
-    """A point of the plane."""
-
-    alpha: float
-    n: int
-
-    def __str__(self) -> str:
-        return f"AEv({self.alpha:g},{self.n})"
-
-
-CELLS = tuple(Cell(alpha, n) for n in ORDERS for alpha in ALPHAS)
-"""All points, in the order of every array here: by n, then by alpha."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +70,7 @@ class Judged:
 
 
 def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
-    """What the plane of a dimension is made from: the outputs that somebody judged."""
+    """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
@@ -169,8 +155,24 @@ def best(r: Floats) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------ the fit
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneFit:
+class PlaneRow(NamedTuple):
+    """One cell of a plane; shares are between 0 and 1."""
+
+    dimension: str
+    alpha: float
+    n: int
+    r: float
+    r2: float
+    low: float
+    high: float
+    wins: float
+    q2: float
+    predicted: bool | None = None
+    """True if the paper predicts it, None if no prediction was asked for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneFit(Result):
     """The plane of one dimension. Arrays of cells follow `CELLS`."""
 
     dimension: str
@@ -179,18 +181,18 @@ class PlaneFit:
     segments: int
     judgements: int
     over: str
-    """What was resampled: segments, systems or both."""
+    """The units of the bootstrap: segments, systems or both."""
     seed: int
     r: Floats
     """Pearson's r of each cell."""
     draws: Floats
-    """The same in each bootstrap resample: cells x resamples; NaN where it is undefined."""
+    """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
     q2: Floats
     """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
     picking: float
-    """The same for the procedure: the best cell of the other systems predicts each one."""
+    """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
     p: float
-    """How often a maximum over all cells this large comes from permuted human scores."""
+    """The share of permuted human scores with a maximum over all cells at least as large."""
     permutations: int
     """All there are if systems are few, else random ones."""
 
@@ -201,8 +203,14 @@ class PlaneFit:
         return found
 
     @property
+    def signed(self) -> Floats:
+        """R^2 in percent, negative where r is."""
+        found: Floats = 100 * np.sign(self.r) * self.r2
+        return found
+
+    @property
     def resamples(self) -> int:
-        """How many there are."""
+        """Bootstrap resamples."""
         return int(self.draws.shape[1])
 
     @cached_property
@@ -233,9 +241,49 @@ class PlaneFit:
         good = (self.r > 0) & ~np.isnan(self.q2)
         return _cell(int(np.where(good, self.q2, -np.inf).argmax())) if good.any() else None
 
-    def at(self, cell: tuple[float, int], of: Floats) -> float:
-        """What an array says of a cell."""
-        return float(of[CELLS.index(Cell(*cell))])
+    @property
+    def points(self) -> dict[str, Cell | None]:
+        """Points of the plane that a reader looks for, by what they are."""
+        best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
+        return {
+            "cross-validated pick": self.pick,
+            "maximum": self.maximum,
+            "most wins": best_known,
+            "BLEU's point": BLEU_CELL,
+            "ROUGE's point": ROUGE_CELL,
+            "AEv's default": AEV_CELL,
+        }
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """All cells, by n and alpha."""
+        names = "r", "r2", "low", "high", "wins", "q2"
+        arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
+        values = zip(*(array.tolist() for array in arrays), strict=True)
+        return tuple(
+            PlaneRow(self.dimension, *cell, **dict(zip(names, numbers, strict=True)))
+            for cell, numbers in zip(CELLS, values, strict=True)
+        )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The family, the dimension and how intervals were made."""
+        how = {"over": self.over, "resamples": self.resamples, "seed": self.seed}
+        return {"metric": str(self.metric), "dimension": self.dimension, **how}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the family."""
+        return self.metric.signature()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what to take from the plane."""
+        return plane_notes(self)
+
+    def row(self, cell: Cell) -> PlaneRow:
+        """One cell."""
+        return self.rows[CELLS.index(cell)]
 
     def table(self, of: Floats) -> Floats:
         """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""
@@ -258,7 +306,7 @@ def fit_plane(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> PlaneFit:
-    """The plane of one dimension, with intervals, the cross-validated pick and its test.
+    """Fit the plane of one dimension, with intervals, the cross-validated pick and its test.
 
     `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
     `judged` by them before is taken as it is.
@@ -315,12 +363,10 @@ def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Pr
     draws are those of `bootstrap`.
     """
     shape = judged.human.shape
-    parts, done = [np.empty((len(CELLS), 0))], 0
-    for systems, segments in drawn(shape, over, resamples, seed):
+    parts = [np.empty((len(CELLS), 0))]
+    for systems, segments in drawn(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
         parts.append(correlations(*judged.scores(counts), weights))
-        done += len(systems)
-        progress(done, resamples, "resampling")
     return np.concatenate(parts, axis=1)
 
 
@@ -376,7 +422,7 @@ def picking(human: Floats, cells: Floats) -> float:
 
 
 def _line(x: Floats, y: Floats, at: float) -> float:
-    """What the least-squares line through some points says at another place."""
+    """Return the height of the least-squares line through some points at another place."""
     dx = x - x.mean()
     slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
     return float(y.mean()) + slope * (at - float(x.mean()))

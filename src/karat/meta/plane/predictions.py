@@ -1,4 +1,4 @@
-"""What the paper predicts: where on the plane a task and a guideline lie (Soricut and Brill 2004).
+"""Predictions: where on the plane a task and a guideline lie (Soricut and Brill 2004).
 
 The plane's x axis is the guideline, from recall to precision (alpha from 0 to 1); its y axis the
 application, from compactness to faithfulness (N from 1 to 4).
@@ -7,10 +7,12 @@ application, from compactness to faithfulness (N from 1 to 4).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
+from karat.results import Result
 
 
 class Region(NamedTuple):
@@ -22,7 +24,7 @@ class Region(NamedTuple):
     n_high: int
 
     def holds(self, alpha: float, n: int) -> bool:
-        """Whether a cell lies in it."""
+        """Return True if a cell lies in it."""
         slack = 1e-9  # 0.1 * 3 is not 0.3
         wide = self.alpha_low - slack <= alpha <= self.alpha_high + slack
         return wide and self.n_low <= n <= self.n_high
@@ -133,6 +135,63 @@ def predicted(task: str, guideline: str) -> Region:
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
 
-def published(task: str, guideline: str) -> tuple[Published, ...]:
-    """The paper's tables for a task and a guideline, if it has any."""
-    return tuple(table for table in PAPER if (table.task, table.guideline) == (task, guideline))
+class Recommended(NamedTuple):
+    """A member of the AEv family, and what its recommendation rests on."""
+
+    metric: str
+    alpha: float
+    n: int
+    rests_on: str
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation(Result):
+    """The paper's answer for a task and a guideline, without human scores of one's own."""
+
+    task: str
+    guideline: str
+    region: Region
+    tables: tuple[Published, ...]
+    """The paper's tables for them, if it has any."""
+
+    @property
+    def rows(self) -> tuple[Recommended, ...]:
+        """The best cell of each table, or a cell of the predicted region."""
+        if not self.tables:
+            middle = round((self.region.alpha_low + self.region.alpha_high) / 2, 2)
+            alpha = {0.15: 0.0, 0.85: 1.0}.get(middle, middle)
+            why = "the paper's prediction alone: it measured no such task"
+            return (_recommended(alpha, self.region.n_high, why),)
+        return tuple(
+            _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
+            for t in self.tables
+        )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The task and the guideline."""
+        return {"task": self.task, "guideline": self.guideline}
+
+    @property
+    def signature(self) -> str:
+        """The metrics, a line each."""
+        return "\n".join(row.metric for row in self.rows)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on how much this is worth."""
+        return (
+            f"The predicted region is {self.region}. This rests on Soricut and Brill (2004): few "
+            "systems, one set for each task, no intervals. With human scores of your own, karat "
+            "plane fit says whether it holds for you.",
+        )
+
+
+def _recommended(alpha: float, n: int, why: str) -> Recommended:
+    return Recommended(f"aev:preset=paper,alpha={alpha:g},n={n}", alpha, n, why)
+
+
+def recommend(task: str, guideline: str) -> Recommendation:
+    """Return the members of the AEv family that the paper recommends for a task and a guideline."""
+    tables = tuple(table for table in PAPER if (table.task, table.guideline) == (task, guideline))
+    return Recommendation(task, guideline, predicted(task, guideline), tables)

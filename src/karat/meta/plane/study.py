@@ -1,4 +1,4 @@
-"""What becomes of a pick and of a prediction: halves, verdicts, and whole studies of the plane."""
+"""Studies of the plane: a pick tried on other halves, verdicts on predictions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from karat.arithmetic import SLACK
 from karat.evalset.sets import EvalSet
+from karat.meta.plane.cells import BLEU_CELL, CELLS
+from karat.meta.plane.conclusions import study_notes
 from karat.meta.plane.fit import (
-    BLEU_CELL,
-    CELLS,
-    Cell,
     Judged,
     PlaneFit,
+    PlaneRow,
     best,
     correlations,
     fit_plane,
@@ -24,9 +24,10 @@ from karat.meta.plane.fit import (
     judged,
 )
 from karat.meta.plane.predictions import Region
-from karat.meta.scores import score_evalset
+from karat.meta.scores import score_evalset, signature_on
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.stats.resampling import SEED
 from karat.stats.trials import check_trials
 
@@ -34,7 +35,7 @@ FEWEST_FOR_HALVES = 4
 
 
 class Halves(NamedTuple):
-    """What becomes of a pick made on half of the systems and segments, on the other half.
+    """A pick made on half of the systems and segments, tried on the other half.
 
     A cell that correlates negatively there, or not at all, has R^2 = 0. All is NaN if no half can
     be used: there are too few systems, or their human scores do not differ.
@@ -90,11 +91,11 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
         pick = int(best(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
-            yield float(rest[pick]), float(rest[CELLS.index(Cell(*BLEU_CELL))])
+            yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])
 
 
 class Verdict(NamedTuple):
-    """Whether the predicted region is better than the rest of the plane."""
+    """The predicted region against the rest of the plane."""
 
     inside: float
     """Mean R^2 of its cells (a negative correlation counts as 0)."""
@@ -120,24 +121,50 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneStudy:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneStudy(Result):
     """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
 
     evalset: EvalSet
     metric: AEv
     region: Region | None
-    """What the paper predicts, if a task and a guideline were named."""
+    """The paper's prediction, if one was asked for."""
     fits: tuple[PlaneFit, ...]
     verdicts: tuple[Verdict, ...]
     """One for each fit, if there is a region."""
     halves: tuple[Halves, ...]
     """One for each fit, if splits were asked for."""
 
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """All cells of all dimensions, and whether the paper predicts them."""
+        rows = (row for fit in self.fits for row in fit.rows)
+        region = self.region
+        if region is None:
+            return tuple(rows)
+        return tuple(row._replace(predicted=region.holds(row.alpha, row.n)) for row in rows)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The family, the dimensions, the prediction and how intervals were made."""
+        dimensions = tuple(fit.dimension for fit in self.fits)
+        how = self.fits[0].settings
+        return {**how, "dimension": dimensions, "region": self.region}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the family on this set."""
+        return signature_on(self.evalset, self.metric)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what to take from the planes."""
+        return tuple(study_notes(self))
+
 
 def study_plane(
     evalset: EvalSet,
-    metric: AEv,
+    metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
     region: Region | None = None,
@@ -150,6 +177,7 @@ def study_plane(
     progress: Progress = silent,
 ) -> PlaneStudy:
     """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
+    metric = AEv() if metric is None else metric
     chosen = evalset.chosen_dimensions(dimensions)
     scored = score_evalset(evalset, metric, threads=threads, progress=progress)
     given = {d: judged(scored, metric, d, normalise) for d in chosen}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.meta.plane.predictions import GUIDELINES, TASKS, Region, predicted, published
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import CellMark, HeatMap, Outline
 from karat.report.model.table import Cell, Column, Document, Figure, Table
 
 if TYPE_CHECKING:
-    from karat.meta.plane.fit import Floats, PlaneFit
-    from karat.meta.plane.study import Halves, PlaneStudy, Verdict
+    from karat.meta.plane.fit import PlaneFit
+    from karat.meta.plane.predictions import Recommendation, Region
+    from karat.meta.plane.study import PlaneStudy
 
 _CELLS = (
     Column("dimension", "Dimension"),
@@ -51,18 +51,48 @@ _POINTS = (
 )
 
 
-ENOUGH_SYSTEMS = 6
-"""Below this, leaving systems out and resampling them says little."""
-
-POINTS_UNSIGNED = (
-    "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
-    "which has no sign."
+_RECOMMENDED = (
+    Column("metric", "Metric", help="Ready for -m."),
+    Column("alpha", "Alpha"),
+    Column("n", "N"),
+    Column("rests_on", "Rests on", wrap=True),
 )
 
 
-def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
-    """Numbers as the paper prints them: N from the highest down, alpha from left to right."""
-    from karat.meta.plane.fit import ALPHAS
+def study_document(study: PlaneStudy, command: str) -> Document:
+    """Return the planes of some dimensions of one set."""
+    return _document(study, study.evalset.name, study.fits, study.region, command)
+
+
+def fit_document(fit: PlaneFit, command: str) -> Document:
+    """Return the plane of one dimension."""
+    return _document(fit, fit.dimension, [fit], None, command)
+
+
+def _document(
+    found: PlaneFit | PlaneStudy,
+    name: str,
+    fits: Sequence[PlaneFit],
+    region: Region | None,
+    command: str,
+) -> Document:
+    blocks: list[Table | Figure] = []
+    for fit in fits:
+        figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
+        blocks += [plane_table(fit), _points(fit), figure]
+    rows = tuple(row._asdict() for row in found.rows)
+    return Document(
+        title=f"The plane of {name}",
+        blocks=(*blocks, Table("rows", "Cells", _CELLS, rows, readers="programs")),
+        command=command,
+        signatures={str(found.metric): found.signature},
+        notes=found.notes,
+    )
+
+
+def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
+    """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
+    from karat.meta.plane.cells import ALPHAS
 
     columns = [Column("n", "N / alpha", align="right")]
     columns += [
@@ -72,64 +102,55 @@ def layout(key: str, title: str, rows: dict[int, Sequence[float]]) -> Table:
     cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
     known = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
     largest = max(known, default=math.nan)
-    top = {
+    top = frozenset(
         (i, f"alpha{k}")
         for i, n in enumerate(ordered)
         for k, x in enumerate(rows[n])
         if x == largest
-    }
-    return Table(
-        key, title, tuple(columns), tuple(cells), emphasis=frozenset(top), readers="people"
     )
+    return Table(key, title, tuple(columns), tuple(cells), emphasis=top, readers="people")
 
 
 def plane_table(fit: PlaneFit) -> Table:
-    """R^2 in percent; cells with a negative correlation have a minus sign."""
-    rows = {n: _signed(fit).reshape(4, 11)[n - 1].tolist() for n in (1, 2, 3, 4)}
+    """Return R^2 in percent; cells with a negative correlation have a minus sign."""
+    from karat.meta.plane.cells import ORDERS
+
+    rows = dict(zip(reversed(ORDERS), fit.table(fit.signed).tolist(), strict=True))
     return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
 
 
-def _signed(fit: PlaneFit) -> Floats:
-    import numpy as np
-
-    return 100 * np.sign(fit.r) * fit.r2
-
-
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
-    """The plane as a heat map: its maximum, its pick, BLEU's point, the predicted region."""
-    from karat.meta.plane.fit import ALPHAS, BLEU_CELL, ORDERS
-    from karat.meta.plane.fit import Cell as Point
+    """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
+    from karat.meta.plane.cells import ALPHAS, ORDERS
 
     high = list(reversed(ORDERS))
-    named = [("*", "maximum", fit.maximum), ("+", "cross-validated pick", fit.pick)]
-    named.append(("B", "BLEU's point", Point(*BLEU_CELL)))
-    marks = [
-        CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
-        for sign, name, cell in named
-        if cell is not None
-    ]
+    signs = {"maximum": "*", "cross-validated pick": "+", "BLEU's point": "B"}
+    named = [(sign, name, fit.points[name]) for name, sign in signs.items()]
+    values = fit.table(fit.signed).tolist()
+    minus = " A minus sign marks a negative correlation."
     return HeatMap(
         f"The plane: {fit.dimension}",
         "N",
         "alpha",
         [str(n) for n in high],
         [f"{alpha:g}" for alpha in ALPHAS],
-        [[float(x) for x in row] for row in fit.table(_signed(fit))],
+        values,
         digits=1,
-        marks=marks,
+        marks=[
+            CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
+            for sign, name, cell in named
+            if cell is not None
+        ],
         outline=None if region is None else _outline(region),
         low=0,
         high=100,
-        caption="R^2 in percent with the human scores of systems." + _minus(fit),
+        caption="R^2 in percent with the human scores of systems."
+        + (minus if any(x < 0 for row in values for x in row) else ""),
     )
 
 
-def _minus(fit: PlaneFit) -> str:
-    return " A minus sign marks a negative correlation." if (fit.r < 0).any() else ""
-
-
 def _outline(region: Region) -> Outline:
-    from karat.meta.plane.fit import ALPHAS, ORDERS
+    from karat.meta.plane.cells import ALPHAS, ORDERS
 
     columns = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
     high = list(reversed(ORDERS))
@@ -138,217 +159,41 @@ def _outline(region: Region) -> Outline:
 
 
 def _points(fit: PlaneFit) -> Table:
-    from karat.meta.plane.fit import BLEU_CELL, CELLS
-    from karat.meta.plane.fit import Cell as Point
-
-    winner = CELLS[int(fit.wins.argmax())] if fit.wins.max() > 0 else None
-    named = [("cross-validated pick", fit.pick), ("maximum", fit.maximum)]
-    named += [("most wins", winner), ("BLEU's point", Point(*BLEU_CELL))]
-    named += [("ROUGE's point", Point(0.0, 1)), ("AEv's default", Point(0.5, 4))]
-    rows = [_point(fit, what, cell) for what, cell in named if cell is not None]
-    return Table(
-        f"points-{fit.dimension}", "Points of the plane", _POINTS, tuple(rows), readers="people"
-    )
-
-
-def _point(fit: PlaneFit, what: str, cell: tuple[float, int]) -> dict[str, Cell]:
-    low, high = fit.intervals
-    return {
-        "what": what,
-        "cell": f"AEv({cell[0]:g},{cell[1]})",
-        "r2": 100 * fit.at(cell, fit.r2),
-        "low": 100 * fit.at(cell, low),
-        "high": 100 * fit.at(cell, high),
-        "wins": 100 * fit.at(cell, fit.wins),
-        "q2": 100 * fit.at(cell, fit.q2),
-    }
-
-
-def _rows(fits: Sequence[PlaneFit], region: Region | None) -> Table:
-    from karat.meta.plane.fit import CELLS
-
     rows: list[dict[str, Cell]] = []
-    for fit in fits:
-        low, high = fit.intervals
-        for k, (alpha, n) in enumerate(CELLS):
-            numbers = {
-                "r": fit.r[k],
-                "r2": fit.r2[k],
-                "low": low[k],
-                "high": high[k],
-                "wins": fit.wins[k],
-                "q2": fit.q2[k],
+    for what, cell in fit.points.items():
+        if cell is not None:
+            row = fit.row(cell)
+            shares = {
+                "r2": row.r2,
+                "low": row.low,
+                "high": row.high,
+                "wins": row.wins,
+                "q2": row.q2,
             }
-            rows.append(
-                {
-                    "dimension": fit.dimension,
-                    "alpha": alpha,
-                    "n": n,
-                    **{name: float(x) for name, x in numbers.items()},
-                    "predicted": None if region is None else region.holds(alpha, n),
-                }
-            )
-    return Table("rows", "Cells", _CELLS, tuple(rows), readers="programs")
+            percent = {key: 100 * share for key, share in shares.items()}
+            rows.append({"what": what, "cell": str(cell), **percent})
+    title = "Points of the plane"
+    return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
-def plane_document(study: PlaneStudy, command: str) -> Document:
-    """The planes of some dimensions of one set."""
-    from karat.meta.scores import signature_on
+def recommendation_document(found: Recommendation, command: str) -> Document:
+    """Return what the paper says of a task and a guideline, and on what that rests."""
+    from karat.meta.plane.predictions import GUIDELINES, TASKS
 
-    fits, region = study.fits, study.region
-    blocks: list[Table | Figure] = []
-    for fit in fits:
-        figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
-        blocks += [plane_table(fit), _points(fit), figure]
-    notes = [note for fit in fits for note in plane_notes(fit)]
-    notes += [POINTS_UNSIGNED] if any((fit.r < 0).any() for fit in fits) else []
-    notes += [_held(fit, region, v) for fit, v in zip(fits, study.verdicts, strict=False)]
-    notes += [_split(fit, h) for fit, h in zip(fits, study.halves, strict=False)]
-    notes += [*_few(fits), *study.evalset.remarks]
-    return Document(
-        title=f"The plane of {study.evalset.name}",
-        blocks=(*blocks, _rows(fits, region)),
-        command=command,
-        signatures={str(study.metric): signature_on(study.evalset, study.metric)},
-        notes=tuple(notes),
-    )
-
-
-def plane_notes(fit: PlaneFit) -> list[str]:
-    """What a reader should take from a plane, in sentences."""
-    from karat.meta.plane.fit import BLEU_CELL
-
-    bleu = fit.at(BLEU_CELL, fit.q2)
-    drawn = f"{fit.resamples:,} bootstrap resamples of {_over(fit.over)}, seed {fit.seed}"
-    return [
-        f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
-        f"{fit.judgements:,} judged outputs. {_picked(fit)}",
-        f"{fit.dimension}: predicting each system from the best cell of the others explains "
-        f"{_percent(fit.picking)} of the variance, BLEU's point {_percent(bleu)}, "
-        f"{_worth(fit.picking, bleu)}." + (f" Intervals: {drawn}." if fit.resamples else ""),
-    ]
-
-
-def _worth(picking: float, bleu: float) -> str:
-    """Return what follows from both shares; at 0 a prediction is as good as the others' mean."""
-    if not (picking > 0 or bleu > 0):  # a NaN is neither
-        return "so neither predicts a system better than the mean of the others does"
-    if picking > bleu or not bleu > 0:
-        return "so picking pays here, as far as these systems tell"
-    if picking == bleu:
-        return "so picking makes no difference here"
-    return "so picking does not pay here: stay with BLEU's point or the paper's prediction"
-
-
-def _few(fits: Sequence[PlaneFit]) -> list[str]:
-    """A warning where there are hardly more systems than a line has parameters."""
-    fewest = min(len(fit.systems) for fit in fits)
-    if fewest >= ENOUGH_SYSTEMS:
-        return []
-    return [
-        f"{fewest} systems are too few to tell cells apart: intervals over systems, left-out "
-        f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
-    ]
-
-
-def _picked(fit: PlaneFit) -> str:
-    if fit.maximum is None:
-        return "No cell can be picked: none has a correlation above 0."
-    return (
-        f"The cross-validated pick is {fit.pick}. The largest of 44 R^2 is over-fitted: permuted "
-        f"human scores reach it with p = {fit.p:.3f} ({fit.permutations:,} permutations)."
-    )
-
-
-def _percent(share: float) -> str:
-    return "undefined" if math.isnan(share) else f"{100 * share:.1f}%"
-
-
-def _over(over: str) -> str:
-    return "systems and segments" if over == "both" else over
-
-
-def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
-    means = f"Mean R^2 there {_percent(found.inside)}, elsewhere {_percent(found.outside)}"
-    if math.isnan(found.low):
-        return (
-            f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
-            "be said of the difference."
-        )
-    words = {
-        "holds": "the prediction holds",
-        "fails": "the prediction fails",
-        "undecidable": "that is undecidable here",
-    }[found.words]
-    return (
-        f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
-        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: {words}."
-    )
-
-
-def _split(fit: PlaneFit, found: Halves) -> str:
-    if not found.splits:
-        return (
-            f"{fit.dimension}: systems are too few, or too much alike, to try a pick on the other "
-            "half of them."
-        )
-    return (
-        f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
-        f"({found.splits:,} times), the pick loses to BLEU's point in {100 * found.loses:.0f}%, "
-        f"ties in {100 * found.ties:.0f}%; mean R^2 {100 * found.kept:.1f}% against "
-        f"{100 * found.bleu:.1f}%."
-    )
-
-
-# -------------------------------------------------------------------- without human scores
-
-_RECOMMENDED = (
-    Column("metric", "Metric", help="Ready for -m."),
-    Column("alpha", "Alpha"),
-    Column("n", "N"),
-    Column("rests_on", "Rests on", wrap=True),
-)
-
-
-def recommendation(task: str, guideline: str, command: str) -> Document:
-    """What the paper says of a task and a guideline, and on what that rests."""
-    region = predicted(task, guideline)
-    tables = published(task, guideline)
-    rows: list[dict[str, Cell]] = []
-    for table in tables:
-        alpha, n, r2 = table.best
-        rows.append(
-            _recommended(alpha, n, f"the paper's Table {table.number}: {table.what}, R^2 {r2}%")
-        )
-    if not rows:
-        middle = round((region.alpha_low + region.alpha_high) / 2, 2)
-        alpha = {0.15: 0.0, 0.85: 1.0}.get(middle, middle)
-        rows.append(
-            _recommended(
-                alpha, region.n_high, "the paper's prediction alone: it measured no such task"
-            )
-        )
-    shown = [
+    task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
+    tables = [
         layout(
             f"paper-{table.number}",
             f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)",
-            dict(table.rows),
+            table.rows,
         )
-        for table in tables
+        for table in found.tables
     ]
+    rows = tuple(row._asdict() for row in found.rows)
     return Document(
-        title=f"{TASKS[task][2].capitalize()}; {guideline}: {GUIDELINES[guideline][2]}",
-        blocks=(Table("rows", "Recommended", _RECOMMENDED, tuple(rows)), *shown),
+        title=f"{task.capitalize()}; {found.guideline}: {guideline}",
+        blocks=(Table("rows", "Recommended", _RECOMMENDED, rows), *tables),
         command=command,
         signatures={},
-        notes=(
-            f"The predicted region is {region}. This rests on Soricut and Brill (2004): few "
-            "systems, one set for each task, no intervals. With human scores of your own, karat "
-            "plane fit says whether it holds for you.",
-        ),
+        notes=found.notes,
     )
-
-
-def _recommended(alpha: float, n: int, why: str) -> dict[str, Cell]:
-    name = f"aev:preset=paper,alpha={alpha:g},n={n}"
-    return {"metric": name, "alpha": alpha, "n": n, "rests_on": why}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat import _kernel
+from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
 from karat.stats.trials import check_trials
 
@@ -21,15 +22,18 @@ MOST_EXACT = 12  # cells whose exchanges are all gone through
 TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
 
 
-def drawn_words(shape: tuple[int, ...], trials: int, seed: int = SEED) -> Iterator[Words]:
+def drawn_words(
+    shape: tuple[int, ...], trials: int, seed: int = SEED, progress: Progress = silent
+) -> Iterator[Words]:
     """Random words, (systems * words per system) x trials, a batch of trials at a time."""
     check_trials("trials", trials)
     rng = np.random.default_rng(seed)
     systems, segments = shape
     count = systems * _words(segments)
     for start in range(0, trials, TRIALS_AT_A_TIME):
-        size = count, min(TRIALS_AT_A_TIME, trials - start)
-        yield rng.integers(0, 2**64, size=size, dtype=np.uint64)
+        size = min(TRIALS_AT_A_TIME, trials - start)
+        yield rng.integers(0, 2**64, size=(count, size), dtype=np.uint64)
+        progress(start + size, trials, "permuting")
 
 
 def exchanges(known: NDArray[np.bool_], trials: int, seed: int = SEED) -> Iterator[Words]:
@@ -38,7 +42,7 @@ def exchanges(known: NDArray[np.bool_], trials: int, seed: int = SEED) -> Iterat
 
 
 def is_exact(known: NDArray[np.bool_]) -> bool:
-    """Whether all exchanges are gone through: with 12 cells there are 4,096 of them."""
+    """Return True if all exchanges are gone through: 12 cells have 4,096 of them."""
     return int(known.sum()) <= MOST_EXACT
 
 

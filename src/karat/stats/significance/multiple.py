@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,44 +16,38 @@ Floats = NDArray[np.float64]
 def holm(p_values: ArrayLike) -> Floats:
     """Holm's correction (1979): the chance of any false finding stays below the level.
 
-    The k-th smallest of m becomes the largest of (m - j + 1) p_j over j <= k, at most 1. A NaN
-    stays one and does not count.
+    The k-th smallest of m becomes the largest of (m - j + 1) p_j over j <= k, at most 1.
     """
-    p = np.asarray(p_values, float)
-    found, order = _sorted(p)
-    m = len(order)
-    scaled = p.ravel()[order] * (m - np.arange(m))
-    found[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return found.reshape(p.shape)
+    return _corrected(p_values, lambda p, m: np.maximum.accumulate(p * (m - np.arange(m))))
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     """Benjamini and Hochberg's correction (1995): of the findings, few are false.
 
-    The k-th smallest of m becomes the smallest of m p_j / j over j >= k. A NaN stays one and does
-    not count.
+    The k-th smallest of m becomes the smallest of m p_j / j over j >= k.
     """
+
+    def smallest(p: Floats, m: int) -> Floats:
+        scaled = p * m / np.arange(1, m + 1)
+        return np.minimum.accumulate(scaled[::-1])[::-1]
+
+    return _corrected(p_values, smallest)
+
+
+def _corrected(p_values: ArrayLike, rising: Callable[[Floats, int], Floats]) -> Floats:
+    """Correct the p-values in rising order; a NaN stays one and does not count."""
     p = np.asarray(p_values, float)
-    found, order = _sorted(p)
-    m = len(order)
-    scaled = p.ravel()[order] * m / np.arange(1, m + 1)
-    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    flat, found = p.ravel(), np.full(p.size, np.nan)
+    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
+    found[order] = np.minimum(rising(flat[order], len(order)), 1)
     return found.reshape(p.shape)
 
 
-def uncorrected(p_values: ArrayLike) -> Floats:
-    """The p-values as they are."""
-    return np.array(p_values, float)
-
-
-CORRECTIONS = {"none": uncorrected, "holm": holm, "bh": benjamini_hochberg}
-
-
-def _sorted(p: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """A place for the answers, and the order of the p-values that are numbers."""
-    flat = p.ravel()
-    order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
-    return np.full(flat.shape, np.nan), order
+CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "none": lambda p_values: np.array(p_values, float),
+    "holm": holm,
+    "bh": benjamini_hochberg,
+}
 
 
 def clusters(p_values: ArrayLike, level: float = 0.05) -> list[int]:

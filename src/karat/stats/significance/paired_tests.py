@@ -39,7 +39,7 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
 
 
 def williams_of(r12: float, r13: float, r23: float, n: int) -> Williams:
-    """The same from correlations: 1 human scores, 2 and 3 metrics (Williams 1959; Steiger 1980).
+    """Williams' test from correlations: 1 human scores, 2 and 3 metrics (1959; Steiger 1980).
 
     t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K (n-1)/(n-3) + ((r12+r13)/2)^2 (1-r23)^3),
     K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23.

@@ -1,4 +1,4 @@
-"""Is metric A better than metric B? PERM-BOTH (Deutsch, Dror and Roth 2021).
+"""PERM-BOTH: the test that metric A is better than metric B (Deutsch, Dror and Roth 2021).
 
 Both metrics are standardised over the cells that humans and both metrics have, since only then
 can scores of different scales stand in for each other. In each trial every cell of the
@@ -28,6 +28,8 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import pearson_rows
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import (
+    TRIALS_AT_A_TIME,
+    Words,
     chosen_sums,
     chosen_system_sums,
     exchanges,
@@ -36,8 +38,8 @@ from karat.stats.significance.exchanges import (
 )
 
 Floats = NDArray[np.float64]
-Measure = Callable[[Floats, Floats], float]
-Measures = Callable[[Floats, Floats, Floats, NDArray[np.bool_]], Floats]
+Chosen = NDArray[np.bool_]
+Measures = Callable[[Floats, Floats, Floats, Chosen], Floats]
 _CELLS = 1 << 22  # that are exchanged or not at a time
 
 
@@ -56,139 +58,86 @@ class Permutation(NamedTuple):
         return self.beyond / self.trials if self.trials else float("nan")
 
 
-def perm_both(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    measure: Measure,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """Test any agreement `measure(human, metric)` of matrices in which NaN is missing."""
+class Exchanges(NamedTuple):
+    """Cells that can be exchanged, how often that is tried, and with which seed."""
 
-    def one_by_one(h: Floats, a: Floats, b: Floats, chosen: NDArray[np.bool_]) -> Floats:
-        return np.array([measure(h, np.where(mask, b, a)) for mask in chosen])
+    known: Chosen
+    trials: int
+    seed: int
+    progress: Progress
 
-    return perm_both_many(human, first, second, one_by_one, trials, seed, progress)
+    def test(
+        self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
+    ) -> Permutation:
+        """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
+        exact = is_exact(self.known)
+        total = 1 << int(self.known.sum()) if exact else self.trials
+        parts, done = [np.empty(0)], 0
+        for words in exchanges(self.known, self.trials, self.seed):
+            for start in range(0, words.shape[1], size):
+                parts.append(differences(words[:, start : start + size]))
+                done += len(parts[-1])
+                self.progress(done, total, "permuting")
+        found = np.concatenate(parts)
+        defined = found[~np.isnan(found)]
+        beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
+        if np.isnan(delta):
+            return Permutation(delta, float("nan"), beyond, trials, exact)
+        p = beyond / trials if exact else (1 + beyond) / (1 + trials)
+        return Permutation(delta, p, beyond, trials, exact)
 
 
-def perm_both_many(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    measures: Measures,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """The same with a measure of many exchanges at once.
+class Triple(NamedTuple):
+    """Human scores and two metrics, systems x segments, on the cells that all have; NaN elsewhere.
+
+    Both metrics have mean 0 and standard deviation 1.
+    """
+
+    human: Floats
+    first: Floats
+    second: Floats
+
+    @property
+    def known(self) -> Chosen:
+        """The cells that all have."""
+        found: Chosen = ~np.isnan(self.human)
+        return found
+
+
+def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutation:
+    """Test any agreement.
 
     `measures(h, a, b, chosen)` is the agreement with h of `a` after the exchange of each mask in
     `chosen`, which says what is taken from `b`.
     """
-    h, a, b = standardised(human, first, second)
-    known = ~np.isnan(h)
-    total = 1 << int(known.sum()) if is_exact(known) else trials
-    size = max(1, _CELLS // max(1, h.size))
+    shape = of.human.shape
 
-    def differences(chosen: NDArray[np.bool_]) -> Floats:
+    def differences(chosen: Chosen) -> Floats:
         # What `a` does not take from `b`, `b` takes from `a`.
-        values = measures(h, a, b, np.concatenate([chosen, ~chosen]))
+        values = measures(*of, np.concatenate([chosen, ~chosen]))
         found: Floats = values[: len(chosen)] - values[len(chosen) :]
         return found
 
-    found, done = [], 0
-    for words in exchanges(known, trials, seed):
-        for start in range(0, words.shape[1], size):
-            chosen = masks(words[:, start : start + size], h.shape)
-            found.append(differences(chosen))
-            done += len(chosen)
-            progress(done, total, "permuting")
-    delta = float(differences(np.zeros((1, *h.shape), dtype=bool))[0])
-    return decide(delta, _joined(found), is_exact(known))
+    delta = float(differences(np.zeros((1, *shape), dtype=bool))[0])
+    size = max(1, _CELLS // max(1, of.human.size))
+    return tried.test(delta, lambda words: differences(masks(words, shape)), size)
 
 
-def perm_both_pearson(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """The same for Pearson's r over all cells, from sums: nothing is exchanged one by one.
+def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
+    """Test Pearson's r over all cells, from sums: nothing is exchanged one by one.
 
     With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
     sum after an exchange is the sum before and the chosen cells' differences.
     """
-    h, a, b = standardised(human, first, second)
-    g = _standard(h)
-    n = int((~np.isnan(h)).sum())
-    before, after = _moments(g, a), _moments(g, b)
+    g, n = _standard(of.human), int(of.known.sum())
+    before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in of[1:])
     sums, others = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
-    known = ~np.isnan(h)
-    parts = []
-    for words in exchanges(known, trials, seed):
+
+    def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
-        parts.append(_r(sums + moved, n) - _r(others - moved, n))
-        progress(sum(map(len, parts)), trials, "permuting")
-    return decide(float(_r(sums, n) - _r(others, n)), _joined(parts), is_exact(known))
+        return _r(sums + moved, n) - _r(others - moved, n)
 
-
-def perm_both_system_pearson(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    trials: int = 1000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """The same for Pearson's r of the systems' mean scores."""
-    h, a, b = standardised(human, first, second)
-    kept = ~np.isnan(h).all(axis=1)
-    counts = (~np.isnan(h)).sum(axis=1)[kept]
-    means = (np.nansum(h, axis=1)[kept] / counts).reshape(1, -1)
-    ones, others = np.nansum(a, axis=1)[kept], np.nansum(b, axis=1)[kept]
-    gaps = np.nan_to_num(b - a)
-
-    def difference(moved: Floats) -> Floats:
-        x, y = (ones + moved) / counts, (others - moved) / counts
-        return pearson_rows(means, x) - pearson_rows(means, y)
-
-    known = ~np.isnan(h)
-    parts = []
-    for words in exchanges(known, trials, seed):
-        parts.append(difference(chosen_system_sums(words, gaps)[:, kept]))
-        progress(sum(map(len, parts)), trials, "permuting")
-    real = float(difference(np.zeros((1, len(counts))))[0])
-    return decide(real, _joined(parts), is_exact(known))
-
-
-def standardised(human: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
-    """All three on the cells that all have, NaN elsewhere; both metrics with mean 0 and sd 1."""
-    shapes = {human.shape, first.shape, second.shape}
-    if len(shapes) != 1 or human.ndim != 2:
-        raise InputError(
-            f"scores have the shapes {human.shape}, {first.shape} and {second.shape}: expected "
-            "one shape, systems x segments"
-        )
-    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
-    h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
-    return h, _standard(a), _standard(b)
-
-
-def _standard(scores: Floats) -> Floats:
-    """Mean 0 and standard deviation 1; a constant becomes 0, so that it correlates with nothing."""
-    known = scores[~np.isnan(scores)]
-    if not len(known) or (known == known[0]).all():
-        return np.where(np.isnan(scores), np.nan, 0.0)
-    moved: Floats = scores - known.mean()
-    return moved / float(np.sqrt(np.nanmean(moved**2)))
-
-
-def _moments(g: Floats, m: Floats) -> Floats:
-    return np.nan_to_num(np.stack([m, m * m, g * m], axis=-1))
+    return tried.test(float(_r(sums, n) - _r(others, n)), differences)
 
 
 def _r(sums: Floats, n: int) -> Floats:
@@ -198,18 +147,20 @@ def _r(sums: Floats, n: int) -> Floats:
     return r
 
 
-def _joined(parts: list[Floats]) -> Floats:
-    return np.concatenate(parts) if parts else np.empty(0)
+def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
+    """Test Pearson's r of the systems' mean scores."""
+    kept = of.known.any(axis=1)
+    counts = of.known.sum(axis=1)[kept]
+    human, ones, others = (np.nansum(x, axis=1)[kept] for x in of)
+    means = (human / counts).reshape(1, -1)
+    gaps = np.nan_to_num(of.second - of.first)
 
+    def difference(moved: Floats) -> Floats:
+        x, y = (ones + moved) / counts, (others - moved) / counts
+        return pearson_rows(means, x) - pearson_rows(means, y)
 
-def decide(delta: float, differences: Floats, exact: bool = False) -> Permutation:
-    """Count the differences that reach the real one; `exact` if the real one is among them."""
-    known = differences[~np.isnan(differences)]
-    beyond = int(np.count_nonzero(known >= delta - SLACK))
-    if np.isnan(delta):
-        return Permutation(float(delta), float("nan"), beyond, len(known), exact)
-    p = beyond / len(known) if exact else (1 + beyond) / (1 + len(known))
-    return Permutation(float(delta), p, beyond, len(known), exact)
+    delta = float(difference(np.zeros((1, len(counts))))[0])
+    return tried.test(delta, lambda words: difference(chosen_system_sums(words, gaps)[:, kept]))
 
 
 def paired_permutation(
@@ -219,13 +170,33 @@ def paired_permutation(
     seed: int = SEED,
     progress: Progress = silent,
 ) -> Permutation:
-    """Is the mean of `first` above that of `second`? Pairs are exchanged, all ways if few."""
+    """Test that the mean of `first` is above that of `second` by exchanging pairs."""
     gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
     known = np.ones(gaps.shape[:2], dtype=bool)
     n = max(1, gaps.shape[1])
     total = float(gaps.sum()) if gaps.size else float("nan")
-    parts = []
-    for words in exchanges(known, trials, seed):
-        parts.append((total - 2 * chosen_sums(words, gaps)[:, 0]) / n)
-        progress(sum(map(len, parts)), trials, "permuting")
-    return decide(total / n, _joined(parts), is_exact(known))
+    return Exchanges(known, trials, seed, progress).test(
+        total / n, lambda words: (total - 2 * chosen_sums(words, gaps)[:, 0]) / n
+    )
+
+
+def standardised(human: Floats, first: Floats, second: Floats) -> Triple:
+    """Return the cells that all three have, the metrics on one scale."""
+    shapes = {human.shape, first.shape, second.shape}
+    if len(shapes) != 1 or human.ndim != 2:
+        raise InputError(
+            f"scores have the shapes {human.shape}, {first.shape} and {second.shape}: expected "
+            "one shape, systems x segments"
+        )
+    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
+    h, a, b = (np.where(missing, np.nan, x) for x in (human, first, second))
+    return Triple(h, _standard(a), _standard(b))
+
+
+def _standard(scores: Floats) -> Floats:
+    """Mean 0 and standard deviation 1; a constant becomes 0, so that it correlates with nothing."""
+    known = scores[~np.isnan(scores)]
+    if not len(known) or (known == known[0]).all():
+        return np.where(np.isnan(scores), np.nan, 0.0)
+    moved: Floats = scores - known.mean()
+    return moved / float(np.sqrt(np.nanmean(moved**2)))

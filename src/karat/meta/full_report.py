@@ -1,0 +1,143 @@
+"""Everything there is to know of metrics and humans on one set: `karat meta --report` as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from karat.errors import InputError
+from karat.evalset.sets import EvalSet
+from karat.meta.disagreements import Disagreement, disagreements
+from karat.meta.evaluation import MetaEvaluation, meta_evaluate
+from karat.meta.experiment import Experiment
+from karat.meta.plane.fit import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
+from karat.meta.pseudo_documents import LENGTHS, Reliability, reliability
+from karat.meta.ranking import MetaRow
+from karat.meta.scores import score_evalset
+from karat.meta.system_scores import (
+    MOST_SCATTERS,
+    SystemScatter,
+    SystemScore,
+    scatters,
+    system_scores,
+)
+from karat.metrics.ngram import AEv
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.stats.correlation import statistic
+
+SHUFFLES = 50
+"""Repetitions of the reliability curves."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaReport(Result):
+    """A meta-evaluation and what stands behind it: systems, planes, reliability, examples."""
+
+    evaluation: MetaEvaluation
+    systems: tuple[SystemScore, ...]
+    scatters: tuple[SystemScatter, ...]
+    planes: tuple[PlaneFit, ...]
+    reliability: tuple[Reliability, ...]
+    disagreements: tuple[Disagreement, ...]
+    remarks: tuple[str, ...] = ()
+    """Sentences on parts that are not shown."""
+
+    @property
+    def rows(self) -> tuple[MetaRow, ...]:
+        """The agreement of all metrics."""
+        return self.evaluation.rows
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Every setting of the experiment, and the shuffles of the reliability curves."""
+        return {**self.evaluation.settings, "shuffles": SHUFFLES}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return self.evaluation.signature
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the agreement, on what is not shown, and on the planes."""
+        planes = (note for fit in self.planes for note in fit.notes)
+        return (*self.evaluation.notes, *self.remarks, *planes)
+
+
+def meta_report(
+    experiment: Experiment,
+    evalset: EvalSet | None = None,
+    *,
+    examples: int = 3,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> MetaReport:
+    """Run an experiment and collect all that its report shows.
+
+    `examples` is the number of disagreements for each dimension and direction. The set is loaded by
+    its name if it is not given.
+    """
+    result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
+    remarks: list[str] = [*_left_out(result)]
+    planes = tuple(_planes(result, remarks, progress))
+    return MetaReport(
+        result,
+        tuple(system_scores(result)),
+        tuple(scatters(result)),
+        planes,
+        tuple(_reliability(result, progress)),
+        tuple(
+            one for d in result.experiment.dimensions for one in disagreements(result, d, examples)
+        ),
+        tuple(remarks),
+    )
+
+
+def _left_out(result: MetaEvaluation) -> Iterator[str]:
+    """Say if there are more pairs of dimension and metric than scatter plots."""
+    pairs = len(result.experiment.dimensions) * len(result.scored.metrics)
+    if pairs > MOST_SCATTERS:
+        yield (
+            f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
+            "choose fewer with --dimension and --metric to see the others."
+        )
+
+
+def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> Iterator[PlaneFit]:
+    """Yield the planes of all dimensions that have enough systems; say where there is none."""
+    asked, family = result.experiment, AEv()
+    scored = score_evalset(result.evalset, family, progress=progress)
+    for dimension in asked.dimensions:
+        known = judged(scored, family, dimension, asked.normalise)
+        if (known.known.sum(axis=1) > 0).sum() < FEWEST_SYSTEMS:
+            continue
+        try:
+            yield fit_plane(
+                known,
+                dimension,
+                resamples=asked.resamples,
+                over=asked.over,
+                seed=asked.seed,
+                progress=progress,
+            )
+        except InputError as error:  # constant human scores: the other parts still say so
+            remarks.append(f"No plane for {error}.")
+
+
+def _reliability(result: MetaEvaluation, progress: Progress) -> Iterator[Reliability]:
+    """Yield the reliability of all dimensions by the first statistic of points, if segments do."""
+    asked = result.experiment
+    lengths = [k for k in LENGTHS if 4 * k <= len(result.evalset)]
+    by = next((s for s in asked.statistics if statistic(s).behind is None), "pearson")
+    for dimension in asked.dimensions if len(lengths) > 1 else ():
+        yield from reliability(
+            result.scored,
+            dimension,
+            lengths=lengths,
+            statistics=[by],
+            normalise=asked.normalise,
+            repeats=SHUFFLES,
+            seed=asked.seed,
+            progress=progress,
+        )
