@@ -25,7 +25,7 @@ class Agreement(NamedTuple):
 def agreement(
     pool: Pool, carried: NDArray[np.bool_], labels: Floats, estimates: Floats | None = None
 ) -> Agreement:
-    """How decisions agree with labels, and the runs' scores with the official ones.
+    """Return the agreement of decisions with labels, and of runs' scores with the official ones.
 
     The scores of runs are made from the decisions, or from `estimates` of each cell if they are
     given (probabilities, say). Cells without a label (NaN) count nowhere.

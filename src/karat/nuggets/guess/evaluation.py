@@ -69,7 +69,7 @@ class Evaluation:
     """Classifiers and baselines against assessors."""
 
     by: str
-    """What was left out: system, institution or question."""
+    """The unit that was left out: system, institution or question."""
     trials: tuple[Trial, ...]
     """The paper's classifier at its 24 settings."""
     calibrated: Validated
@@ -81,7 +81,7 @@ class Evaluation:
     official: dict[str, float]
     """The official score of each run, A."""
     guessed: dict[str, float]
-    """What the calibrated classifier expects of it."""
+    """The score of each run that the calibrated classifier expects."""
     intervals: dict[str, ScoreInterval | None]
     """Of what it expects, from its errors on the other runs."""
     idf: IdfSource

@@ -17,9 +17,9 @@ from karat.nuggets.guess.pool import Floats, Ints, Pool
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 WAYS = ("system", "institution", "question")
-"""What can be left out."""
+"""Units that can be left out."""
 HOUSE = r"[^\W\d_]+"
-"""What in a run's tag tells its institution, unless its file does: the letters before the first
+"""Part of a tag that tells its institution, unless its file does: the letters before the first
 digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case does not matter."""
 
 

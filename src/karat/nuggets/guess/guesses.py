@@ -49,18 +49,18 @@ class Nuggeteer:
     """Of every cell of the pool."""
     carried: NDArray[np.bool_]
     labels: Floats
-    """What was judged of a cell in its own run, else NaN."""
+    """Judgements of cells in their own runs, else NaN."""
     learned: int
     """Judged pairs that it learned from; 0 for the built-in model."""
     measured: Measured | None = None
-    """What tells how wrong it is, if anything does."""
+    """Judged runs that tell how wrong it is, if there are any."""
     classifier: str = Calibrated.name
     rule: Named = field(default_factory=Calibrated)
     """The classifier that was asked for."""
     paper: PaperGuesses | None = None
-    """What the paper's classifier learned, if it is the one that guesses."""
+    """Thresholds of the paper's classifier, if it is the one that guesses."""
     beside: Nuggeteer | None = None
-    """What the other classifier says, where it was asked."""
+    """Guesses of the other classifier, where it was asked."""
     heard: Heard | None = None
     """Models that helped, where any labelled responses."""
     strict: bool = False

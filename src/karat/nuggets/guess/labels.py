@@ -1,4 +1,4 @@
-"""What was judged of the responses of a pool, cell by cell; NaN where nothing was.
+"""Labels: judgements of the responses of a pool, cell by cell; NaN where there is none.
 
 A response is known by its words, white space and case apart. A run's silence says nothing here:
 readers of files in which it speaks have put it into rows, and an assessor who is halfway through is
@@ -38,7 +38,7 @@ def of_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
 
 
 def own_values(pool: Pool, judgements: Judgements) -> Floats:
-    """What was judged of every cell in its own run; identical responses of others do not count."""
+    """Return judgements of cells in their own runs; identical responses of others do not count."""
     found = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
     first = 0
@@ -53,7 +53,7 @@ def own_values(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
-    """What was judged of every cell in any run: the paper's corrected judgements.
+    """Return judgements of every cell in any run: the paper's corrected judgements.
 
     A response carries a nugget if an identical one, of any system, was judged to carry it.
     """
@@ -65,7 +65,7 @@ def corrected_values(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def strictly(values: Floats) -> Floats:
-    """The same where support in part is none."""
+    """Return the values where support in part is none."""
     return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
 
 

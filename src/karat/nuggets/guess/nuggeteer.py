@@ -188,7 +188,7 @@ def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
 
 
 def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
-    """What other runs were judged on, as their judgements quote it."""
+    """Return other runs that were judged, as their judgements quote them."""
     found: dict[str, dict[tuple[str, str], Response]] = {}
     for row in judgements.deciding:
         if row.run not in named:

@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """What some runs answered to the questions of a key."""
+    """The responses of some runs to the questions of a key."""
 
     questions: tuple[Question, ...]
     runs: tuple[str, ...]

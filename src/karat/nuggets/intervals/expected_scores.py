@@ -21,7 +21,7 @@ from karat.nuggets.sets.runs import Run
 
 
 class Returned(NamedTuple):
-    """What answers returned, and what they cost: an array each, of any shape."""
+    """Nuggets that answers returned, and their cost: an array each, of any shape."""
 
     returned: Floats
     total: Floats
@@ -38,7 +38,7 @@ class Returned(NamedTuple):
         return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
 
     def kept(self, some: NDArray[np.bool_]) -> Returned:
-        """The same of some answers; the others have no weight."""
+        """Return some answers; the others have no weight."""
         return self._replace(total=np.where(some, self.total, 0.0))
 
     def summed(self) -> Returned:
@@ -88,7 +88,7 @@ def of_answers(
     how: Official,
     chances: Mapping[str, Floats],
 ) -> tuple[Answers, Answers]:
-    """What a run returned: expected, with chances in place of guesses; and by decisions."""
+    """Return the answers of a run: expected, with chances in place of guesses; and by decisions."""
     told: list[list[Floats]] = []
     shown: list[list[Floats]] = []
     for question in questions:

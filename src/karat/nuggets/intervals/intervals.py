@@ -34,7 +34,7 @@ from karat.stats.distributions import student_tail
 
 
 class Errors(NamedTuple):
-    """What guessed scores of judged runs were wrong by."""
+    """Errors of guessed scores of judged runs."""
 
     bias: float
     """The mean of guessed - official."""

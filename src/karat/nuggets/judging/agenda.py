@@ -109,7 +109,7 @@ class Agenda:
         return self._now[1] if self._now else None
 
     def _next(self) -> _Place:
-        """What was taken back; else the best of all columns; what was skipped last of all."""
+        """Return what was taken back; else the best of all columns; what was skipped last."""
         if self._front:
             return self._front[-1]
         if self._best:
@@ -162,4 +162,4 @@ class Agenda:
 
 
 Order: TypeAlias = Listed | Agenda
-"""What a session goes through."""
+"""The order of a session."""

@@ -1,4 +1,4 @@
-"""What to ask an assessor next: the undecided pairs whose answers would tell most about the score.
+"""Questions to an assessor: the undecided pairs whose answers would tell most about the score.
 
 A run has a nugget if any of its responses carries it. Let p be the probability that one of them
 does, q that no other response of the run does, and w what the nugget weighs in the run's recall.
@@ -35,7 +35,7 @@ This is where a classifier is plugged in.
 """
 
 OKAY = 0.1
-"""What an okay nugget weighs beside a vital one: it adds to the allowance alone."""
+"""Weight of an okay nugget beside a vital one: it adds to the allowance alone."""
 
 
 class Ask(NamedTuple):
@@ -48,7 +48,7 @@ class Ask(NamedTuple):
     """The first run that submitted it."""
     p: float
     use: float
-    """How much the answer would take off the variance of the runs' scores."""
+    """Amount that the answer would take off the variance of the runs' scores."""
 
 
 class Topic:
@@ -95,7 +95,7 @@ class Topic:
         return np.isnan(self.known)
 
     def use(self, nugget: int) -> Floats:
-        """What an answer about each response and this nugget takes off the variance."""
+        """Return what an answer about each response and this nugget takes off the variance."""
         p, known = self.p[:, nugget], self.known[:, nugget]
         decided = np.where(np.isnan(known), p, (known >= self._least).astype(np.float64))
         found = np.zeros(len(p))
@@ -169,7 +169,7 @@ def disputed(
 
 
 def _distinct(responses: Sequence[Response]) -> dict[str, Response]:
-    """The same words once; none at all carry nothing, and are not asked about."""
+    """Return the same words once; none at all carry nothing, and are not asked about."""
     found: dict[str, Response] = {}
     for response in responses:
         found.setdefault(response.normal, response)

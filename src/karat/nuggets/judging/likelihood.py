@@ -1,4 +1,4 @@
-"""How likely a response carries a nugget, from its words alone: the share of the nugget's words.
+"""The chance that a response carries a nugget, from words alone: the share of the nugget's words.
 
 A guess that needs no training: for ordering what an assessor is asked, and for highlighting.
 """
@@ -20,7 +20,7 @@ from karat.text.stopwords import stop_words
 _FLOOR = 0.02  # nothing is certain from words alone
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
-"""What stands between blanks; Chinese and Japanese have none, so each of their characters."""
+"""Text between blanks; Chinese and Japanese have none, so each of their characters."""
 _MARKS = re.compile(r"[^\w\s]|_")
 
 

@@ -13,7 +13,7 @@ from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.voting import PERSON, check_kinds
 
 ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
-"""What an assessor can do, and take back."""
+"""Acts of an assessor, which can be taken back."""
 
 
 class Session:

@@ -58,7 +58,7 @@ class Asked:
 
     @cached_property
     def seen(self) -> Folded:
-        """What is looked at together, in folds."""
+        """The cells that are looked at together, in folds."""
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return Folded(pool, labels, run_folds(pool, labels))
 

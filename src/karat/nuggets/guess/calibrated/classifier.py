@@ -61,7 +61,7 @@ PRIOR = Fitted(
     ),
     0.39,
 )
-"""What to start from without judgements: four columns, rounded weights of a fit to REALSumm and
+"""The model without judgements: four columns, rounded weights of a fit to REALSumm and
 TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
 measured by learning on one of them and testing on the other."""
 

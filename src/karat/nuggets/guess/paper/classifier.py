@@ -117,7 +117,7 @@ class Paper(WithIdf):
 
     @property
     def words(self) -> Words:
-        """How text becomes words."""
+        """The words of texts, as the settings cut them."""
         return Words(self.stem, self.stop)
 
     def scores(
