@@ -123,7 +123,7 @@ def test_a_model_that_is_cut_short_has_no_score(tmp_path: Path, model: Path, sha
 # What a crash after the loss of a mapping leads to, and signals that are none of Karat's business.
 CRASH = """
 import ctypes, os, sys
-from karat.mapping import map_whole
+from karat.storage.mapping import map_whole
 file = open(sys.argv[1], "rb")
 mapped = map_whole(file, "the file")
 os.truncate(sys.argv[1], 0)
@@ -132,7 +132,7 @@ ctypes.string_at(0)
 """
 FOREIGN = """
 import mmap, os, signal, sys
-from karat.mapping import map_whole
+from karat.storage.mapping import map_whole
 if sys.argv[2] == "read though ignored":
     signal.signal(signal.SIGBUS, signal.SIG_IGN)
 file = open(sys.argv[1], "rb")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from karat.errors import OutputError
-from karat.output import check_writable, write_atomically
+from karat.storage.output import check_writable, write_atomically
 
 
 def mode(path: Path) -> int:
@@ -138,7 +138,7 @@ def test_null_device_stays_a_device() -> None:
 def test_standard_output_in_a_file_is_appended_to(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("before\n")
-    program = "from karat.output import *; write_atomically('/dev/stdout', 'after\\n')"
+    program = "from karat.storage.output import *; write_atomically('/dev/stdout', 'after\\n')"
     with log.open("a") as stream:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         subprocess.run([sys.executable, "-c", program], stdout=stream, check=True, env=environment)

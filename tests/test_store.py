@@ -8,9 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat import _kernel, store
+from karat import _kernel
 from karat.errors import InputError
-from karat.store import ALIGNMENT, is_store, read_store, with_prefix, without_prefix, write_store
+from karat.storage import store
+from karat.storage.store import (
+    ALIGNMENT,
+    is_store,
+    read_store,
+    with_prefix,
+    without_prefix,
+    write_store,
+)
 from karat.text.word_table import word_arrays, word_table
 
 ARRAYS = {

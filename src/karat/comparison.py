@@ -32,9 +32,9 @@ from karat.scoring import (
 from karat.settings import nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
 from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
-from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, References, as_references
 from karat.text.segments import Segments, Texts
+from karat.trials import check_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from karat.errors import InputError, Interrupted
-from karat.mapping import check_mapped
+from karat.storage.mapping import check_mapped
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -18,9 +18,9 @@ from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.resampling import SEED, bootstrap_tables, interval
-from karat.stats.trials import check_trials
 from karat.text.references import GivenReferences, References, as_references, check_aligned
 from karat.text.segments import Segments, Texts, as_segments
+from karat.trials import check_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from karat.paraphrase.pem.model import bundled_model
-from karat.store import read_store, write_store
+from karat.storage.store import read_store, write_store
 
 Called = Callable[..., subprocess.CompletedProcess[str]]
 

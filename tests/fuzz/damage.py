@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.store import BROKEN
+from karat.storage.store import BROKEN
 
 Files = dict[str, bytes]
 """Paths within a folder, and what the files hold."""

@@ -18,7 +18,7 @@ from karat.paraphrase.generate.generator import learn_casing
 from karat.paraphrase.generate.paraphraser import MOST_WORDS, paraphrases, wordings
 from karat.paraphrase.generate.rewriting import Original, Replacement
 from karat.paraphrase.pem.model import PEM, bundled_model
-from karat.store import read_store
+from karat.storage.store import read_store
 from karat.text.recipe import Recipe
 from karat.text.segments import Strings
 

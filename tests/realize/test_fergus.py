@@ -23,7 +23,7 @@ from karat.realize.generation import realize_trees
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
 from karat.realize.treebank import Treebank, read_treebank
-from karat.store import read_store, write_store
+from karat.storage.store import read_store, write_store
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
 from karat.realize.ordering.model import OrderingModel, TreeletScores
 from karat.realize.treebank import Treebank, read_treebank
-from karat.store import Store
+from karat.storage.store import Store
 
 
 def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:

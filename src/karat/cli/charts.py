@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.errors import OutputError
-from karat.output import write_atomically
+from karat.storage.output import write_atomically
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart

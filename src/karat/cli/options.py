@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from karat.errors import OutputError
-from karat.stats.trials import MOST_TRIALS
+from karat.trials import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

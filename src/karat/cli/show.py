@@ -10,10 +10,10 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from karat.errors import OutputError
-from karat.mapping import check_mapped
-from karat.output import check_writable, write_atomically
 from karat.report.model.table import Document
 from karat.report.render.renderers import pieces
+from karat.storage.mapping import check_mapped
+from karat.storage.output import check_writable, write_atomically
 
 
 def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:

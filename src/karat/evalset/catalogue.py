@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.sets import check_known
 from karat.registry import Registry, load
-from karat.unpacking import unpacked
+from karat.storage.unpacking import unpacked
 
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""

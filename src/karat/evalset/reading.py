@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from karat.errors import InputError, quoted, short
 from karat.errors import sentence as bounded
 from karat.progress import Progress, silent
+from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
-from karat.unpacking import read_bytes
 
 MOST_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from karat import _kernel
 from karat.errors import InputError, OutputError
 from karat.lm.tables import Logs, count_rows, list_rows, make_tables
-from karat.output import write_atomically
 from karat.progress import Progress, silent
+from karat.storage.output import write_atomically
 from karat.text.segments import map_file
 from karat.text.word_table import word_table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat import _kernel
-from karat.schema import Column, listed, perhaps, record, text, whole, word_columns
+from karat.storage.schema import Column, listed, perhaps, record, text, whole, word_columns
 
 KIND = "language model"
 VERSION = 1

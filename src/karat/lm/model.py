@@ -18,8 +18,8 @@ from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import count_rows
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
-from karat.schema import check_arrays, check_fields
-from karat.store import damaged, is_store, read_store, write_store
+from karat.storage.schema import check_arrays, check_fields
+from karat.storage.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table

@@ -28,7 +28,7 @@ from karat.meta.levels import (
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 Floats = NDArray[np.float64]
 Draws = NDArray[np.int64]

@@ -17,7 +17,7 @@ from karat.meta.views import LEVELS, check_behind
 from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.multiple import CORRECTIONS
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from karat.stats.significance.permutation import (
     perm_both_system_pearson,
     standardised,
 )
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 Floats = NDArray[np.float64]
 FAST = {

@@ -19,7 +19,7 @@ from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.store import is_store
+from karat.storage.store import is_store
 from karat.text.recipe import TOKENIZERS, Recipe, check_choice
 from karat.text.stemmers import stemmers
 

@@ -28,8 +28,17 @@ from karat.realize.input_trees import INPUTS, Realizer, check_inputs, input_tree
 from karat.realize.results import RealizerResult
 from karat.realize.training_overlap import Fingerprints, fingerprints
 from karat.realize.treebank import Treebank, read_treebank
-from karat.schema import Column, anything, check_arrays, check_fields, named, record, text, whole
-from karat.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
+from karat.storage.schema import (
+    Column,
+    anything,
+    check_arrays,
+    check_fields,
+    named,
+    record,
+    text,
+    whole,
+)
+from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")

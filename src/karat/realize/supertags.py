@@ -9,7 +9,7 @@ from karat.realize.input_trees import input_trees
 from karat.realize.model import Path, open_realizer
 from karat.realize.results import RealizerResult
 from karat.realize.treebank import read_treebank
-from karat.store import is_store
+from karat.storage.store import is_store
 
 DRAWN = 12
 """Number of elementary trees that are drawn."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
 from karat.progress import Progress, silent
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache

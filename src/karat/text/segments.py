@@ -20,11 +20,11 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.mapping import check_mapped, map_whole
 from karat.progress import Progress, silent
-from karat.temporary import temporary_file, writing_temporary
+from karat.storage.mapping import check_mapped, map_whole
+from karat.storage.temporary import temporary_file, writing_temporary
+from karat.storage.unpacking import unpacked
 from karat.text.sniffing import refuse_binary, refuse_json
-from karat.unpacking import unpacked
 
 if TYPE_CHECKING:
     import numpy as np

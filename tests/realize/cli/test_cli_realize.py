@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from karat.realize.model import KIND, VERSION, open_realizer
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
-from karat.store import read_store, write_store
+from karat.storage.store import read_store, write_store
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
 EXAMPLE = "there was no cost estimate for the second phase ."

@@ -10,7 +10,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import Given
 from karat.cli.show import show
-from karat.stats.trials import MOST_TRIALS
+from karat.trials import MOST_TRIALS
 
 
 @click.command(name="compare")

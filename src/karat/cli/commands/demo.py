@@ -77,7 +77,7 @@ def _pictures(example: Example) -> list[Figure]:
 
 def copy_texts(folder: str) -> None:
     """Write the systems as `atlas.txt` and so on, and the references as `ref1.txt` and so on."""
-    from karat.output import write_atomically
+    from karat.storage.output import write_atomically
 
     data = resources.files("karat") / "data" / "demo"
     names = {f"{name}.txt": data / "systems" / f"{name}.txt" for name in SYSTEMS}

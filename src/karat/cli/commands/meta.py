@@ -13,7 +13,7 @@ from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
-from karat.stats.trials import MOST_TRIALS
+from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.experiment import Experiment
@@ -116,7 +116,7 @@ def command(
         else:
             result = meta_evaluate(chosen, threads=threads, progress=progress)
     if save:
-        from karat.output import write_atomically
+        from karat.storage.output import write_atomically
 
         write_atomically(save, result.experiment.toml())
     if full is not None:

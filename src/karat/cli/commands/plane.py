@@ -13,7 +13,7 @@ from karat.cli.charts import check_charts, write_charts
 from karat.cli.inputs import load_set
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
-from karat.stats.trials import MOST_TRIALS
+from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.plane.predictions import Region

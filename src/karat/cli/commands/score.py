@@ -11,7 +11,7 @@ from karat.cli.bar import Bar
 from karat.cli.inputs import Given
 from karat.cli.show import say, show
 from karat.errors import InputError
-from karat.stats.trials import MOST_TRIALS
+from karat.trials import MOST_TRIALS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric

@@ -28,7 +28,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.resampling import SEED
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 Floats = NDArray[np.float64]
 

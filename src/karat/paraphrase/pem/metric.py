@@ -17,7 +17,7 @@ from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.bags import MOST_ORDERS, PivotBags, PivotSettings, f1, share
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
-from karat.store import stored_kind
+from karat.storage.store import stored_kind
 
 Floats = NDArray[np.float64]
 

@@ -30,9 +30,9 @@ from karat.paraphrase.pem.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
-from karat.schema import check_fields, flag, listed, named, perhaps, record, text, whole
 from karat.stats.resampling import SEED, bootstrap_sums, interval
-from karat.store import damaged, read_store, with_prefix, without_prefix, write_store
+from karat.storage.schema import check_fields, flag, listed, named, perhaps, record, text, whole
+from karat.storage.store import damaged, read_store, with_prefix, without_prefix, write_store
 from karat.text.segments import Texts
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from karat.arithmetic import product, quick_exp
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
-from karat.schema import Column, check_arrays
 from karat.stats.correlation import pearson
+from karat.storage.schema import Column, check_arrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -25,10 +25,10 @@ import numpy as np
 
 from karat.errors import InputError, quoted
 from karat.evalset.reading import number as as_number
-from karat.output import write_atomically
 from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.table.phrase_table import Pairs, PhraseTable
 from karat.progress import Progress, silent
+from karat.storage.output import write_atomically
 from karat.text.recipe import Ragged
 from karat.text.segments import Lines
 from karat.text.tokens import Vocab

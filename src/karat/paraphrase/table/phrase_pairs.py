@@ -19,7 +19,7 @@ from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import Links, check_sentences
 from karat.progress import Progress, silent
-from karat.temporary import temporary_file, writing_temporary
+from karat.storage.temporary import temporary_file, writing_temporary
 from karat.text.tokens import Tokens
 
 LONGEST = 4

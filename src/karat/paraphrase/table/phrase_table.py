@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.schema import Column, check_arrays, check_fields, record, text, word_columns
-from karat.store import BROKEN, damaged, read_store, write_store
+from karat.storage.schema import Column, check_arrays, check_fields, record, text, word_columns
+from karat.storage.store import BROKEN, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab

@@ -29,8 +29,8 @@ from karat.realize.fergus.lp_chooser import (
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.treebank import Treebank
-from karat.schema import check_fields, listed, number, record, text, whole
-from karat.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.schema import check_fields, listed, number, record, text, whole
+from karat.storage.store import Store, damaged, with_prefix, without_prefix
 
 DEFAULT = Weights()
 WIDEST = 1_000_000

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import InputTrees
-from karat.schema import (
+from karat.storage.schema import (
     Column,
     check_arrays,
     check_fields,
@@ -34,7 +34,7 @@ from karat.schema import (
     whole,
     word_columns,
 )
-from karat.store import Store, damaged
+from karat.storage.store import Store, damaged
 from karat.text.word_table import word_arrays, word_table
 
 _SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}

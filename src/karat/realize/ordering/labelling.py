@@ -30,7 +30,7 @@ from karat.realize.ordering.weight_bytes import (
     from_half_bytes,
     to_half_bytes,
 )
-from karat.schema import Column, check_arrays
+from karat.storage.schema import Column, check_arrays
 
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float32]

@@ -32,10 +32,10 @@ from karat.realize.ordering.labelling import Labeller
 from karat.realize.ordering.symbols import Columns, columns_of
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_bytes, to_bytes
 from karat.realize.treebank import Treebank
-from karat.schema import anything, check_fields, named, number, record, text
-from karat.schema import listed as list_of
-from karat.schema import whole as whole_number
-from karat.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.schema import anything, check_fields, named, number, record, text
+from karat.storage.schema import listed as list_of
+from karat.storage.schema import whole as whole_number
+from karat.storage.store import Store, damaged, with_prefix, without_prefix
 
 BEAM, ALTERNATIVES = 64, 8
 """Width of the search, and number of orders kept of a subtree; training has less."""

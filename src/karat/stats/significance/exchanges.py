@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from karat import _kernel
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
-from karat.stats.trials import check_trials
+from karat.trials import check_trials
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from karat.errors import OutputError
-from karat.mapping import check_mapped
+from karat.storage.mapping import check_mapped
 
 Path = str | os.PathLike[str]
 

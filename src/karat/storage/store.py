@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.errors import InputError, quoted, short
-from karat.mapping import map_whole
-from karat.output import write_atomically
-from karat.unpacking import check_unpacked
+from karat.storage.mapping import map_whole
+from karat.storage.output import write_atomically
+from karat.storage.unpacking import check_unpacked
 
 ALIGNMENT = 64
 VERIFIED = 1 << 28
