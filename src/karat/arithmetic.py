@@ -16,13 +16,9 @@ from collections.abc import Callable, Sequence
 from math import frexp, ldexp
 from typing import Any, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat import _kernel
+from karat.arrays import ArrayLike, Floats, Ints, NDArray, np
 from karat.errors import InputError
-
-Floats = NDArray[np.float64]
 
 SLACK = 1e-12
 """Numbers that differ by less than this part of their size are equal: that may be rounding."""
@@ -81,7 +77,7 @@ _KEPT_CELLS = 1 << 22  # of rows whose limbs are kept
 _SMALL = 1 / 2048  # doubles below have bits beyond 2^-64
 
 
-def partial_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
+def partial_sums(rows: NDArray[Any]) -> Ints:
     """Return the sum of some rows in a form that adds up without rounding.
 
     That of whole numbers is their sum, that of others 3 x columns: sums of limbs.
@@ -93,9 +89,9 @@ def partial_sums(rows: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(rows.sum(axis=0, dtype=np.int64))
 
 
-def joined_sums(parts: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+def joined_sums(parts: Sequence[Ints]) -> NDArray[Any]:
     """Return the sum of all rows from partial sums of them, rounded once."""
-    total: NDArray[np.int64] = np.sum(parts, axis=0)
+    total: Ints = np.sum(parts, axis=0)
     return total if total.ndim == 1 else rounded(total)
 
 
@@ -111,7 +107,7 @@ def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
     return np.asarray(exact_sums(enlarged) / scale).reshape(moved.shape[1:])
 
 
-def rounded(limbs: NDArray[np.int64]) -> Floats:
+def rounded(limbs: Ints) -> Floats:
     """Return the doubles nearest to sums of limbs, which are along the first axis."""
     found: Floats = _kernel.from_limbs(*(limb.ravel() for limb in limbs)).reshape(limbs.shape[1:])
     return found
@@ -136,7 +132,7 @@ class ExactRows:
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
 
-    def limbs(self, counts: Floats) -> NDArray[np.int64]:
+    def limbs(self, counts: Floats) -> Ints:
         """Return counts @ rows as limbs, 3 x draws x columns; counts are draws x rows."""
         totals = np.zeros((3, len(counts), self.columns), dtype=np.int64)
         start = 0
@@ -185,7 +181,7 @@ def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArra
         raise InputError(_OUT_OF_RANGE) from None
 
 
-def _whole_product(counts: Floats, limb: Floats) -> NDArray[np.int64]:
+def _whole_product(counts: Floats, limb: Floats) -> Ints:
     """counts @ limb, cut where a sum could leave the whole numbers that doubles hold."""
     found: Floats
     if float(counts.sum(axis=1).max(initial=0)) <= _MOST_COUNTED:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from karat.arithmetic import ExactRows, rounded
+from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
@@ -35,11 +34,6 @@ from karat.stats.significance.baseline import ahead, approximate_randomization, 
 from karat.text.references import GivenReferences, References, as_references
 from karat.text.segments import Segments, Texts
 from karat.trials import check_trials
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 TESTS = {
     "bootstrap": "paired bootstrap resampling",

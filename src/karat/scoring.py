@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
-
-import numpy as np
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from karat.arithmetic import ExactRows, joined_sums, partial_sums
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
@@ -21,9 +20,6 @@ from karat.stats.resampling import SEED, bootstrap_tables, interval
 from karat.text.references import GivenReferences, References, as_references, check_aligned
 from karat.text.segments import Segments, Texts, as_segments
 from karat.trials import check_trials
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
 """Systems by name; or the candidates of one, which is then called `candidate`."""
@@ -51,7 +47,7 @@ class Results(Result, Generic[RowT]):
     """Number of references of every segment; None if that varies."""
     resamples: int
     seed: int
-    values: Mapping[tuple[str, Metric], NDArray[np.float64]]
+    values: Mapping[tuple[str, Metric], Floats]
     """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
@@ -86,7 +82,7 @@ class Results(Result, Generic[RowT]):
                 return row
         raise KeyError(f"no row for system {quoted(wanted[0])} and metric {wanted[1]}")
 
-    def segment_scores(self, system: str, by: str | Metric) -> NDArray[np.float64]:
+    def segment_scores(self, system: str, by: str | Metric) -> Floats:
         """The score of every segment of a system."""
         if not self.values:
             raise InputError("no segment scores were kept: call score with segments=True")
@@ -134,7 +130,7 @@ def score(
     return Scoring(tuple(rows), refs.number, bootstrap, seed, values, form=signature)
 
 
-def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, NDArray[np.float64]]:
+def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
     """The segment scores that were kept, by system and the metric that scores segments."""
     return {
         (system, m.of_segments()): part.values
@@ -169,7 +165,7 @@ def totals(
 
 def resample(
     found: Mapping[_Key, Collected], resamples: int, seed: int, progress: Progress
-) -> dict[_Key, NDArray[np.float64]]:
+) -> dict[_Key, Floats]:
     """The score of every system and metric on every resample, all from one set of draws."""
     tables = [ExactRows(part.rows) for part in found.values()]
     sums = bootstrap_tables(tables, resamples, seed, progress)
@@ -191,10 +187,10 @@ class Collected(NamedTuple):
 
     total: NDArray[Any]
     rows: tuple[NDArray[Any], ...]  # in runs, whole numbers as small as they can be; () if not kept
-    values: NDArray[np.float64] | None
+    values: Floats | None
 
     @property
-    def stats(self) -> NDArray[np.float64]:
+    def stats(self) -> Floats:
         """All rows as one table."""
         return np.concatenate(self.rows).astype(np.float64)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
+from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgement, Judgements
 from karat.evalset.reading import Reading, Where, is_name, number
@@ -146,8 +147,6 @@ class EvalSetDraft:
 
     def finish(self) -> EvalSet:
         """Return the set; if anything is wrong with it, the first problem is raised."""
-        import numpy as np
-
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
@@ -162,8 +161,6 @@ class EvalSetDraft:
 
     def _check_twice(self, rows: Judgements) -> None:
         """No judge may judge one output under one dimension twice."""
-        import numpy as np
-
         columns = rows.dimension, rows.judge, rows.segment, rows.system
         order = np.lexsort(columns)  # stable: of two equal rows, the earlier comes first
         same = np.ones(max(len(order) - 1, 0), dtype=bool)

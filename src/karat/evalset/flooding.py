@@ -10,15 +10,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet, check_known
 from karat.results import Result
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 PLACES = (1, 2, 3, 6)
 """The ranks of the systems that the paper floods."""
@@ -74,8 +71,6 @@ class FloodedSet(Result):
 
 def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
     """Flood a share of the correct answers and lower their ratings, in all judges' rows."""
-    import numpy as np
-
     human = evalset.human(how.dimension)
     if evalset.dimensions[how.dimension].better == "lower":
         raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")
@@ -102,10 +97,8 @@ def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
     return FloodedSet(_with(evalset, outputs, hit, how), tuple(chosen), rows, asdict(how))
 
 
-def _ranked(evalset: EvalSet, human: NDArray[np.float64]) -> tuple[str, ...]:
+def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     """Return the systems at the paper's places, by their mean; of equals the first."""
-    import numpy as np
-
     known = (~np.isnan(human)).sum(axis=1)
     means = np.where(known > 0, np.nansum(human, axis=1) / np.maximum(known, 1), -np.inf)
     order = np.argsort(-means, kind="stable")[: int((known > 0).sum())]
@@ -146,12 +139,10 @@ def _elsewhere(
 def _with(
     evalset: EvalSet,
     outputs: dict[str, list[str | None]],
-    hit: NDArray[np.bool_],
+    hit: Flags,
     how: Flood,
 ) -> EvalSet:
     """Return the set with other outputs and lower ratings."""
-    import numpy as np
-
     rows = evalset.judgements
     asked = rows.dimension == rows.dimensions.index(how.dimension)
     lowered = asked & hit[rows.system, rows.segment]

@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Judgement(NamedTuple):
@@ -88,7 +85,7 @@ class Judgements(Sequence[Judgement]):
     segment: NDArray[np.int32]
     judge: NDArray[np.int32]
     dimension: NDArray[np.int32]
-    value: NDArray[np.float64]
+    value: Floats
 
     def __len__(self) -> int:
         return len(self.value)
@@ -122,10 +119,8 @@ class Judgements(Sequence[Judgement]):
     def __repr__(self) -> str:
         return f"<{len(self):,} judgements by {len(self.judges):,} judges>"
 
-    def where(self, rows: NDArray[np.bool_]) -> Judgements:
+    def where(self, rows: Flags) -> Judgements:
         """The rows that are marked, with the same tables of names but for judges without a row."""
-        import numpy as np
-
         used, judge = np.unique(self.judge[rows], return_inverse=True)
         return replace(
             self,
@@ -143,8 +138,6 @@ class Judgements(Sequence[Judgement]):
 
     def among(self, systems: Sequence[str], segments: Sequence[str]) -> Judgements:
         """Return the rows of some systems and segments, numbered by these."""
-        import numpy as np
-
         system = _renumbering(self.systems, systems)[self.system]
         segment = _renumbering(self.segments, segments)[self.segment]
         kept = (system >= 0) & (segment >= 0)
@@ -157,9 +150,7 @@ class Judgements(Sequence[Judgement]):
         )
 
 
-def _renumbering(old: Sequence[str], new: Sequence[str]) -> NDArray[np.int64]:
+def _renumbering(old: Sequence[str], new: Sequence[str]) -> Ints:
     """Old number -> new number, or -1."""
-    import numpy as np
-
     place = {name: i for i, name in enumerate(new)}
     return np.array([place.get(name, -1) for name in old], dtype=np.int64)

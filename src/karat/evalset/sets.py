@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgements
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -50,15 +46,13 @@ class EvalSet:
 
     def human(
         self, dimension: str, normalise: str = "none", judges: Iterable[str] | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """A matrix of systems by segments: the mean over judges, more is better, NaN if unjudged.
 
         With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
         the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
         judge whose values do not differ has no such scale and is left out.
         """
-        import numpy as np
-
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         self.check_dimension(dimension)
@@ -76,7 +70,7 @@ class EvalSet:
         count = np.bincount(cell, minlength=size)
         total = np.bincount(cell, weights=value[good], minlength=size)
         mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-        turned: NDArray[np.float64] = self.dimensions[dimension].sign * mean.reshape(shape)
+        turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
     def chosen_dimensions(self, names: Sequence[str] = ()) -> tuple[str, ...]:
@@ -160,10 +154,8 @@ class EvalSet:
         return [text for text in outputs if text is not None]
 
 
-def _z_by_judge(rows: Judgements) -> NDArray[np.float64]:
+def _z_by_judge(rows: Judgements) -> Floats:
     """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
-    import numpy as np
-
     value = np.full(len(rows), np.nan)
     for judge in range(len(rows.judges)):
         mine = rows.judge == judge

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat import _kernel
+from karat.arrays import NDArray
 from karat.errors import InputError, OutputError
 from karat.lm.tables import Logs, count_rows, list_rows, make_tables
 from karat.progress import Progress, silent
 from karat.storage.output import write_atomically
 from karat.text.segments import map_file
 from karat.text.word_table import word_table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Arrays = Mapping[str, "NDArray[Any]"]
 

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.token_batches import token_batches
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIAL = ("<unk>", "<s>", "</s>")
@@ -43,14 +39,14 @@ class Level(NamedTuple):
     suffixes: NDArray[np.uint32]
     firsts: NDArray[np.int32]
     contexts: NDArray[np.uint32]
-    counts: NDArray[np.int64]
+    counts: Ints
 
 
 class Counted(NamedTuple):
     """Counts: the vocabulary, the count of each word, and of longer n-grams."""
 
     vocab: _kernel.Vocab
-    words: NDArray[np.int64]
+    words: Ints
     levels: list[Level]
 
     @property

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from karat.arithmetic import log, quick_log
+from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.counting import BOS, Counted, Level
 from karat.lm.katz import gt_min, katz
@@ -17,9 +16,7 @@ from karat.lm.tables import ZERO, Logs, make_tables
 from karat.text.recipe import check_choice
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.lm.tables import Bools, Floats, Logarithms
+    from karat.lm.tables import Logarithms
 
 SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 """Name -> from counts, and which n-grams are kept, to estimates."""
@@ -71,7 +68,7 @@ def _logs(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
-def _kept(level: Level, p: Logarithms, backoff: Logarithms, below: Bools, keep: Bools) -> Logs:
+def _kept(level: Level, p: Logarithms, backoff: Logarithms, below: Flags, keep: Flags) -> Logs:
     """Return the n-grams that are kept, by the numbers of those below among the kept."""
     number = (np.cumsum(below) - 1).astype(np.uint32)
     suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]

@@ -9,15 +9,9 @@ for r up to k, and 1 above; n_r is how many n-grams were seen r times. The limit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
+from karat.arrays import Flags, Floats, Ints, np
 from karat.lm.counting import BOS, UNK, Counted, Level
 from karat.lm.tables import Estimates
-
-if TYPE_CHECKING:
-    from karat.lm.tables import Bools, Floats, Ints
 
 _LITTLE = 1e-9  # less than this is left over by rounding
 
@@ -35,7 +29,7 @@ def gt_max(n: int) -> int:
     return 0 if n == 1 else 7
 
 
-def katz(counted: Counted, keep: list[Bools]) -> Estimates:
+def katz(counted: Counted, keep: list[Flags]) -> Estimates:
     """Return the probabilities of all n-grams, and the back-off weights alpha."""
     words = counted.words.copy()
     words[BOS] = 0
@@ -66,7 +60,7 @@ def _unigrams(words: Ints) -> Floats:
 
 
 def _backed_off(
-    level: Level, r: Floats, keep: Bools, lower: Floats, words: int
+    level: Level, r: Floats, keep: Flags, lower: Floats, words: int
 ) -> tuple[Floats, Floats]:
     """Return the probabilities of one level, and alpha of each context.
 

@@ -11,21 +11,15 @@ Below single words stands the uniform distribution over all words but `<s>`: it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
+from karat.arrays import Flags, Floats, np
 from karat.lm.counting import BOS, Counted, Level
 from karat.lm.tables import Estimates
-
-if TYPE_CHECKING:
-    from karat.lm.tables import Bools, Floats
 
 FALLBACK = (0.5, 1.0, 1.5)
 """Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
 
 
-def kneser_ney(counted: Counted, keep: list[Bools]) -> Estimates:
+def kneser_ney(counted: Counted, keep: list[Flags]) -> Estimates:
     """Return the probabilities of all n-grams, and the back-off weights gamma.
 
     `keep` says which n-grams stay in the model; gamma has the whole count of the others.

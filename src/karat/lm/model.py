@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from karat import __version__, _kernel
 from karat.arithmetic import power
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
 from karat.lm.binary import ABOUT, KIND, VERSION, columns
@@ -23,9 +22,6 @@ from karat.storage.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Path = str | os.PathLike[str]
 
@@ -42,9 +38,9 @@ class WordScore(NamedTuple):
 class SentenceScores(NamedTuple):
     """For each sentence log10 Pr with its end, its words, and how many the model does not know."""
 
-    log10_p: NDArray[np.float64]
-    words: NDArray[np.int64]
-    oov: NDArray[np.int64]
+    log10_p: Floats
+    words: Ints
+    oov: Ints
 
 
 class TextWords(NamedTuple):
@@ -57,8 +53,8 @@ class TextWords(NamedTuple):
     word: NDArray[np.int32]
     log10_p: NDArray[np.float32]
     length: NDArray[np.int32]
-    oov: NDArray[np.bool_]
-    offsets: NDArray[np.int64]
+    oov: Flags
+    offsets: Ints
 
 
 class Perplexity(NamedTuple):
@@ -263,7 +259,7 @@ class LanguageModel:
 
     def score(
         self, sentences: Texts, *, threads: int | None = None, progress: Progress = silent
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return log10 Pr of every sentence, its end included."""
         found = [np.empty(0)]
         for tokens in self._batches(sentences, threads, progress):

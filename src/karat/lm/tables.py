@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from karat import _kernel
+from karat.arrays import Floats, NDArray, np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Arrays = Mapping[str, NDArray[Any]]
     Logarithms = NDArray[np.float32]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
 
 ZERO = -99.0
 """log10 of no probability at all: that of `<s>`."""

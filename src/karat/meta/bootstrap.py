@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
 from karat.arithmetic import exact_product
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.meta.levels import (
     agreement,
@@ -30,8 +28,6 @@ from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval
 from karat.trials import check_trials
 
-Floats = NDArray[np.float64]
-Draws = NDArray[np.int64]
 OVER = {
     "segments": "the same systems on other segments",
     "systems": "other systems on the same segments",
@@ -70,7 +66,7 @@ def bootstrap(
 
 def drawn(
     shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
-) -> Iterator[tuple[Draws, Draws]]:
+) -> Iterator[tuple[Ints, Ints]]:
     """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is
     there once and in order. The batches do not change the draws.
     """
@@ -106,9 +102,7 @@ def percentiles(values: Floats, share: float = 0.95) -> Percentiles:
 # ------------------------------------------------------------------------------- one batch
 
 
-def _values(
-    h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
-) -> Floats:
+def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints) -> Floats:
     if at == "segment":
         return _of_cells(h, m, by, systems, segments)
     if at == "system":
@@ -122,7 +116,7 @@ def _values(
     return _grouped(h, m, by, systems, segments)
 
 
-def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Draws) -> Floats:
+def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
     weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
     if by.name in {"pearson", "r2"}:
         r = _segment_pearson(h, m, *weights)
@@ -133,7 +127,7 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Dra
 
 
 def _one_by_one(
-    h: Floats, m: Floats, by: Statistic, at: str, systems: Draws, segments: Draws
+    h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints
 ) -> Floats:
     """Where groups share something, each draw is a case of its own."""
     return np.array(
@@ -144,7 +138,7 @@ def _one_by_one(
     )
 
 
-def _grouped(h: Floats, m: Floats, by: Statistic, groups: Draws, points: Draws) -> Floats:
+def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
     """The mean over drawn groups (rows) of the statistic over drawn points (columns)."""
     counts = _kernel.tally(groups, len(h))
     if (points == points[0]).all():  # not drawn anew: every draw has the same groups
@@ -179,7 +173,7 @@ def _pooled(h: Floats, m: Floats, of: Drawn, systems: Floats, segments: Floats) 
     return np.concatenate(found)
 
 
-def _stacked(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Draws) -> Floats:
+def _stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
     """The statistic over all cells of each drawn matrix."""
     found = []
     for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
@@ -189,7 +183,7 @@ def _stacked(h: Floats, m: Floats, by: Statistic, systems: Draws, segments: Draw
     return np.concatenate(found)
 
 
-def _parts(draws: Draws, cells: int) -> list[Draws]:
+def _parts(draws: Ints, cells: int) -> list[Ints]:
     return _cut(draws, max(1, _WORK // max(1, cells)))
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, np
 from karat.meta.evaluation import MetaEvaluation
 from karat.metrics.explain.bitext import Explanation
 from karat.metrics.matching import GTM
 
-Floats = NDArray[np.float64]
 REFERENCES = 3
 """References in the grid of an output."""
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats
 from karat.errors import InputError
 from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
@@ -22,7 +20,6 @@ from karat.stats.correlation import STATISTICS
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import MOST_EXACT
 
-Floats = NDArray[np.float64]
 ENOUGH_SYSTEMS = 10
 
 

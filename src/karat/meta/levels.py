@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import exact_product, exact_sum
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
-
-Floats = NDArray[np.float64]
 
 
 class Agreement(NamedTuple):

@@ -7,9 +7,7 @@ the exchanged matrices.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.meta.levels import (
     agreement,
@@ -22,7 +20,6 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, statistic
 from karat.stats.resampling import SEED
 from karat.stats.significance.permutation import (
-    Chosen,
     Exchanges,
     Measures,
     Permutation,
@@ -33,7 +30,6 @@ from karat.stats.significance.permutation import (
 )
 from karat.trials import check_trials
 
-Floats = NDArray[np.float64]
 FAST = {
     ("pearson", "segment"): perm_both_pearson,
     ("pearson", "system"): perm_both_system_pearson,
@@ -82,11 +78,11 @@ def _measures(by: Statistic, at: str) -> Measures:
 
 
 def _stacked(by: Statistic, at: str) -> Measures:
-    def some(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
+    def some(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         human = arranged(np.broadcast_to(h, chosen.shape), at)
         return mean_of_defined(each_group(human, arranged(np.where(chosen, b, a), at), by))
 
-    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
+    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         size = max(1, _WORK // max(1, h.size))
         starts = range(0, len(chosen), size)
         return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
@@ -95,7 +91,7 @@ def _stacked(by: Statistic, at: str) -> Measures:
 
 
 def _counted(drawn: Drawn, at: str) -> Measures:
-    def found(h: Floats, a: Floats, b: Floats, chosen: Chosen) -> Floats:
+    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         human, first, second = (arranged(x[None], at)[0] for x in (h, a, b))
         taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
         groups = zip(human, first, second, taken, strict=True)
@@ -104,7 +100,7 @@ def _counted(drawn: Drawn, at: str) -> Measures:
     return found
 
 
-def _group(drawn: Drawn, h: Floats, a: Floats, b: Floats, taken: Chosen) -> Floats:
+def _group(drawn: Drawn, h: Floats, a: Floats, b: Floats, taken: Flags) -> Floats:
     """One group on all draws: the points of `a` are there where those of `b` are not."""
     known = ~np.isnan(h)
     there = taken[:, known]

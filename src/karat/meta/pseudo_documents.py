@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import Scored, score_evalset
@@ -22,7 +20,6 @@ from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, statistic
 from karat.stats.resampling import SEED, central
 
-Floats = NDArray[np.float64]
 LENGTHS = tuple(range(1, 26))
 
 
@@ -93,7 +90,7 @@ def _of_length(
     dimension: str,
     human: Floats,
     length: int,
-    shuffles: Sequence[NDArray[np.int64]],
+    shuffles: Sequence[Ints],
     statistics: Sequence[Statistic],
 ) -> Iterator[Reliability]:
     documents = human.shape[1] // length
@@ -106,7 +103,7 @@ def _of_length(
             yield Reliability(dimension, length, metric, by.name, documents, np.array(values))
 
 
-def _cut(cells: Floats, shuffle: NDArray[np.int64], length: int) -> Floats:
+def _cut(cells: Floats, shuffle: Ints, length: int) -> Floats:
     """Systems x documents x segments x columns; segments that do not fill a document are left."""
     documents = len(shuffle) // length
     kept = cells[:, shuffle[: documents * length]]

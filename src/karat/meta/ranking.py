@@ -6,8 +6,7 @@ import math
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from karat.arrays import np
 from karat.meta.bootstrap import Percentiles, percentiles
 from karat.meta.experiment import Experiment
 from karat.meta.levels import Agreement

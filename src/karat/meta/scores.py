@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import exact_product, exact_sum
+from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
@@ -21,8 +19,6 @@ from karat.progress import Progress, silent
 from karat.scoring import Wanted, as_metrics, as_systems, collect
 from karat.text.references import as_references
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Ints = NDArray[np.intp]
 
 
@@ -32,7 +28,7 @@ class Scored:
 
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
-    present: Bools
+    present: Flags
     """True for cells with an output."""
 
     def signature(self, metric: Metric) -> str:
@@ -57,7 +53,7 @@ class Scored:
         """Human scores of the outputs that are there."""
         return np.where(self.present, human, np.nan)
 
-    def corpus(self, metric: Metric, counts: Floats, known: Bools) -> Floats:
+    def corpus(self, metric: Metric, counts: Floats, known: Flags) -> Floats:
         """Draws x systems: the score of the segments drawn together, NaN where none is known.
 
         `counts` (draws x segments) says how often each segment counts; of each system only the
@@ -67,7 +63,7 @@ class Scored:
         sums = drawn_sums(counts, self.rows[metric] * good[:, :, None])
         return _together(metric, sums, exact_product(counts, good.T))
 
-    def documents(self, metric: Metric, members: Sequence[Ints], known: Bools) -> Floats:
+    def documents(self, metric: Metric, members: Sequence[Ints], known: Flags) -> Floats:
         """Systems x documents: the score of each document's known segments together."""
         good = known & self.present
         rows = self.rows[metric] * good[:, :, None]

@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Floats, np
 from karat.meta.evaluation import MetaEvaluation
 from karat.meta.levels import drawn_means
 from karat.meta.ranking import MetaRow
@@ -17,7 +15,6 @@ from karat.meta.views import view
 from karat.metrics.base import Metric
 from karat.stats.resampling import central
 
-Floats = NDArray[np.float64]
 MOST_SCATTERS = 12
 
 

@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
@@ -25,9 +23,6 @@ from karat.progress import Progress
 from karat.registry import Registry
 from karat.stats.correlation import Statistic, each_row
 from karat.stats.soft_pairwise import ScoreSums
-
-Floats = NDArray[np.float64]
-
 
 OF_SYSTEMS = ("system", "system-mean")
 """The levels whose points are systems."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
@@ -27,17 +28,9 @@ from karat.text.recipe import CASES, TOKENIZERS, Recipe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
 
 def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
     """errors / length; for a length of 0: 0 without errors, else 1."""
-    import numpy as np
-
     out = np.minimum(errors, 1).astype(np.float64)
     found: Floats = np.divide(errors, length, out=out, where=length > 0)
     return found
@@ -73,8 +66,6 @@ class Accuracy(EditMetric):
         return ("substitutions", "insertions", "deletions", "moves", "tokens")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         rows = np.column_stack(self._edits(pairs))
         return rows if pairs.single else rows[pairs.best(self.measure(rows)["value"])]
 

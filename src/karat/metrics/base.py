@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.guards import guard
 from karat.metrics.signatures.claims import Claims, references_fact
@@ -28,9 +29,6 @@ from karat.text.stopwords import stop_digest
 from karat.text.tokenizers import tokenizer_origin
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.pairs import Pairs
 
 MetricT = TypeVar("MetricT", bound="Metric")
@@ -100,7 +98,7 @@ class Metric(Named, ABC):
         """One row per segment of a run of candidates and their references."""
 
     @abstractmethod
-    def measure(self, rows: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """For every (sum of) row(s) the value, under `value`, and the parts it is made from."""
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
@@ -165,15 +163,11 @@ class Metric(Named, ABC):
         progress: Progress = silent,
     ) -> NDArray[Any]:
         """One row of statistics per segment; any sum of rows can be scored."""
-        import numpy as np
-
         parts = self._collect(candidates, references, lambda _, rows: rows, threads, progress)[0]
         return np.concatenate(parts)
 
     def score(self, row: NDArray[Any], references: int | str | None = "unknown") -> Score:
         """The score of one row, or of a sum of rows; `references` is for the signature."""
-        import numpy as np
-
         row = np.asarray(row)
         if row.shape != (len(self.columns()),):
             raise InputError(
@@ -215,11 +209,10 @@ class Metric(Named, ABC):
         *,
         threads: int | None = None,
         progress: Progress = silent,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """The score of every segment, by `of_segments()`."""
-        import numpy as np
 
-        def reduce(m: Metric, rows: NDArray[Any]) -> NDArray[np.float64]:
+        def reduce(m: Metric, rows: NDArray[Any]) -> Floats:
             return m.of_segments().measure(rows)["value"]
 
         return np.concatenate(self._collect(candidates, references, reduce, threads, progress)[0])

@@ -14,19 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
 from karat.text.recipe import CASES, CHARACTERS, Recipe
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 _TINY = 1e-16  # the definer's stand-in for an undefined precision or recall
 
@@ -71,8 +66,6 @@ class ChrF(Metric):
             yield self._words, self.words
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         kinds = [(self._characters, self.n), (self._words, self.words)]
         parts = [self._triples(pairs, recipe, order) for recipe, order in kinds if order]
         per_pair = np.hstack(parts)
@@ -81,10 +74,8 @@ class ChrF(Metric):
         return per_pair[pairs.best(self.measure(per_pair)["value"])]
 
     @staticmethod
-    def _triples(pairs: Pairs, recipe: Recipe, order: int) -> NDArray[np.int64]:
+    def _triples(pairs: Pairs, recipe: Recipe, order: int) -> Ints:
         """Per pair and order: n-grams of candidate, of reference, matches."""
-        import numpy as np
-
         mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         reference = gram_totals(theirs.lengths, order)
         candidate = gram_totals(pairs.spread(mine.lengths), order)
@@ -93,8 +84,6 @@ class ChrF(Metric):
         return triples.reshape(len(reference), 3 * order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        import numpy as np
-
         candidate, reference, match = rows[:, 0::3], rows[:, 1::3], rows[:, 2::3]
         tiny = np.full(candidate.shape, _TINY)
         p = np.divide(match, candidate, out=tiny.copy(), where=candidate > 0)
@@ -110,8 +99,6 @@ class ChrF(Metric):
         return {"value": value, "precision": 100 * mean_p, "recall": 100 * mean_r}
 
     def _f(self, p: Floats, r: Floats, undefined: float) -> Floats:
-        import numpy as np
-
         factor = self.beta * self.beta
         below = factor * p + r
         out = np.full(p.shape, undefined)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from karat.arrays import NDArray
 from karat.errors import InputError
 from karat.metrics.pairs import Pairs
 from karat.progress import Progress, Stop, as_threads, in_order, silent
 from karat.text.recipe import Lexicon, Passage, Recipe
 from karat.text.references import References, check_aligned
 from karat.text.segments import Segments, batches
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from karat.arrays import Floats, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
@@ -27,12 +28,8 @@ from karat.text.stemmers import stemmers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.explain.bitext import Explanation
 
-    Floats = NDArray[np.float64]
 
 SEARCHES = {
     "greedy": "the longest run first, as GTM 1.4 does",
@@ -81,8 +78,6 @@ class GTM(Metric):
         return ("size", "candidate", "reference", *certificate)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         self._refuse_long(pairs)
         found = pairs.matching(self.recipe, self.e, self.exact, self.budget)
         if not self.exact:
@@ -124,6 +119,4 @@ class GTM(Metric):
 
 
 def _share(size: Floats, length: Floats) -> Floats:
-    import numpy as np
-
     return np.divide(size, length, out=np.zeros(len(size)), where=length > 0)

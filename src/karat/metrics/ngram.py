@@ -16,20 +16,15 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting, to_text
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 from karat.text.stemmers import stemmers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 SMOOTHINGS = {
     "none": "no smoothing: an order without a match makes the score 0",
@@ -43,14 +38,12 @@ MOST_ORDERS = 20
 
 def smoothed_shares(
     matches: NDArray[Any], totals: NDArray[Any], smooth: str, value: float | None
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Flags]:
     """Matches over totals for every order, smoothed, and which orders were reached.
 
     The rules are sacreBLEU's: without any match all shares are 0; an order with a total of 0 is
     not reached and has the share 0.
     """
-    import numpy as np
-
     amount = _SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
     shares = np.zeros(matches.shape)
     reached = np.zeros(matches.shape, dtype=np.bool_)
@@ -73,8 +66,6 @@ def smoothed_shares(
 
 def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
     """exp(sum_n w_n log share_n); an order of weight 0 does not count, a share of 0 makes 0."""
-    import numpy as np
-
     from karat.arithmetic import exp, log
 
     logs = log(np.where(shares > 0, shares, 1.0))
@@ -83,10 +74,8 @@ def weighted_product(shares: Floats, weights: NDArray[Any]) -> Floats:
     return np.where(zero, 0.0, product)
 
 
-def penalty(excess: Floats, free: NDArray[np.bool_]) -> Floats:
+def penalty(excess: Floats, free: Flags) -> Floats:
     """1 where it is free, else exp(1 - excess)."""
-    import numpy as np
-
     from karat.arithmetic import exp
 
     return np.where(free, 1.0, exp(1 - np.where(free, 1.0, excess)))
@@ -94,17 +83,13 @@ def penalty(excess: Floats, free: NDArray[np.bool_]) -> Floats:
 
 def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """a / b, infinite where b is 0."""
-    import numpy as np
-
     found: Floats = np.divide(a, b, out=np.full(np.shape(a), np.inf), where=np.asarray(b) > 0)
     return found
 
 
-def gram_totals(lengths: NDArray[np.int64], order: int) -> NDArray[np.int64]:
+def gram_totals(lengths: Ints, order: int) -> Ints:
     """The number of n-grams of each order in texts of these lengths."""
-    import numpy as np
-
-    found: NDArray[np.int64] = np.maximum(lengths[:, None] - np.arange(order), 0)
+    found: Ints = np.maximum(lengths[:, None] - np.arange(order), 0)
     return found
 
 
@@ -186,16 +171,12 @@ class BLEU(Metric):
         yield self.recipe, self.n
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         c = pairs.candidates.tokens(self.recipe).lengths
         r = pairs.closest(pairs.references.tokens(self.recipe).lengths, c)
         clipped = pairs.matches(self.recipe, self.n).clipped
         return np.column_stack([c, r, clipped, gram_totals(c, self.n)])
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        import numpy as np
-
         c, r = rows[:, 0], rows[:, 1]
         matches, totals = rows[:, 2 : 2 + self.n], rows[:, 2 + self.n :]
         shares, reached = smoothed_shares(matches, totals, self.smooth, self.smooth_value)
@@ -296,8 +277,6 @@ class AEv(Metric):
             yield recipe, orders.stop
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         c = pairs.candidates.tokens(self._all_words).lengths
         r = pairs.references.tokens(self._all_words).lengths
         each, clipped, total_c, total_r = self._counts(pairs)
@@ -313,15 +292,11 @@ class AEv(Metric):
         return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
 
     @staticmethod
-    def _spread(pairs: Pairs, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
+    def _spread(pairs: Pairs, rows: Ints) -> Ints:
         return rows if pairs.single else np.repeat(rows, np.diff(pairs.starts), axis=0)
 
-    def _counts(self, pairs: Pairs) -> tuple[NDArray[np.int64], ...]:
+    def _counts(self, pairs: Pairs) -> tuple[Ints, ...]:
         """Matches per pair and clipped, n-grams of candidates and of references, by order."""
-        import numpy as np
-
         found = []
         for recipe, orders in self._recipes:
             each, clipped = pairs.matches(recipe, orders.stop)
@@ -331,8 +306,6 @@ class AEv(Metric):
         return tuple(np.hstack(parts).astype(np.int64) for parts in zip(*found, strict=True))
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        import numpy as np
-
         c, r = rows[:, 0], rows[:, 1]
         match_p, total_c, match_r, total_r = np.split(rows[:, 2:], 4, axis=1)
         p, _ = smoothed_shares(match_p, total_c, self.smooth, self.smooth_value)
@@ -347,16 +320,12 @@ class AEv(Metric):
 
     def combine(self, ps: Floats, rs: Floats) -> Floats:
         """RS PS / (alpha RS + (1 - alpha) PS); 0/0 is 0."""
-        import numpy as np
-
         if self.alpha in (0.0, 1.0):  # by definition, also where the quotient is 0/0
             return ps if self.alpha == 1 else rs
         below = self.alpha * rs + (1 - self.alpha) * ps
         return np.divide(rs * ps, below, out=np.zeros(len(ps)), where=below > 0)
 
     def _bp(self, c: NDArray[Any], r: NDArray[Any]) -> Floats:
-        import numpy as np
-
         if math.isinf(self.b):
             return np.ones(len(c))
         return penalty(ratio(r, self.b * c), self.b * c >= r)
@@ -367,8 +336,6 @@ class AEv(Metric):
         The paper prints W|c| against |r|; but then W = 2 punishes a candidate of exactly the
         reference's length, and W = inf, its setting for ROUGE, makes every score 0.
         """
-        import numpy as np
-
         if self.wp == "printed":
             wordy = np.where(c > 0, self.w * np.maximum(c, 1), 0.0)
             return penalty(ratio(wordy, r), wordy <= r)

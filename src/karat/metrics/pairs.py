@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from karat import _kernel
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.text.recipe import Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.text.trees import TreeBatch
 
 T = TypeVar("T")
@@ -42,7 +40,7 @@ class Pairs:
         self,
         candidates: Passage,
         references: Passage,
-        starts: NDArray[np.int64],
+        starts: Ints,
         orders: Mapping[Recipe, int],
         first: int = 0,
         check: Callable[[], None] | None = None,
@@ -56,7 +54,7 @@ class Pairs:
         self._orders = orders
         self._first = first
         self._matches: dict[Recipe, Matches] = {}
-        self._lcs: dict[Recipe, NDArray[np.int64]] = {}
+        self._lcs: dict[Recipe, Ints] = {}
         self._found: dict[object, object] = {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
@@ -65,7 +63,7 @@ class Pairs:
             self._found[key] = make()
         return self._found[key]  # type: ignore[return-value]
 
-    def refuse(self, sizes: NDArray[np.int64], most: int, what: str) -> None:
+    def refuse(self, sizes: Ints, most: int, what: str) -> None:
         """Refuse pairs that are too large, naming the first segment with the largest."""
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
@@ -76,8 +74,6 @@ class Pairs:
 
     def place(self, pair: int) -> int:
         """The number of a pair's segment, from 1, for messages."""
-        import numpy as np
-
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
     @property
@@ -85,46 +81,38 @@ class Pairs:
         """Whether every segment has one reference."""
         return len(self.starts) - 1 == int(self.starts[-1])
 
-    def spread(self, per_segment: NDArray[np.int64]) -> NDArray[np.int64]:
+    def spread(self, per_segment: Ints) -> Ints:
         """Repeat each segment's number for each of its pairs."""
-        import numpy as np
-
         return per_segment if self.single else np.repeat(per_segment, np.diff(self.starts))
 
-    def sum(self, per_pair: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sum(self, per_pair: Ints) -> Ints:
         """Add up over the references of each segment."""
-        import numpy as np
-
         if self.single:
             return per_pair
-        total: NDArray[np.int64] = np.add.reduceat(per_pair, self.starts[:-1], axis=0)
+        total: Ints = np.add.reduceat(per_pair, self.starts[:-1], axis=0)
         return total
 
-    def best(self, per_pair: NDArray[np.float64], *ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    def best(self, per_pair: Floats, *ties: Ints) -> Ints:
         """For each segment the pair with the largest number.
 
         Of equals, the one that is larger in the first of `ties`, and so on; else the first.
         """
-        import numpy as np
-
         if self.single:
             return np.arange(len(per_pair))
         segment = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         keys = [per_pair, *ties]
         order = np.lexsort([*(-key for key in reversed(keys)), segment])  # stable: first of equals
-        found: NDArray[np.int64] = order[self.starts[:-1]]
+        found: Ints = order[self.starts[:-1]]
         return found
 
-    def closest(self, lengths: NDArray[np.int64], own: NDArray[np.int64]) -> NDArray[np.int64]:
+    def closest(self, lengths: Ints, own: Ints) -> Ints:
         """For each segment the reference length closest to its own; of two, the shorter."""
-        import numpy as np
-
         if self.single:
             return lengths
         distance = np.abs(lengths - self.spread(own))
         longest = int(lengths.max(initial=0)) + 1
         key = np.minimum.reduceat(distance * longest + lengths, self.starts[:-1])
-        found: NDArray[np.int64] = key % longest
+        found: Ints = key % longest
         return found
 
     def matches(self, recipe: Recipe, order: int) -> Matches:
@@ -137,7 +125,7 @@ class Pairs:
         each, clipped = self._matches[recipe]
         return Matches(each[:, :order], clipped[:, :order])
 
-    def lcs(self, recipe: Recipe) -> NDArray[np.int64]:
+    def lcs(self, recipe: Recipe) -> Ints:
         """The length of the longest common subsequence of every pair."""
         if recipe in self._lcs:
             return self._lcs[recipe]
@@ -147,9 +135,7 @@ class Pairs:
         self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
         return found
 
-    def summary_lcs(
-        self, recipe: Recipe, separator: str
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def summary_lcs(self, recipe: Recipe, separator: str) -> tuple[Ints, Ints, Ints]:
         """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
         mine, my_starts = self.candidates.sentences(separator)
         theirs, their_starts = self.references.sentences(separator)
@@ -163,18 +149,16 @@ class Pairs:
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
         return hits, *totals
 
-    def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> NDArray[np.float64]:
+    def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> Floats:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
 
-        def match() -> NDArray[np.float64]:
+        def match() -> Floats:
             mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
             return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self.check)
 
         return self.once(("matching", recipe, e, exact, budget), match)
 
-    def _refuse(
-        self, bad: NDArray[np.bool_], cells: NDArray[np.int64], most: int, metric: str
-    ) -> None:
+    def _refuse(self, bad: Flags, cells: Ints, most: int, metric: str) -> None:
         if not bad.any():
             return
         pair = int(bad.argmax())
@@ -185,18 +169,14 @@ class Pairs:
         )
 
 
-def _totals(tokens: Ragged, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    import numpy as np
-
-    found: NDArray[np.int64] = np.diff(tokens.offsets[starts])
+def _totals(tokens: Ragged, starts: Ints) -> Ints:
+    found: Ints = np.diff(tokens.offsets[starts])
     return found
 
 
-def _longest(tokens: Ragged, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _longest(tokens: Ragged, starts: Ints) -> Ints:
     """The tokens of each text's longest sentence; 0 for a text without sentences."""
-    import numpy as np
-
     lengths = np.append(tokens.lengths, 0)
-    longest: NDArray[np.int64] = np.maximum.reduceat(lengths, starts[:-1])
+    longest: Ints = np.maximum.reduceat(lengths, starts[:-1])
     longest[np.diff(starts) == 0] = 0
     return longest

@@ -16,20 +16,14 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
 from karat.text.recipe import CASES, TOKENIZERS, Recipe
 from karat.text.stemmers import stemmers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _ALPHA_HELP = "weight of precision: 0 is recall, 1 is precision"
 _CASE_HELP = "case (the tokeniser rouge always lower-cases)"
@@ -37,8 +31,6 @@ _CASE_HELP = "case (the tokeniser rouge always lower-cases)"
 
 def f_measure(p: Floats, r: Floats, alpha: float) -> Floats:
     """P R / (alpha R + (1 - alpha) P), 0 where nothing matches."""
-    import numpy as np
-
     below = alpha * r + (1 - alpha) * p
     return np.divide(p * r, below, out=np.zeros(len(p)), where=below > 0)
 
@@ -69,8 +61,6 @@ class _Rouge(Metric):
         return ("value", "precision", "recall", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         hits, mine, theirs = self._hits(pairs)
         p, r = hits / np.maximum(mine, 1), hits / np.maximum(theirs, 1)
         best = pairs.best(f_measure(p, r, 0.5))
@@ -96,8 +86,6 @@ class _Rouge(Metric):
         return "word"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        import numpy as np
-
         means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
         return {"value": means[:, 0], "precision": means[:, 1], "recall": means[:, 2]}
 
@@ -126,8 +114,6 @@ class RougeN(_Rouge):
         yield self.recipe, self.n
 
     def _hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
-        import numpy as np
-
         mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
         theirs = pairs.references.tokens(self.recipe).lengths
         hits = pairs.matches(self.recipe, self.n).each[:, self.n - 1].astype(np.int64)

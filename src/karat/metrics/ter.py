@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import _kernel
+from karat.arrays import Floats, NDArray, np
 from karat.metrics.accuracy import EditMetric, error_rate
 from karat.metrics.base import Metric
 from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
@@ -27,12 +28,8 @@ from karat.text.references import one_or_several
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.explain.shifts import ShiftedAlignment
 
-    Floats = NDArray[np.float64]
 
 MOST_TOKENS = 200_000
 """The longest segment that TER takes: about 100 MB and a minute."""
@@ -50,8 +47,6 @@ class WER(EditMetric):
         return ("substitutions", "insertions", "deletions", "tokens")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         edits = edit_counts(pairs, self.recipe, "unit")[:, :3]
         rows = np.column_stack([edits, pairs.references.tokens(self.recipe).lengths])
         return rows if pairs.single else rows[pairs.best(-self.measure(rows)["value"])]
@@ -87,8 +82,6 @@ class TER(Metric):
         return ("edits", "tokens", "shifts")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         mine, theirs = self.tokens(pairs.candidates, pairs.references)
         for lengths in (pairs.spread(mine.lengths), theirs.lengths):
             pairs.refuse(lengths, MOST_TOKENS, "tokens are too many for ter")

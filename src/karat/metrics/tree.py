@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import _kernel
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.metrics.accuracy import Accuracy, error_rate
 from karat.metrics.pairs import Pairs
@@ -29,14 +30,9 @@ from karat.metrics.pairs import Pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.explain.treelets import TreeExplanation
     from karat.text.trees import Tree
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 MOST_CELLS = 10**9
 """The largest product of a candidate's tokens and a tree's words."""
@@ -47,8 +43,6 @@ class TreeAccuracy(Accuracy):
     """The candidate against the treelets of the reference's tree."""
 
     def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
-        import numpy as np
-
         trees = pairs.trees
         if trees is None:
             raise InputError(
@@ -103,8 +97,6 @@ class _Regression(TreeAccuracy):
         return ("value", "simple_tree_accuracy", "substitutions", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        import numpy as np
-
         edits, lengths = self._edits(pairs)
         sta = 1 - error_rate(edits[:, :3].sum(axis=1), lengths)
         s = edits[:, 0].astype(float)
@@ -113,8 +105,6 @@ class _Regression(TreeAccuracy):
         return np.column_stack([value[best], sta[best], s[best], np.ones(len(best))])
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        import numpy as np
-
         means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
         return {
             "value": means[:, 0],

@@ -21,10 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress
 from karat.realize.treebank import Treebank, read_treebank
@@ -63,7 +61,7 @@ class InputTrees:
     tags: list[str]
     relations: list[str]
     heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     places: NDArray[np.int32]
     ids: list[str]
 
@@ -77,10 +75,10 @@ class InputTrees:
         """Return the slice of the columns that holds the nodes of tree i."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
-    def mothers(self) -> NDArray[np.int64]:
+    def mothers(self) -> Ints:
         """Return every node's head as a place in the columns, -1 for roots."""
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        found: NDArray[np.int64] = np.where(self.heads < 0, -1, starts + self.heads)
+        found: Ints = np.where(self.heads < 0, -1, starts + self.heads)
         return found
 
     def choose(self, chosen: Sequence[int]) -> InputTrees:
@@ -152,7 +150,7 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
 
 
 def _at(
-    nodes: NDArray[np.int64], words: list[str], tags: list[str], relations: list[str]
+    nodes: Ints, words: list[str], tags: list[str], relations: list[str]
 ) -> tuple[list[str], list[str], list[str]]:
     """Return the entries of some nodes in every column."""
     listed = nodes.tolist()

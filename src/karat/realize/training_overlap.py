@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import NDArray, np
 from karat.realize.input_trees import InputTrees
 
 Fingerprints = NDArray[np.uint64]

@@ -8,10 +8,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.text.conllu import columns_in, map_conllu
 
@@ -31,10 +29,10 @@ class Treebank:
     xpos: list[str]
     relations: list[str]
     heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     ids: list[str]
     documents: NDArray[np.int32]
-    lines: NDArray[np.int64]
+    lines: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

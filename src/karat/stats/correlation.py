@@ -10,17 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat import _kernel
+from karat.arrays import ArrayLike, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.progress import Stop
 from karat.registry import Registry
 from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
-Floats = NDArray[np.float64]
 Rows = Callable[[Floats, Floats], Floats]
 Times = NDArray[np.int32]  # draws x points: how often each point is there
 Drawn = Callable[[Floats, Floats, Times], Floats]
@@ -190,7 +187,7 @@ def _of_pairs(name: str, of: Callable[[Pairs, float | Floats], Floats], help: st
     return Statistic(name, rows, help, drawn=drawn)
 
 
-def _columns(counts: NDArray[np.int64]) -> Pairs:
+def _columns(counts: Ints) -> Pairs:
     return list(counts.astype(np.float64).T)
 
 

@@ -11,19 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
 from karat.arithmetic import ExactRows, rounded
+from karat.arrays import Floats, Ints, np
 from karat.progress import Progress, silent
 from karat.trials import check_trials
 
 SEED = 12345
 _BATCH_CELLS = 1 << 17  # drawn at a time: a batch stays in the cache
-
-Floats = NDArray[np.float64]
-Limbs = NDArray[np.int64]
 
 
 def bootstrap_sums(
@@ -50,7 +45,7 @@ def bootstrap_tables(
 
 def exchange_limbs(
     tables: Sequence[ExactRows], trials: int, seed: int = SEED, progress: Progress = silent
-) -> list[Limbs]:
+) -> list[Ints]:
     """Return sums of several tables over the same random choices, as limbs that add up exactly."""
     check_trials("trials", trials, 1)
     n = len(tables[0])
@@ -69,7 +64,7 @@ def _products(
     n: int,
     what: str,
     progress: Progress,
-) -> list[Limbs]:
+) -> list[Ints]:
     size = max(1, _BATCH_CELLS // max(n, 1))
     parts = []
     for start in range(0, total, size):

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import SLACK
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
 from karat.stats.significance.exchanges import chosen_sums, drawn_words
 
-Floats = NDArray[np.float64]
 ScoreSums = Callable[[Floats], Floats]
 """Sums of statistics, a row each -> their scores, more being better."""
 _ROUNDING = 1e-10  # of a score: sums of statistics here are rounded at every step

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat import _kernel
+from karat.arrays import ArrayLike, np
 from karat.errors import InputError
 from karat.progress import Stop
 
-Floats = NDArray[np.float64]
 BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
 
 

@@ -13,9 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import NDArray, np
 from karat.errors import quoted, short
 
 # ------------------------------------------------------------------------------ fields of a text

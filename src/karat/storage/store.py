@@ -24,9 +24,7 @@ from dataclasses import dataclass
 from tokenize import TokenError
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.storage.mapping import map_whole
 from karat.storage.output import write_atomically

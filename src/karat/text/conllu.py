@@ -5,16 +5,12 @@ from __future__ import annotations
 import mmap
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.text.segments import map_file
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 EXPECTED = "CoNLL-U, one word a line"
 """The expected content, for messages."""
@@ -32,10 +28,10 @@ class Columns(NamedTuple):
     xpos: _kernel.Views
     relations: _kernel.Views
     heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     ids: _kernel.Views
     documents: NDArray[np.int32]
-    lines: NDArray[np.int64]
+    lines: Ints
 
 
 def read_columns(path: str | os.PathLike[str]) -> Columns:

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import _kernel
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError
 from karat.text.stemmers import stem_words
 from karat.text.stopwords import stop_words
 from karat.text.tokenizers import TOKENIZERS as TOKENIZERS  # noqa: PLC0414 - a choice of recipes
 from karat.text.tokenizers import cut
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 CHARACTERS = {False: "characters", True: "characters-and-space"}
 """For chrF: every character is its own id, with white space or without."""
@@ -48,13 +45,11 @@ class Ragged(NamedTuple):
     """Rows of ids of unequal length: row i is `ids[offsets[i]:offsets[i + 1]]`."""
 
     ids: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of ids in each row."""
-        import numpy as np
-
         return np.diff(self.offsets)
 
 
@@ -73,7 +68,7 @@ class Lexicon:
     def _forget(self) -> None:
         self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
         self._stems: dict[Recipe, tuple[_kernel.Vocab, NDArray[np.int32]]] = {}
-        self._keeps: dict[Recipe, NDArray[np.bool_]] = {}
+        self._keeps: dict[Recipe, Flags] = {}
 
     def vocab(self, tok: str, case: str) -> _kernel.Vocab:
         """Return the vocabulary of all text cut by one tokeniser."""
@@ -83,8 +78,6 @@ class Lexicon:
 
     def stems(self, recipe: Recipe) -> NDArray[np.int32]:
         """Return the id of the stem of each word of the vocabulary."""
-        import numpy as np
-
         words = self.vocab(recipe.tok, recipe.case)
         none = _kernel.Vocab(), np.empty(0, dtype=np.int32)
         target, known = self._stems.setdefault(recipe, none)
@@ -101,10 +94,8 @@ class Lexicon:
         self.stems(unstopped)
         return self._stems[unstopped][0]
 
-    def keeps(self, recipe: Recipe) -> NDArray[np.bool_]:
+    def keeps(self, recipe: Recipe) -> Flags:
         """Return whether each word of the vocabulary is no stop word, whatever its case."""
-        import numpy as np
-
         vocab = self.vocab(recipe.tok, recipe.case)
         known = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
         if len(known) < len(vocab):
@@ -128,7 +119,7 @@ class Passage:
         self._lexicon = lexicon
         self._lowered: _kernel.Views | None = None
         self._tokens: dict[Recipe, Ragged] = {}
-        self._sentences: dict[str, tuple[Passage, NDArray[np.int64]]] = {}
+        self._sentences: dict[str, tuple[Passage, Ints]] = {}
         self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
     def views(self, case: str) -> _kernel.Views:
@@ -180,7 +171,7 @@ class Passage:
         lowered = words.lower() if recipe.case == "lower" else words
         return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
 
-    def sentences(self, separator: str) -> tuple[Passage, NDArray[np.int64]]:
+    def sentences(self, separator: str) -> tuple[Passage, Ints]:
         """Return the sentences of every segment as a passage, and where each segment's start."""
         if separator not in self._sentences:
             views, starts = self._views.split_sentences(separator)
@@ -188,9 +179,7 @@ class Passage:
         return self._sentences[separator]
 
 
-def select(tokens: Ragged, keep: NDArray[np.bool_]) -> Ragged:
+def select(tokens: Ragged, keep: Flags) -> Ragged:
     """Return the tokens that are to be kept, row by row."""
-    import numpy as np
-
     before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     return Ragged(tokens.ids[keep], before[tokens.offsets])

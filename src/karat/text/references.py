@@ -11,13 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
+from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.text.segments import STRIDE, Segments, Strings
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.text.trees import Tree, TreeBatch
 
 
@@ -58,15 +56,13 @@ class References:
         """Return where a segment is, for messages."""
         return f"segment {segment + 1:,}"
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Return the number of bytes in each stride of segments."""
         first, *rest = (source.sizes() for source in self._sources)
         return sum(rest, start=first)
 
-    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
         """Return the references of a batch of segments, and where each segment's start."""
-        import numpy as np
-
         parts = [source.views(start, stop) for source in self._sources]
         if len(parts) == 1 and not self._optional:
             return parts[0], np.arange(stop - start + 1, dtype=np.int64)
@@ -98,8 +94,6 @@ class VaryingReferences(References):
     """References from Python strings, any number from one up for each segment."""
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
-        import numpy as np
-
         counts = [len(group) for group in references]
         if 0 in counts:
             i = counts.index(0)
@@ -127,16 +121,14 @@ class VaryingReferences(References):
     def number(self) -> int | None:
         return self._number
 
-    def sizes(self) -> NDArray[np.int64]:
-        import numpy as np
-
+    def sizes(self) -> Ints:
         lengths = _kernel.string_sizes(self._flat.strings(range(len(self._flat))), 1)
         ends = np.concatenate(([0], np.cumsum(lengths)))
         cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        sizes: NDArray[np.int64] = np.diff(ends[cuts])
+        sizes: Ints = np.diff(ends[cuts])
         return sizes
 
-    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
         first, last = int(self._starts[start]), int(self._starts[stop])
         return self._flat.views(first, last), self._starts[start : stop + 1] - first
 

@@ -16,19 +16,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from karat import _kernel
+from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.storage.mapping import check_mapped, map_whole
 from karat.storage.temporary import temporary_file, writing_temporary
 from karat.storage.unpacking import unpacked
 from karat.text.sniffing import refuse_binary, refuse_json
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 STRIDE = 256
 """Segments are indexed, and batches cut, at multiples of this."""
@@ -48,7 +45,7 @@ class Segments(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Return the number of bytes (of characters, for strings) in each stride."""
 
     @abstractmethod
@@ -89,7 +86,7 @@ class Strings(Segments):
     def __len__(self) -> int:
         return len(self._strings)
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         return _kernel.string_sizes(self._strings, STRIDE)
 
     def views(self, start: int, stop: int) -> _kernel.Views:
@@ -164,9 +161,7 @@ class Lines(Segments):
     def __len__(self) -> int:
         return self._lines
 
-    def sizes(self) -> NDArray[np.int64]:
-        import numpy as np
-
+    def sizes(self) -> Ints:
         starts = np.asarray(self._starts, dtype=np.int64)
         return starts[1:] - starts[:-1]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.registry import Registry, origin
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class KernelTokenizer(NamedTuple):
@@ -82,15 +79,11 @@ def tokenizer_origin(name: str) -> str:
     return "" if isinstance(found, KernelTokenizer) else origin(found).replace("@", "-")
 
 
-def cut(
-    views: _kernel.Views, vocab: _kernel.Vocab, name: str
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
     """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
     function = _REGISTRY.find(name)
     if function is None or isinstance(function, KernelTokenizer):
         return _kernel.tokenize(views, vocab, name)
-    import numpy as np
-
     try:
         rows = [list(function(text)) for text in views.strings()]
         ids = vocab.add([token for row in rows for token in row])

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.progress import Progress, as_threads, in_order, silent
 from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe, check_choice, select
 from karat.text.segments import Segments, Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
 from karat.text.stopwords import stop_words
 from karat.text.tokenizers import TOKENIZERS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Vocab = _kernel.Vocab
 """Words to ids in order of first sight, and back; may be shared by several texts."""
@@ -27,7 +23,7 @@ class Tokens:
     """Segment i is `ids[offsets[i]:offsets[i + 1]]`; the words are in `vocab`."""
 
     ids: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     vocab: Vocab
 
     def __len__(self) -> int:
@@ -62,8 +58,6 @@ def tokenize(
     Give the vocabulary of another text to have ids in common with it. Ids are given in the order
     of first sight, whatever the number of threads.
     """
-    import numpy as np
-
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)
     check_choice("stem", stem, stemmers())
@@ -93,8 +87,6 @@ def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tu
 
 def _without(tokens: Ragged, words: Vocab, stop: str) -> Ragged:
     """The tokens that are no stop words."""
-    import numpy as np
-
     if stop == "none":
         return tokens
     listed = stop_words(stop)

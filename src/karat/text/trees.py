@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.text.references import References, check_aligned
 from karat.text.segments import STRIDE
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,6 @@ class Tree:
 
 
 def _problem(heads: Sequence[int]) -> str:
-    import numpy as np
-
     if any(not isinstance(head, int) or abs(head) > len(heads) for head in heads):
         return f"every head is a number from 0 to {len(heads)}; found {list(heads)}"
     offsets = np.array([0, len(heads)], dtype=np.int64)
@@ -59,7 +54,7 @@ class TreeBatch(NamedTuple):
 
     words: _kernel.Views
     heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
 
 
 class Trees(References):
@@ -69,8 +64,6 @@ class Trees(References):
     """
 
     def __init__(self, trees: Iterable[Tree] | Iterable[Sequence[Tree]]) -> None:
-        import numpy as np
-
         groups = [[group] if isinstance(group, Tree) else list(group) for group in trees]
         for i, group in enumerate(groups):
             if not group or not all(isinstance(tree, Tree) for tree in group):
@@ -92,8 +85,6 @@ class Trees(References):
     @classmethod
     def flat(cls, name: str, batch: TreeBatch, ids: Sequence[str], lines: Sequence[int]) -> Trees:
         """One tree a segment, as a reader found and checked them, and the lines they begin at."""
-        import numpy as np
-
         trees = cls.__new__(cls)
         trees._set(name, batch, np.arange(len(batch.offsets), dtype=np.int64), ids)
         trees._lines = lines
@@ -109,9 +100,7 @@ class Trees(References):
         trees._name = sources[0].name
         return trees
 
-    def _set(
-        self, name: str, batch: TreeBatch, starts: NDArray[np.int64], ids: Sequence[str]
-    ) -> None:
+    def _set(self, name: str, batch: TreeBatch, starts: Ints, ids: Sequence[str]) -> None:
         self._name, self._batch, self._starts, self._ids = name, batch, starts, ids
         self._lines: Sequence[int] = ()
 
@@ -146,17 +135,13 @@ class Trees(References):
 
     @property
     def number(self) -> int | None:
-        import numpy as np
-
         numbers = np.unique(np.diff(self._starts))
         return int(numbers[0]) if len(numbers) == 1 else None
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """About eight bytes a word."""
-        import numpy as np
-
         cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        sizes: NDArray[np.int64] = np.diff(self._batch.offsets[cuts]) * 8
+        sizes: Ints = np.diff(self._batch.offsets[cuts]) * 8
         return sizes
 
     def trees(self, start: int, stop: int) -> TreeBatch:
@@ -167,7 +152,7 @@ class Trees(References):
             self._batch.words.slice(begin, end), self._batch.heads[begin:end], offsets - begin
         )
 
-    def views(self, start: int, stop: int) -> tuple[_kernel.Views, NDArray[np.int64]]:
+    def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
         batch = self.trees(start, stop)
         words, cuts = batch.words.strings(), batch.offsets.tolist()
         texts = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
@@ -178,9 +163,7 @@ class Trees(References):
         return [[str(tree) for tree in self[i]] for i in indices]
 
 
-def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    import numpy as np
-
+def _starts(sizes: Sequence[int]) -> Ints:
     return np.concatenate(([0], np.cumsum(np.array(sizes, dtype=np.int64)))).astype(np.int64)
 
 

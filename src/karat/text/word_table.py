@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat import _kernel
+from karat.arrays import NDArray
 from karat.errors import quoted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Arrays = Mapping[str, NDArray[Any]]
 
 WordTable = _kernel.WordTable

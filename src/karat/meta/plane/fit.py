@@ -13,11 +13,9 @@ from functools import cached_property
 from itertools import permutations as every_order
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
 from karat.arithmetic import SLACK, exact_product, product
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
@@ -29,8 +27,6 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
-
-Floats = NDArray[np.float64]
 
 FEWEST_SYSTEMS = 3
 MOST_DEALT = 7
@@ -141,7 +137,7 @@ def _spread(scores: Floats, weights: Floats) -> Floats:
     return high - low
 
 
-def best(r: Floats) -> NDArray[np.int64]:
+def best(r: Floats) -> Ints:
     """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
 
     For each column of cells x draws; -1 where no cell has r > 0.
@@ -400,7 +396,7 @@ def left_out(human: Floats, cells: Floats) -> Floats:
     return np.where(constant, np.nan, found)
 
 
-def _others_equal(cells: Floats) -> NDArray[np.bool_]:
+def _others_equal(cells: Floats) -> Flags:
     """Cells x systems: whether all systems but this one have the same score."""
     rests = [np.delete(cells, i, axis=1) for i in range(cells.shape[1])]
     return np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)

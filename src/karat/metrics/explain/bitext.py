@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.metrics.explain.edits import Alignment, edit_operations
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
@@ -22,9 +23,6 @@ from karat.text.references import one_or_several
 from karat.text.segments import Strings
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.matching import GTM
 
 
@@ -161,7 +159,7 @@ CHECKED = 5_000_000
 """Steps of the exact search that looks for a larger matching than the greedy one."""
 
 
-_Grid: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], float]"
+_Grid: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], Ints, float]"
 """Ids of both sides, where references begin, and the exponent."""
 
 
@@ -178,8 +176,6 @@ them takes half a GB."""
 
 def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
     """The matching of one candidate with its references by one metric."""
-    import numpy as np
-
     texts = one_or_several(references)
     lexicon = Lexicon()
     mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)

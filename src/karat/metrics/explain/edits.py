@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.metrics.pairs import Pairs
 from karat.text.recipe import (
     CASES,
@@ -29,9 +30,6 @@ from karat.text.references import check_aligned, one_or_several
 from karat.text.segments import Texts, as_segments
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from karat.metrics.base import Metric
 
 MOST_CELLS = 10**12
@@ -43,10 +41,10 @@ COUNTS = {"accuracy": _kernel.accuracy_edits, "unit": _kernel.word_edits}
 KINDS = ("keep", "substitute", "insert", "delete")
 
 
-def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> NDArray[np.int64]:
+def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
     """For each pair substitutions, insertions, deletions, and the moves that are in both."""
 
-    def count() -> NDArray[np.int64]:
+    def count() -> Ints:
         mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         _refuse_long(pairs, mine, theirs)
         return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
@@ -111,7 +109,7 @@ class Alignments(Sequence[Alignment]):
         references: Ragged,
         vocab: _kernel.Vocab | None,
         operations: NDArray[np.int32],
-        offsets: NDArray[np.int64],
+        offsets: Ints,
     ) -> None:
         self._candidates, self._references, self._vocab = candidates, references, vocab
         self.operations, self.offsets = operations, offsets
@@ -166,8 +164,6 @@ def edit_operations(
     candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
 ) -> tuple[Operation, ...]:
     """What turns one reference into a candidate, of ids that are equal where words are."""
-    import numpy as np
-
     ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
     mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
     rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)
@@ -183,8 +179,6 @@ def alignments(
     case: str = "mixed",
 ) -> Alignments:
     """The edit alignment of every candidate with its reference."""
-    import numpy as np
-
     check_choice("costs", costs, SCRIPTS)
     check_choice("tok", tok, TOKENIZERS)
     check_choice("case", case, CASES)

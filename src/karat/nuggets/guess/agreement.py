@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.arrays import Flags, Floats, np
+from karat.nuggets.guess.pool import Pool
 from karat.stats.correlation import r_squared, rmse, tau_b
 
 
@@ -23,7 +21,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(
-    pool: Pool, carried: NDArray[np.bool_], labels: Floats, estimates: Floats | None = None
+    pool: Pool, carried: Flags, labels: Floats, estimates: Floats | None = None
 ) -> Agreement:
     """Return the agreement of decisions with labels, and of runs' scores with the official ones.
 

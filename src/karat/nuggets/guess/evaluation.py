@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
@@ -32,7 +31,7 @@ from karat.nuggets.guess.paper.tuning import (
     tune,
     tuning_cells,
 )
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
+from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.scores.decisions import decide_run

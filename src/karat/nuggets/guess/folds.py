@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.nuggets.guess.agreement import Agreement, agreement
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 WAYS = ("system", "institution", "question")
@@ -77,11 +75,11 @@ class Folded:
     fold that is left out may be compared with, but not learned from."""
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Flags:
         """The cells that were judged."""
         return ~np.isnan(self.labels)
 
-    def training(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    def training(self) -> Iterator[tuple[int, Flags]]:
         """Every fold, and the judged cells of the others."""
         for k in np.unique(self.fold).tolist():
             yield k, self.judged & (self.fold != k)
@@ -106,11 +104,11 @@ class Folded:
         return found
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Flags:
         """The cells that are known from identical responses in other folds."""
         return ~np.isnan(self.elsewhere)
 
-    def agreement(self, carried: NDArray[np.bool_], chances: Floats | None = None) -> Agreement:
+    def agreement(self, carried: Flags, chances: Floats | None = None) -> Agreement:
         """Return how decisions agree with official judgements (`agreement.py`)."""
         official = self.labels if self.official is None else self.official
         return agreement(self.pool, carried, official, chances)

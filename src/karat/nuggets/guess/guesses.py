@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated.logistic import logit
@@ -22,7 +20,7 @@ from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.labels import strictly
 from karat.nuggets.guess.model_labels import Heard
 from karat.nuggets.guess.paper.classifier import PaperGuesses
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift
 from karat.nuggets.intervals.expected_scores import of_answers
 from karat.nuggets.intervals.intervals import (
@@ -47,7 +45,7 @@ class Nuggeteer:
     pool: Pool
     probabilities: Floats
     """Of every cell of the pool."""
-    carried: NDArray[np.bool_]
+    carried: Flags
     labels: Floats
     """Judgements of cells in their own runs, else NaN."""
     learned: int

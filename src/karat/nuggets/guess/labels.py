@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.arrays import Floats, np
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.sets.judgements import SUPPORT, Judged, Judgements
 from karat.nuggets.sets.runs import Run, normal
 

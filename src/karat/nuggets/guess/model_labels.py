@@ -20,13 +20,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.guess.calibrated.classifier import Fitted, fit_calibrated
 from karat.nuggets.guess.calibrated.logistic import Logistic, logit
 from karat.nuggets.guess.folds import Folded
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.intervals import AllErrors, Errors
 from karat.nuggets.intervals.measured_errors import Measured
 from karat.nuggets.sets.judgements import Judgements
@@ -39,8 +37,6 @@ FEWEST_OF_A_KIND = 5
 """Carried ones among them, and ones that are not."""
 _HOLD_P, _HOLD_LABELS = 10.0, 1.0  # ridges: of the weight of logit p to 1, of labels to 0
 _AS_GUESSED = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
-
-Bools = NDArray[np.bool_]
 
 
 class ModelJudge(NamedTuple):
@@ -57,8 +53,8 @@ class Heard(NamedTuple):
     """Guesses with the help of models."""
 
     probabilities: Floats
-    carried: Bools
-    helped: Bools
+    carried: Flags
+    helped: Flags
     """The cells whose guess a model helped."""
     models: tuple[ModelJudge, ...]
     measured: Measured | None
@@ -102,7 +98,7 @@ def model_values(pool: Pool, judgements: Judgements) -> Floats:
 def listen(
     names: tuple[str, ...],
     values: Floats,
-    guesses: tuple[Floats, Bools],
+    guesses: tuple[Floats, Flags],
     seen: Folded,
     cells: Ints,
     measured: Measured | None,
@@ -146,9 +142,9 @@ def _enough(labels: Floats) -> bool:
     return len(labels) >= FEWEST and min(kinds) >= FEWEST_OF_A_KIND
 
 
-def _helpable(chances: Floats, values: Floats) -> Bools:
+def _helpable(chances: Floats, values: Floats) -> Flags:
     """Return which cells are guessed, not known from an identical response, and were labelled."""
-    found: Bools = (~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1)
+    found: Flags = (~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1)
     return found
 
 
@@ -165,7 +161,7 @@ def _fit(labels: Floats, chances: Floats, values: Floats) -> Fitted | None:
     return fit_calibrated(_columns(chances[rows], values[rows]), labels[rows], ridge, _AS_GUESSED)
 
 
-def _without_folds(seen: Folded, told: Floats, values: Floats) -> tuple[Floats, Bools]:
+def _without_folds(seen: Folded, told: Floats, values: Floats) -> tuple[Floats, Flags]:
     """Return probabilities, each fold helped by what the others tell; and which had help."""
     chances, helped = told.copy(), np.zeros(len(told), dtype=np.bool_)
     candidates = _helpable(told, values)

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from karat.arrays import Floats, np
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
 from karat.nuggets.guess.calibrated.classifier import (
     PRIOR,
@@ -35,7 +34,7 @@ from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.labels import of_runs, own_values, strictly
 from karat.nuggets.guess.model_labels import listen, model_values
 from karat.nuggets.guess.paper.classifier import Paper, PaperGuesses
-from karat.nuggets.guess.pool import Floats, make_pool
+from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.measured_errors import Measured
 from karat.nuggets.scores.idf_sources import IdfSource

@@ -13,14 +13,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.nuggets.sets.keys import Key, Nugget, Question
 from karat.nuggets.sets.runs import Run, characters, normal
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

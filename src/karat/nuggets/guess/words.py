@@ -12,10 +12,8 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 from unicodedata import category
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import log
+from karat.arrays import Flags, NDArray, np
 from karat.text.recipe import Ragged, select
 from karat.text.stemmers import stem_words
 from karat.text.stopwords import stop_words
@@ -75,7 +73,7 @@ def _stems(texts: tuple[str, ...], stem: str) -> tuple[Vocab, NDArray[np.int32]]
 
 
 @lru_cache(maxsize=8)
-def _keeps(texts: tuple[str, ...], stop: str) -> NDArray[np.bool_]:
+def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
     """Return which of the texts' words are neither empty nor stop words."""
     _, bare = _cut(texts)
     words = bare.words(0, len(bare))

@@ -31,11 +31,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.pool import Floats, Ints
+from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.intervals.intervals import student_quantile, welch_freedom
 
 _FARTHEST = 20.0  # a shift that makes anything sure
@@ -69,9 +66,7 @@ class SetShift(NamedTuple):
     """S."""
 
 
-def learn_shift(
-    logits: Floats, yes: NDArray[np.bool_], question: Ints, run: Ints, spread: Spread
-) -> SetShift:
+def learn_shift(logits: Floats, yes: Flags, question: Ints, run: Ints, spread: Spread) -> SetShift:
     """Learn the shift of a set from its judged pairs; without any, it is the prior's.
 
     `question` and `run` say of which ones the pairs are.
@@ -87,7 +82,7 @@ def learn_shift(
     return SetShift(_solve(logits, yes, weight[question], spread.question), variance)
 
 
-def _solve(logits: Floats, yes: NDArray[np.bool_], weight: Floats, variance: float) -> float:
+def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float:
     """The s with sum of weight (yes - p at s) = s / variance, by bisection: the left side falls."""
     low, high = -_FARTHEST, _FARTHEST
     for _ in range(_STEPS):

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.arrays import Flags, Floats, Ints, np
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import ALLOWANCE, Official, length, sums_between, weights
 from karat.nuggets.sets.keys import Question
@@ -37,7 +35,7 @@ class Returned(NamedTuple):
             f = (square + 1) * precision * recall / (square * precision + recall)
         return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
 
-    def kept(self, some: NDArray[np.bool_]) -> Returned:
+    def kept(self, some: Flags) -> Returned:
         """Return some answers; the others have no weight."""
         return self._replace(total=np.where(some, self.total, 0.0))
 

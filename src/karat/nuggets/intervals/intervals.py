@@ -25,10 +25,8 @@ from functools import lru_cache
 from math import inf, sqrt
 from typing import NamedTuple
 
-import numpy as np
-
+from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.pool import Floats
 from karat.nuggets.intervals.expected_scores import Answers, pseudo_values
 from karat.stats.distributions import student_tail
 

@@ -19,10 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.arrays import Flags, Floats, Ints, np
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.intervals.intervals import AllErrors, score_errors, whole_errors
 from karat.nuggets.scores.official import Official
@@ -39,7 +37,7 @@ class Measured:
 
     pool: Pool
     probabilities: Floats
-    carried: NDArray[np.bool_]
+    carried: Flags
     labels: Floats
     """In a cell's own run; NaN where nobody judged."""
 
@@ -69,7 +67,7 @@ class Measured:
         return official_scores(self.pool, self.labels)
 
     @cached_property
-    def _judged(self) -> NDArray[np.int64]:
+    def _judged(self) -> Ints:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 

@@ -14,12 +14,9 @@ from dataclasses import replace
 from math import inf, sqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import sigmoid
+from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.calibrated.logistic import logit
-from karat.nuggets.guess.pool import Floats
 from karat.nuggets.intervals.base_rates import SetShift, Spread, reach
 from karat.nuggets.intervals.expected_scores import Answers, of_answers, pseudo_values
 from karat.nuggets.intervals.intervals import RunIntervals, ScoreInterval, student_quantile
@@ -38,7 +35,7 @@ class GuessedRun(NamedTuple):
     decided: Mapping[str, Decided]
     how: Official
     chances: Mapping[str, Floats]
-    own: Mapping[str, NDArray[np.bool_]]
+    own: Mapping[str, Flags]
     """The pairs that were judged in the run itself."""
 
     def doubting(self) -> GuessedRun:

@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
+from karat.arrays import np
 from karat.nuggets.judging.asking import Ask, Probabilities, topics
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent

@@ -16,17 +16,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import PARTIAL, SUPPORT, Judgements
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
-
-Floats = NDArray[np.float64]
 
 Probabilities: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
 """From a question and responses to the probability that each response carries each nugget.
@@ -69,7 +65,7 @@ class Topic:
         self._least = SUPPORT if strict else PARTIAL
         self.responses: list[Response] = []
         self.tags: list[str] = []
-        self._runs: list[NDArray[np.int64]] = []
+        self._runs: list[Ints] = []
         self._gather(nuggets.runs.values())
         texts = self.responses
         self.p = _checked(probabilities(question, texts), question, len(texts)) if texts else _none
@@ -90,7 +86,7 @@ class Topic:
             self._runs.append(np.array([rows[text] for text in mine], dtype=np.int64))
 
     @property
-    def open(self) -> NDArray[np.bool_]:
+    def open(self) -> Flags:
         """The pairs that nobody has judged."""
         return np.isnan(self.known)
 

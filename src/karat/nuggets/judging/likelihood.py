@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, np
 from karat.nuggets.scores.words import stems_of
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
@@ -34,7 +32,7 @@ class Word(NamedTuple):
     """Whether the nugget has it too."""
 
 
-def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.float64]:
+def overlap(question: Question, responses: Sequence[Response]) -> Floats:
     """Responses by nuggets: the share of a description's stems that the response has."""
     texts = [words for nugget in question.nuggets for words in nugget.descriptions]
     stems = _stem_sets([*texts, *(response.text for response in responses)])
@@ -44,7 +42,7 @@ def overlap(question: Question, responses: Sequence[Response]) -> NDArray[np.flo
         some = [next(wanted) for _ in nugget.descriptions]
         for i, mine in enumerate(have):
             found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
-    clipped: NDArray[np.float64] = np.clip(found, _FLOOR, 1 - _FLOOR)
+    clipped: Floats = np.clip(found, _FLOOR, 1 - _FLOOR)
     return clipped
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import SUPPORT, Judgements
 from karat.nuggets.sets.keys import Key, Question
@@ -17,7 +15,7 @@ from karat.nuggets.sets.runs import Response, Run
 from karat.nuggets.sets.voting import Sides
 from karat.progress import Progress, silent
 
-Guess: TypeAlias = Callable[[Question, Sequence[Response]], NDArray[np.float64]]
+Guess: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
 """From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
 
 This is where a classifier is plugged in; NaN means that it does not decide.
@@ -31,9 +29,9 @@ JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no re
 class Decided:
     """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
 
-    values: NDArray[np.float64]
+    values: Floats
     """1 carries it, 0.5 in part, 0 does not, NaN where nothing decides."""
-    known: NDArray[np.bool_]
+    known: Flags
     """Pairs that a judgement decided."""
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
     """Pairs on which judges are in a tie that counts as half, with both values."""
@@ -49,17 +47,17 @@ class Decided:
         return int(np.count_nonzero(self.known))
 
     @cached_property
-    def best(self) -> NDArray[np.float64]:
+    def best(self) -> Floats:
         """For each nugget the best of any response; all scores ask."""
-        found: NDArray[np.float64] = np.fmax.reduce(self.values, axis=0, initial=0.0)
+        found: Floats = np.fmax.reduce(self.values, axis=0, initial=0.0)
         found.flags.writeable = False
         return found
 
-    def support(self, strict: bool = False) -> NDArray[np.float64]:
+    def support(self, strict: bool = False) -> Floats:
         """For each nugget the best of any response; strictly, partial support is none."""
         return np.where(self.best < SUPPORT, 0.0, self.best) if strict else self.best
 
-    def carried(self, strict: bool = False) -> NDArray[np.float64]:
+    def carried(self, strict: bool = False) -> Floats:
         """The count of each pair in F: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
         least = SUPPORT if strict else np.nextafter(0, 1)
         found = (np.nan_to_num(self.values) >= least).astype(np.float64)
@@ -67,7 +65,7 @@ class Decided:
             found[pair] = ((low >= least) + (high >= least)) / 2
         return found
 
-    def returned(self, strict: bool = False) -> NDArray[np.float64]:
+    def returned(self, strict: bool = False) -> Floats:
         """The count of each nugget in F: the best of any response."""
         if self.tied:
             return np.asarray(self.carried(strict).max(axis=0, initial=0.0))

@@ -15,10 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import log
+from karat.arrays import Floats, np
 from karat.errors import InputError, MissingExtra, quoted
 from karat.nuggets.scores.words import CASE, TOKENIZER, stems_of
 from karat.nuggets.sets.runs import Run
@@ -26,7 +24,7 @@ from karat.progress import Progress, silent
 from karat.text.segments import Lines, Segments, Strings, batches
 from karat.text.tokens import Vocab, tokenize
 
-Weigh: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
+Weigh: TypeAlias = Callable[[Sequence[str]], Floats]
 """The weights of words, given as they stand in a text, lower-cased and not stemmed."""
 
 _PIECE = 1 << 14  # texts that are cut at a time
@@ -34,7 +32,7 @@ RAREST = 1e-8
 """The smallest share that wordfreq tells."""
 
 
-def count_weights(words: Sequence[str]) -> NDArray[np.float64]:
+def count_weights(words: Sequence[str]) -> Floats:
     """Every word weighs 1."""
     return np.ones(len(words))
 
@@ -54,7 +52,7 @@ class Idf:
         found = sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"idf/{self.documents}@{found}"
 
-    def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
+    def __call__(self, words: Sequence[str]) -> Floats:
         """log(N / c) of each word."""
         counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
         return log(self.documents / np.array(counts, dtype=np.float64))
@@ -122,7 +120,7 @@ class Wordfreq:
         """The package with its version, which decides what it says."""
         return f"wordfreq-{self.language}@{version('wordfreq')}"
 
-    def __call__(self, words: Sequence[str]) -> NDArray[np.float64]:
+    def __call__(self, words: Sequence[str]) -> Floats:
         """log(1 / share) of each word."""
         from wordfreq import word_frequency
 

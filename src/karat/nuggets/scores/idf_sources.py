@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
 from karat import arithmetic
+from karat.arrays import np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf, Words, bare_words, smoothed_idf
 from karat.nuggets.scores.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf

@@ -14,8 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from karat.arrays import np
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import mean, sums_between
 from karat.nuggets.sets.keys import Key, Question

@@ -21,9 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.sets.keys import Key, Question
@@ -41,7 +39,6 @@ LARGEST_BETA = 1e6
 
 WEIGHTS = ("vital", "pyramid")
 
-Floats = NDArray[np.float64]
 
 _NONE = np.zeros(0)
 
@@ -188,7 +185,7 @@ def run_score(run: Run, answers: Iterable[Answer], beta: float) -> RunScore:
     return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
 
-def sums_between(rows: Floats, ends: NDArray[np.int64]) -> Floats:
+def sums_between(rows: Floats, ends: Ints) -> Floats:
     """Rows x groups of columns: the sum of each group, from one end to the next."""
     found = np.zeros((len(rows), len(ends) - 1))
     some = np.diff(ends) > 0  # an empty one would have its neighbour's

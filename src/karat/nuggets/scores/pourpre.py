@@ -16,11 +16,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import __version__
 from karat.arithmetic import product
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.nuggets.scores.idf import Weigh, count_weights
 from karat.nuggets.scores.idf_sources import IdfSource
@@ -40,8 +38,6 @@ from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.settings import to_text
 from karat.text.stopwords import stop_digest
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

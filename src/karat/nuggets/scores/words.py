@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.text.recipe import Ragged
 from karat.text.segments import Texts
 from karat.text.stemmers import stem_words
@@ -25,7 +23,7 @@ class Words:
     """Text i has the words `ids[offsets[i]:offsets[i + 1]]`; words of one stem are one class."""
 
     ids: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     words: list[str]
     """Each word by its id."""
     classes: NDArray[np.int32]

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
@@ -17,8 +15,6 @@ from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 from karat.stats.judges.judge_agreement import JudgeAgreement, agreement_of
 from karat.stats.judges.kappa import cohen_kappa
 from karat.stats.judges.standing import JudgeTable, judge_table
-
-Floats = NDArray[np.float64]
 
 
 class JudgeKappa(NamedTuple):

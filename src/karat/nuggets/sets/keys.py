@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, np
 from karat.errors import InputError, short
 
 
@@ -61,7 +59,7 @@ class Question:
         return tuple(nugget for nugget in self.nuggets if nugget.vital)
 
     @cached_property
-    def is_vital(self) -> NDArray[np.bool_]:
+    def is_vital(self) -> Flags:
         """A flag for each nugget; every run asks."""
         found = np.array([nugget.vital for nugget in self.nuggets], dtype=np.bool_)
         found.flags.writeable = False

@@ -15,10 +15,8 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import Links, check_sentences
@@ -194,7 +192,7 @@ class _Work:
         return int(empty.sum()), int(too_long.sum())
 
 
-def _cuts(source: NDArray[np.int64], pivot: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _cuts(source: Ints, pivot: Ints) -> list[tuple[int, int]]:
     """Return batches of sentences of about equal work, cut by the text alone."""
     if not len(source):
         return []

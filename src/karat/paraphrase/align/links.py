@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.paraphrase.align.parallel_text import each_line
 from karat.progress import Progress, silent
@@ -32,7 +30,7 @@ class Links:
 
     source: NDArray[np.int32]
     pivot: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -73,9 +71,7 @@ def check_sentences(source: Tokens, pivot: Tokens, links: Links | None = None) -
         _check_inside(tokens, ends, links.offsets, side)
 
 
-def _check_inside(
-    tokens: Tokens, ends: NDArray[np.int32], offsets: NDArray[np.int64], side: str
-) -> None:
+def _check_inside(tokens: Tokens, ends: NDArray[np.int32], offsets: Ints, side: str) -> None:
     lengths = np.repeat(np.diff(tokens.offsets), np.diff(offsets))
     outside = np.flatnonzero((ends < 0) | (ends >= lengths))
     if len(outside):

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from karat.arrays import np
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.text.recipe import Recipe

@@ -5,9 +5,8 @@ After Och & Ney (2003) and Koehn, Och & Marcu (2003).
 
 from __future__ import annotations
 
-import numpy as np
-
 from karat import _kernel
+from karat.arrays import np
 from karat.paraphrase.align.links import Links, check_sentences
 from karat.text.recipe import check_choice
 from karat.text.tokens import Tokens

@@ -17,11 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
 from karat.arithmetic import power
+from karat.arrays import Floats, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewriting import Written
 from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
@@ -33,7 +31,6 @@ CONFIDENCE = 0.3
 LONGEST_REPEAT = 4
 """Words that must not stand twice in a row, at most."""
 
-Floats = NDArray[np.float64]
 Words = Sequence[str]
 
 

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle

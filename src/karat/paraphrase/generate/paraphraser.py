@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.parallel_text import each_line
@@ -239,7 +237,7 @@ def _same(text: str, line: str) -> bool:
     return "".join(text.lower().split()) == "".join(line.lower().split())
 
 
-def _check_lengths(lengths: NDArray[np.int64], name: str, start: int) -> None:
+def _check_lengths(lengths: Ints, name: str, start: int) -> None:
     long = lengths > MOST_WORDS
     if long.any():
         at = int(long.argmax())

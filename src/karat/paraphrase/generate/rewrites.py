@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import (
@@ -32,9 +30,6 @@ from karat.paraphrase.table.phrase_table import (
 )
 from karat.text.recipe import Ragged, Recipe
 from karat.text.tokens import Vocab
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 
 _PRONOUNS = """
     i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
@@ -71,8 +66,8 @@ class Counted(NamedTuple):
 class _Paths(NamedTuple):
     """From phrase to phrase, with the sum over all ways to go."""
 
-    source: Numbers
-    target: Numbers
+    source: Ints
+    target: Ints
     p: Floats
 
 
@@ -105,7 +100,7 @@ def rewrite_table(
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
-def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
+def trusted(table: PhraseTable, least: float) -> Flags:
     """Return which rewrites of a table may be written.
 
     They have at least the probability `least`, keep the numbers, punctuation and personal pronouns
@@ -117,7 +112,7 @@ def trusted(table: PhraseTable, least: float) -> NDArray[np.bool_]:
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
     short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
-    found: NDArray[np.bool_] = short & (arrays["edge_probabilities"] >= least)
+    found: Flags = short & (arrays["edge_probabilities"] >= least)
     a, b = _padded(_rows(old, phrases[found])), _padded(_rows(new, pivots[found]))
     fixed = _fixed(words)
     same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
@@ -159,7 +154,7 @@ def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
-def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> Flags:
     """Return whether the words of a row stand among those of another, in their order."""
     row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
     sizes = (few >= 0).sum(axis=1)
@@ -187,9 +182,7 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
     return phrases, N, _Paths(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _joins(
-    e: Numbers, f: Numbers, forward: Numbers, first: Numbers
-) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+def _joins(e: Ints, f: Ints, forward: Ints, first: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back."""
     order = forward[np.argsort(e[forward], kind="stable")]
     ways = first[f[order] + 1] - first[f[order]]
@@ -204,7 +197,7 @@ def _joins(
         yield rows, steps, first[f[rows]][steps] + within
 
 
-def _summed(source: Numbers, target: Numbers, p: Floats) -> _Paths:
+def _summed(source: Ints, target: Ints, p: Floats) -> _Paths:
     """Add up equal pairs, and sort them."""
     order = np.lexsort((target, source))
     source, target, p = source[order], target[order], p[order]
@@ -247,7 +240,7 @@ def _reverse(paths: _Paths) -> Floats:
     return np.where(keys[at] == wanted, paths.p[at], 0.0)
 
 
-def _within(phrases: Ragged, a: Numbers, b: Numbers) -> NDArray[np.bool_]:
+def _within(phrases: Ragged, a: Ints, b: Ints) -> Flags:
     """Return whether phrase a stands in phrase b, or is it."""
     lengths = phrases.lengths
     longest = int(lengths.max(initial=1))
@@ -266,7 +259,7 @@ def _stacked(parts: Sequence[Ragged]) -> Ragged:
     return Ragged(np.concatenate([part.ids for part in parts]), starts(lengths))
 
 
-def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
+def _rows(phrases: Ragged, numbers: Ints) -> Ragged:
     """Return some phrases, in the order of their numbers."""
     lengths = phrases.lengths[numbers]
     offsets = starts(lengths)
@@ -274,6 +267,6 @@ def _rows(phrases: Ragged, numbers: Numbers) -> Ragged:
     return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)
 
 
-def _totals(numbers: Numbers, values: Floats) -> Floats:
+def _totals(numbers: Ints, values: Floats) -> Floats:
     """Return the sum of the values of each number."""
     return np.asarray(np.bincount(numbers, values), dtype=np.float64)

@@ -18,10 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.loop import Counter, run
 from karat.metrics.ngram import gram_totals
@@ -31,8 +29,6 @@ from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.references import as_references
 from karat.text.segments import Texts, as_segments
-
-Floats = NDArray[np.float64]
 
 MOST_ORDERS = 9
 

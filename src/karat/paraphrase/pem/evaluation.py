@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import load_evalset
 from karat.evalset.sets import EvalSet
 from karat.metrics.names import parse
@@ -26,8 +24,6 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
-
-Floats = NDArray[np.float64]
 
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 HIGH = 4.0  # adequacy and fluency of the paraphrases whose dissimilarity is looked at alone
@@ -224,7 +220,7 @@ def criteria(judged: Judged) -> list[Correlation]:
     return [correlate(judged, name, x, "overall", judged.human) for name, x in columns.items()]
 
 
-def _good(judged: Judged) -> NDArray[np.bool_]:
+def _good(judged: Judged) -> Flags:
     """Return which paraphrases are adequate and fluent."""
     return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.pem.bags import (
     PivotSettings,
@@ -30,7 +28,6 @@ from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
-Floats = NDArray[np.float64]
 Words = tuple[str, ...]
 
 UNSEEN = 0.5

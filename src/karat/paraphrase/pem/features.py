@@ -16,9 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.paraphrase.pem.bags import (
@@ -31,8 +29,6 @@ from karat.paraphrase.pem.bags import (
 )
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.text.segments import Texts
-
-Floats = NDArray[np.float64]
 
 FORMS = {
     "paper": PivotSettings(),

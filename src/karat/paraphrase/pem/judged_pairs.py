@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.pem.controls import CONTROLS, add_controls, overall_dimension, to_five
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +27,7 @@ class Judged:
         return len(self.human)
 
     @property
-    def real(self) -> NDArray[np.bool_]:
+    def real(self) -> Flags:
         """The rows that are no controls."""
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
 

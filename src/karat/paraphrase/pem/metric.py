@@ -8,9 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, NDArray
 from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
@@ -18,8 +16,6 @@ from karat.paraphrase.pem.bags import MOST_ORDERS, PivotBags, PivotSettings, f1,
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
 from karat.storage.store import stored_kind
-
-Floats = NDArray[np.float64]
 
 MODEL = "paraphrase model"
 """The kind of a stored `PEM`, which is loaded only where one is named."""

@@ -15,10 +15,8 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import __version__
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.lm.binary import ABOUT as LANGUAGE
 from karat.lm.model import LanguageModel
@@ -58,8 +56,6 @@ ABOUT = record(
     features=listed(text),
 )
 """The description of a model."""
-
-Floats = NDArray[np.float64]
 
 
 class PEMScores(NamedTuple):

@@ -16,17 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import product, quick_exp
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
 from karat.storage.schema import Column, check_arrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ROWS = 1024  # predicted at a time, so that memory stays bounded
 WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte

@@ -21,8 +21,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import number as as_number
 from karat.paraphrase.align.parallel_text import each_line

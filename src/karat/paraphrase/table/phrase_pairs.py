@@ -11,10 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import Links, check_sentences
@@ -42,10 +40,10 @@ class PhraseCounts:
     """
 
     source_ids: NDArray[np.int32]
-    source_offsets: NDArray[np.int64]
+    source_offsets: Ints
     pivot_ids: NDArray[np.int32]
-    pivot_offsets: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    pivot_offsets: Ints
+    counts: Ints
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -58,7 +56,7 @@ class _Rows(NamedTuple):
     """Sorted phrase pairs as the kernel has them: both phrases, each filled up with -1."""
 
     ids: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    counts: Ints
 
 
 def extract_phrases(
@@ -154,7 +152,7 @@ def _merged(batches: list[_Rows], longest: int) -> Iterator[_Rows]:
         yield _Rows(*merge.next(_PIECE))
 
 
-def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:
     """Return phrases without what fills them up, and where each begins."""
     words = np.concatenate([(part >= 0).sum(axis=1) for part in phrases])
     ids = np.concatenate([part[part >= 0] for part in phrases])

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.schema import Column, check_arrays, check_fields, record, text, word_columns
@@ -60,7 +58,6 @@ ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side
 """The description of a table."""
 
 Arrays = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 
 
 class Translation(NamedTuple):
@@ -198,11 +195,11 @@ class PhraseTable:
         words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
 
-    def phrase_of_edges(self) -> NDArray[np.int64]:
+    def phrase_of_edges(self) -> Ints:
         """Return for each pair of a phrase and a translation the number of the phrase."""
         return np.repeat(np.arange(len(self)), np.diff(self.arrays["edge_offsets"]))
 
-    def select(self, edges: NDArray[np.bool_]) -> PhraseTable:
+    def select(self, edges: Flags) -> PhraseTable:
         """Return a table of some of its pairs, given as a mask, and the phrases of these."""
         translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
         kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
@@ -261,7 +258,7 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     return Ragged(rank[phrases.ids], phrases.offsets), ordered
 
 
-def distinct(phrases: Ragged) -> tuple[NDArray[np.int64], Ragged]:
+def distinct(phrases: Ragged) -> tuple[Ints, Ragged]:
     """Return each phrase's number among the distinct ones, and those in the order of their ids."""
     lengths = phrases.lengths
     there = np.arange(lengths.max(initial=1)) < lengths[:, None]
@@ -281,7 +278,7 @@ def every_word(words: WordTable) -> list[str]:
     return words.words(np.arange(len(words), dtype=np.int32))
 
 
-def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(lengths: Ints) -> Ints:
     """Return where rows of such lengths begin, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Floats, NDArray
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import extract_grammar, gold_frames, stored_grammar
@@ -98,7 +96,7 @@ class Fergus:
 
     def linearize_with_parts(
         self, trees: InputTrees, supertags: Supertags, k: int
-    ) -> tuple[list[list[Order]], NDArray[np.float64]]:
+    ) -> tuple[list[list[Order]], Floats]:
         """Return the k best orders, and the language model's part of each order's score."""
         words, _, heads, suffixes, offsets = self.chooser.columns(trees)
         nodes, scores, parts, starts = _kernel.linearize_tagged(

@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import InputTrees
 from karat.storage.schema import (

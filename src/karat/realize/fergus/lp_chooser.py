@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from karat import _kernel
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.realize.input_trees import InputTrees, Order
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ORDER = 3
 """The paper's language model is of trigrams."""
@@ -76,8 +71,8 @@ def batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
 def as_orders(
     trees: InputTrees,
     nodes: NDArray[np.int32],
-    scores: NDArray[np.float64],
-    starts: NDArray[np.int64],
+    scores: Floats,
+    starts: Ints,
 ) -> list[list[Order]]:
     """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
     found, at = [], 0

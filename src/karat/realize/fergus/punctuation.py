@@ -13,8 +13,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-import numpy as np
-
+from karat.arrays import np
 from karat.lm.model import LanguageModel
 
 COMMA = ","

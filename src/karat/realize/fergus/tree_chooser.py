@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Floats, NDArray, np
 from karat.realize.fergus.grammar import RARE, Grammar, Ints, Slots, frame_numbers, suffixes
 from karat.realize.input_trees import InputTrees
 
@@ -27,7 +25,7 @@ class Supertags:
     labels: Ints
     frames: Ints
     slots: Ints
-    scores: NDArray[np.float64]
+    scores: Floats
 
 
 class TreeChooser:

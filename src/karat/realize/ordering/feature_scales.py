@@ -14,10 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.realize.fergus.lp_chooser import lm_words
 from karat.realize.input_trees import InputTrees
@@ -28,8 +26,6 @@ BEST, BEAM, ALTERNATIVES = 8, 32, 4
 EPOCHS, RATE, DAMPING, DECAY = 6, 0.1, 10.0, 0.001
 EVERY = 2  # of the trees that were not seen, one in so many, for time
 PARTS = 4  # of the trees, between two reports of progress
-
-Chosen = NDArray[np.int64]
 
 
 class Scales(NamedTuple):
@@ -63,8 +59,8 @@ def learn_scales(
     weights: NDArray[np.float32],
     columns: Columns,
     trees: InputTrees,
-    seen: Chosen,
-    unseen: Chosen,
+    seen: Ints,
+    unseen: Ints,
     model: LanguageModel,
     lm_weight: float,
     seed: int,

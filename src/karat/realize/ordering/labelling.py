@@ -19,10 +19,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Flags, Ints, NDArray, np
 from karat.progress import Stop, as_threads, in_order
 from karat.realize.ordering.symbols import Columns, Symbols, symbols
 from karat.realize.ordering.weight_bytes import (
@@ -32,7 +30,6 @@ from karat.realize.ordering.weight_bytes import (
 )
 from karat.storage.schema import Column, check_arrays
 
-Ints = NDArray[np.int64]
 Weights = NDArray[np.float32]
 
 FOLDS = 3
@@ -71,7 +68,7 @@ class Classifier:
 
     names: Mapping[str, tuple[str, ...]]
     sees_labels: bool
-    known: NDArray[np.bool_]
+    known: Flags
     weights: Mapping[str, Weights]
 
     @cached_property
@@ -241,6 +238,6 @@ def _train(
     return one, one.found(columns, others)
 
 
-def _rows(known: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _rows(known: Flags) -> NDArray[np.int32]:
     """Return the row of every feature, -1 for those that have none."""
     return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)

@@ -11,10 +11,8 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.realize.input_trees import InputTrees
 
 Symbols = NDArray[np.uint32]
@@ -36,7 +34,7 @@ class Columns:
     fine: Symbols
     relations: Symbols
     heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    offsets: Ints
     affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
     """A row a node; none where nothing will be labelled."""
     others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
@@ -70,7 +68,7 @@ class Columns:
         empty = np.zeros(self.nodes, dtype=np.uint32)
         return replace(self, tags=empty, fine=empty, relations=empty)
 
-    def nodes_of(self, trees: NDArray[np.int64]) -> NDArray[np.int64]:
+    def nodes_of(self, trees: Ints) -> Ints:
         """Return the nodes of some trees, one tree after the other."""
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in trees]
         return np.concatenate(parts) if parts else np.arange(0)

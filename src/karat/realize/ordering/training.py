@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.progress import Progress, silent
 from karat.realize.fergus.lp_chooser import train_lm
 from karat.realize.input_trees import InputTrees, check_inputs, input_trees
@@ -130,7 +128,7 @@ def _scales(
 
 
 def train_weights(
-    columns: Columns, places: NDArray[np.int32], chosen: NDArray[np.int64], seed: int, step: Report
+    columns: Columns, places: NDArray[np.int32], chosen: Ints, seed: int, step: Report
 ) -> NDArray[np.float32]:
     """Train the weights of the features; the seed decides the order of the trees."""
     trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import NDArray, np
 
 Weights = NDArray[np.float32]
 Bytes = NDArray[np.int8]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.charts.models import Interval, Intervals
 from karat.report.model.cells import brief
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
 SYSTEM = Column("system", "System", help="The name of the system.")
@@ -165,7 +162,7 @@ def with_form(document: Document, form: str) -> Document:
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
 
-    def maker(metric: Metric, system: str, values: NDArray[np.float64]) -> Callable[[int], Row]:
+    def maker(metric: Metric, system: str, values: Floats) -> Callable[[int], Row]:
         name = str(metric)
 
         def make(i: int) -> Row:

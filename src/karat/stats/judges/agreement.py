@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 

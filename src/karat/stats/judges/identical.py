@@ -9,12 +9,9 @@ They agree on all of n units with probability a^n, and judges are identical wher
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import power
+from karat.arrays import Floats, np
 
-Floats = NDArray[np.float64]
 HONEST_KAPPA = 0.8
 LEAST_CHANCE = 0.001
 """Below this probability a coincidence is not taken for chance."""

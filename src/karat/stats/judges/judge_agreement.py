@@ -7,8 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from karat.arrays import np
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.sets import EvalSet
 from karat.registry import load

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Floats, np
 from karat.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 class Kappa(NamedTuple):

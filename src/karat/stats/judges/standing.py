@@ -10,15 +10,12 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat.arithmetic import log1p, power
+from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
 from karat.stats.correlation import pearson, why_undefined
 from karat.stats.judges.identical import LEAST_CHANCE, groups
 
-Floats = NDArray[np.float64]
 Labels = NDArray[Any]
 
 

@@ -5,17 +5,13 @@ Both give p = (1 + number of trials beyond the real difference) / (1 + number of
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import SLACK
+from karat.arrays import Flags, Floats, np
 
-Floats = NDArray[np.float64]
 
-
-def ahead(first: Floats, second: Floats) -> NDArray[np.bool_]:
+def ahead(first: Floats, second: Floats) -> Flags:
     """Return where `first` is above `second` by more than rounding."""
-    found: NDArray[np.bool_] = first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
+    found: Flags = first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
     return found
 
 

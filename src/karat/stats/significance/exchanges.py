@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Flags, Floats, NDArray, np
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
 
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 MOST_EXACT = 12  # cells whose exchanges are all gone through
 TRIALS_AT_A_TIME = 512  # part of what a seed means: changing it changes the draws
@@ -36,17 +33,17 @@ def drawn_words(
         progress(start + size, trials, "permuting")
 
 
-def exchanges(known: NDArray[np.bool_], trials: int, seed: int = SEED) -> Iterator[Words]:
+def exchanges(known: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
     """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
     return every_word(known) if is_exact(known) else drawn_words(known.shape, trials, seed)
 
 
-def is_exact(known: NDArray[np.bool_]) -> bool:
+def is_exact(known: Flags) -> bool:
     """Return True if all exchanges are gone through: 12 cells have 4,096 of them."""
     return int(known.sum()) <= MOST_EXACT
 
 
-def every_word(known: NDArray[np.bool_]) -> Iterator[Words]:
+def every_word(known: Flags) -> Iterator[Words]:
     """Every choice of known cells once, none of them first, in batches as `drawn_words`."""
     systems, segments = known.shape
     choices = np.arange(1 << int(known.sum()), dtype=np.uint64)
@@ -58,7 +55,7 @@ def every_word(known: NDArray[np.bool_]) -> Iterator[Words]:
         yield np.ascontiguousarray(words[:, start : start + TRIALS_AT_A_TIME])
 
 
-def masks(words: Words, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def masks(words: Words, shape: tuple[int, ...]) -> Flags:
     """The drawn bits as trials x systems x segments; True where a cell is chosen."""
     systems, segments = shape
     little = np.ascontiguousarray(words.T).astype("<u8").view(np.uint8)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat.arithmetic import SLACK
+from karat.arrays import ArrayLike, Floats, np
 from karat.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 def holm(p_values: ArrayLike) -> Floats:

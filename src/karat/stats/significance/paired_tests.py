@@ -5,15 +5,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from karat import _kernel
+from karat.arrays import ArrayLike, NDArray, np
 from karat.errors import InputError, quoted
 from karat.stats.correlation import pearson
 from karat.stats.distributions import normal_tail, student_tail
 
-Floats = NDArray[np.float64]
 ALTERNATIVES = ("two-sided", "greater", "less")
 MOST_EXACT = 50  # differences; beyond, the normal approximation is good
 

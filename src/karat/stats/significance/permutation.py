@@ -19,10 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import SLACK
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson_rows
@@ -37,9 +35,7 @@ from karat.stats.significance.exchanges import (
     masks,
 )
 
-Floats = NDArray[np.float64]
-Chosen = NDArray[np.bool_]
-Measures = Callable[[Floats, Floats, Floats, Chosen], Floats]
+Measures = Callable[[Floats, Floats, Floats, Flags], Floats]
 _CELLS = 1 << 22  # that are exchanged or not at a time
 
 
@@ -61,7 +57,7 @@ class Permutation(NamedTuple):
 class Exchanges(NamedTuple):
     """Cells that can be exchanged, how often that is tried, and with which seed."""
 
-    known: Chosen
+    known: Flags
     trials: int
     seed: int
     progress: Progress
@@ -98,9 +94,9 @@ class Triple(NamedTuple):
     second: Floats
 
     @property
-    def known(self) -> Chosen:
+    def known(self) -> Flags:
         """The cells that all have."""
-        found: Chosen = ~np.isnan(self.human)
+        found: Flags = ~np.isnan(self.human)
         return found
 
 
@@ -112,7 +108,7 @@ def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutat
     """
     shape = of.human.shape
 
-    def differences(chosen: Chosen) -> Floats:
+    def differences(chosen: Flags) -> Floats:
         # What `a` does not take from `b`, `b` takes from `a`.
         values = measures(*of, np.concatenate([chosen, ~chosen]))
         found: Floats = values[: len(chosen)] - values[len(chosen) :]

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
+from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.calibrated.classifier import Fitted
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.folds import Folded
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf
 from karat.progress import Progress, silent
 

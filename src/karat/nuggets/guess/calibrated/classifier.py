@@ -23,10 +23,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import product, sigmoid, solve_symmetric
+from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.guess.calibrated.evidence import NAMES
 from karat.nuggets.guess.calibrated.likeness import Likeness
@@ -34,7 +32,6 @@ from karat.nuggets.guess.calibrated.logistic import RIDGE, Logistic, fit_logisti
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.pool import Floats, Ints
 from karat.progress import Progress, silent
 
 
@@ -141,8 +138,8 @@ class Validated:
 
     probabilities: Floats
     """Known judgements are 0 or 1."""
-    carried: NDArray[np.bool_]
-    known: NDArray[np.bool_]
+    carried: Flags
+    known: Flags
     agreement: Agreement
     """The scores of runs are expected values: means of probabilities."""
 
@@ -186,7 +183,7 @@ class HeldOut(NamedTuple):
     """Of all judged cells."""
     probabilities: Floats
     """Judgements of identical responses in other folds are 0 or 1."""
-    carried: NDArray[np.bool_]
+    carried: Flags
 
 
 def hold_out(cells: Folded, X: Floats, near: Likeness, progress: Progress = silent) -> HeldOut:
@@ -224,9 +221,7 @@ def without_folds(
     return found
 
 
-def _by_fold(
-    Z: Floats, yes: NDArray[np.bool_], fold: Ints, w: Floats
-) -> dict[int, tuple[Floats, Floats]]:
+def _by_fold(Z: Floats, yes: Flags, fold: Ints, w: Floats) -> dict[int, tuple[Floats, Floats]]:
     """Return what the cells of each fold add to gradient and curvature at the best weights."""
     p, found = sigmoid(product(Z, w)), {}
     for k in np.unique(fold).tolist():

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
 from karat.arithmetic import log1p
+from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.paper.classifier import Paper, score
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, smoothed_idf
 from karat.nuggets.scores.words import letters
 from karat.progress import Progress, silent
@@ -104,7 +102,7 @@ class _Texts:
         kinds = [weight, content, informative, new, number, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
 
-    def _content_and_capital(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _content_and_capital(self) -> tuple[Flags, Flags]:
         """Return which words are no stop words, and which have a capital but do not open a text.
 
         All words of a text count that has nothing but stop words.
@@ -134,7 +132,7 @@ class _Texts:
         share = have[np.searchsorted(keys, words)] / np.maximum(many, 1)
         return np.where(many > 1, 1 - share, 1.0)
 
-    def _in_question(self) -> NDArray[np.bool_]:
+    def _in_question(self) -> Flags:
         """Return which words the question has itself."""
         asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
         size = np.int64(len(self.vocab) + 1)

@@ -23,13 +23,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import arithmetic
 from karat.arithmetic import product, sigmoid, solve_symmetric
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.guess.pool import Floats, Ints
 
 RIDGE = 100.0
 _STEPS, _MIXED_STEPS = 30, 40
@@ -74,7 +71,7 @@ def logit(p: Floats) -> Floats:
 
 def fit_logistic(
     X: Floats,
-    yes: NDArray[np.bool_],
+    yes: Flags,
     ridge: float | Floats = RIDGE,
     prior: Logistic | None = None,
     nugget: Ints | None = None,
@@ -109,7 +106,7 @@ def _start(X: Floats, prior: Logistic | None) -> Logistic:
     return Logistic(centre, scale, weights, prior.intercept if prior else 0.0)
 
 
-def _climb(Z: Floats, yes: NDArray[np.bool_], hold: Floats, aim: Floats) -> Floats:
+def _climb(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
     """Find the best w by Newton's method."""
     w, V = aim, np.empty_like(Z)
     for _ in range(_STEPS):
@@ -123,9 +120,7 @@ def _climb(Z: Floats, yes: NDArray[np.bool_], hold: Floats, aim: Floats) -> Floa
     return w
 
 
-def _climb_mixed(
-    Z: Floats, yes: NDArray[np.bool_], nugget: Ints, hold: Floats, aim: Floats
-) -> Floats:
+def _climb_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats) -> Floats:
     """Find the best w and u together; the curvature in u is diagonal, and eliminated."""
     order = np.argsort(nugget, kind="stable")
     Z, yes, nugget = Z[order], yes[order], nugget[order]

@@ -18,11 +18,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from karat import _kernel
 from karat.arithmetic import log, product
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.arrays import Floats, Ints, np
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.words import letters
 from karat.text.recipe import Ragged
 

@@ -11,9 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-
-from karat.nuggets.guess.pool import Ints
+from karat.arrays import Ints, np
 
 _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
 """Line ends, or a mark, which stays, and white space after it. That it begins with a set of

@@ -24,12 +24,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import log
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.nuggets.guess.calibrated.sentences import cut_sentences
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import ENGLISH, Words, smoothed_idf
 from karat.text.tokens import Vocab
 
@@ -48,7 +46,7 @@ class _Passages(NamedTuple):
     """Where the passages of each response begin."""
     background: Floats
     """b(w)."""
-    own: NDArray[np.bool_]
+    own: Flags
     """Nuggets x words: the nugget's own words."""
     best: Ints
     """Responses x nuggets: the passage that has most of the nugget."""
@@ -137,7 +135,7 @@ def _passages_of(
     return _Passages(row, word, starts, background, own, table)
 
 
-def _matches(row: Ints, word: Ints, own: NDArray[np.bool_], idf: Floats, passages: int) -> Floats:
+def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> Floats:
     """Passages x nuggets: the share of its words, by idf, and by idf times informativeness."""
     count = len(own)
     informative = 1 - own.sum(axis=0) / count if count > 1 else np.ones(len(idf))

@@ -21,10 +21,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat import _kernel
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.nuggets.guess.paper.thresholds import (
     BEST_F,
@@ -36,7 +34,7 @@ from karat.nuggets.guess.paper.thresholds import (
     given_threshold,
     likeliest_model,
 )
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
@@ -151,7 +149,7 @@ class Paper(WithIdf):
 
     def leave_out(
         self, pool: Pool, scores: Floats, labels: Floats, fold: Ints, progress: Progress = silent
-    ) -> tuple[Floats, NDArray[np.bool_]]:
+    ) -> tuple[Floats, Flags]:
         """Return P(yes | score) and the decision of every cell, both learned without its fold."""
         chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
         kinds = np.unique(fold).tolist()
@@ -188,7 +186,7 @@ class PaperGuesses(NamedTuple):
     """Guesses of the paper's classifier about all cells, of judged ones without their fold."""
 
     probabilities: Floats
-    carried: NDArray[np.bool_]
+    carried: Flags
     thresholds: Thresholds
     """Of all judged cells."""
     models: tuple[Model, ...]

@@ -28,14 +28,10 @@ from itertools import pairwise
 from math import pi
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from karat.arithmetic import exp, log, log_gamma, product, quick_exp
+from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.nuggets.guess.pool import Floats, Ints, Pool
-
-Bools = NDArray[np.bool_]
+from karat.nuggets.guess.pool import Pool
 
 MODELS = {
     "coin": "optimally biased coin",
@@ -140,7 +136,7 @@ class Thresholds:
                 found[mine] = self.steps[unit].threshold
         return found
 
-    def carried(self, pool: Pool, scores: Floats) -> Bools:
+    def carried(self, pool: Pool, scores: Floats) -> Flags:
         """Return which scores exceed their thresholds.
 
         A nugget with error rates of its own is carried where that is more probable than not: its
@@ -177,7 +173,7 @@ def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
         yield int(units[order[first]]), order[first:last]
 
 
-def tallies(scores: Floats, yes: Bools, units: Ints) -> dict[int, Tally]:
+def tallies(scores: Floats, yes: Flags, units: Ints) -> dict[int, Tally]:
     """Return the counts of every unit at all its thresholds."""
     return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
 
@@ -191,7 +187,7 @@ def grid(scores: Floats) -> Floats:
     return np.concatenate(([distinct[0] - 1], middle, [distinct[-1] + 1]))
 
 
-def _tally(scores: Floats, yes: Bools, thresholds: Floats | None = None) -> Tally:
+def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> Tally:
     thresholds = grid(scores) if thresholds is None else thresholds
     positive, negative = np.sort(scores[yes]), np.sort(scores[~yes])
     fp = np.searchsorted(positive, thresholds, side="right").astype(np.float64)
@@ -393,7 +389,7 @@ def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> NoisyThresho
     return NoisyThreshold(likeliest, tally.thresholds, np.clip(chances, 0, 1))
 
 
-def best_f_threshold(scores: Floats, yes: Bools) -> float:
+def best_f_threshold(scores: Floats, yes: Flags) -> float:
     """Return the threshold with the best F of the positive class, halfway between two scores."""
     if not len(scores):
         raise InputError("no cell was judged: a threshold cannot be learned; give judgements")

@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import NOISY, Model, best_f_threshold, compare_models
-from karat.nuggets.guess.pool import Floats, Pool
+from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 
@@ -32,9 +30,9 @@ class Trial:
     classifier: Paper
     agreement: Agreement
     threshold: float
-    carried: NDArray[np.bool_]
+    carried: Flags
     """The decision about every cell, made while its fold was left out."""
-    known: NDArray[np.bool_]
+    known: Flags
     """The cells that were known from identical responses in other folds."""
 
 

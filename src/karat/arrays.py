@@ -1,0 +1,39 @@
+"""Arrays: numpy, which is loaded when it is first used, and the types of arrays.
+
+Commands that need no numbers start without it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+else:
+
+    class _Numpy(ModuleType):
+        """Stands for numpy: each name is fetched once, when it is first used."""
+
+        def __getattr__(self, name: str) -> Any:
+            import numpy
+
+            found = getattr(numpy, name)
+            setattr(self, name, found)
+            return found
+
+    class NDArray:
+        """Stands for the type of arrays, which only type checkers read."""
+
+        def __class_getitem__(cls, item: Any) -> Any:
+            return Any
+
+    np = _Numpy("numpy")
+    ArrayLike = Floats = Ints = Flags = Any
+
+__all__ = ["ArrayLike", "Flags", "Floats", "Ints", "NDArray", "np"]
