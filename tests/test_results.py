@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -125,7 +126,7 @@ def classes() -> list[type]:
     """All classes of results in the package."""
     package = Path(kt.__file__).parent
     for path in sorted(package.rglob("*.py")):
-        if "(Result" in path.read_text("utf-8") or "(Results" in path.read_text("utf-8"):
+        if re.search(r"^class .*Result", path.read_text("utf-8"), re.M):
             import_module(".".join(["karat", *path.relative_to(package).with_suffix("").parts]))
 
     def below(cls: type) -> list[type]:

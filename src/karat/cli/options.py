@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from karat.cli.parameters import choice, flag, option, path, whole
 from karat.errors import OutputError
 from karat.trials import MOST_TRIALS
 
@@ -55,113 +56,81 @@ def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return names or [CompletionItem(incomplete, type="file")]
 
 
-evalset = click.option(
-    "--set",
-    "evalset",
+evalset = option(
+    "--set evalset",
+    "Take systems and references from an evaluation set (see karat data); each CANDIDATE "
+    "is then a system of it (default: all).",
     metavar="SET",
     shell_complete=complete_set,
-    help="Take systems and references from an evaluation set (see karat data); each CANDIDATE "
-    "is then a system of it (default: all).",
 )
-_read_as = click.option(
+_read_as = option(
     "--read-as",
+    "The format of SET (default: found from its content); see karat data list.",
     metavar="FORMAT",
-    help="The format of SET (default: found from its content); see karat data list.",
 )
-_reader_options = click.option(
-    "--option",
-    "reader_options",
+_reader_options = option(
+    "--option reader_options",
+    "An option of the format's reader, such as pair=en-de or references=refB; repeat for several.",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the format's reader, such as pair=en-de or references=refB; repeat for "
-    "several.",
 )
-references = click.option(
-    "-r",
-    "--reference",
-    "references",
+references = option(
+    "-r --reference references",
+    "A reference file, line by line beside the candidates; write -r before each.",
+    path,
     multiple=True,
     metavar="FILE",
-    type=click.Path(),
-    help="A reference file, line by line beside the candidates; write -r before each.",
 )
-optional_references = click.option(
+optional_references = flag(
     "--optional-references",
-    is_flag=True,
-    help="An empty line in a reference file means that there is no such reference.",
+    "An empty line in a reference file means that there is no such reference.",
 )
-metrics = click.option(
-    "-m",
-    "--metric",
-    "metrics",
+metrics = option(
+    "-m --metric metrics",
+    "A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
+    f"Default: {' '.join(DEFAULT_METRICS)}.",
     multiple=True,
     metavar="METRIC",
     shell_complete=complete_metric,
-    help="A metric such as bleu or aev:alpha=0.3,n=2 (see karat metrics); repeat for several. "
-    f"Default: {' '.join(DEFAULT_METRICS)}.",
 )
-as_text = click.option(
-    "--as",
-    "as_text",
-    type=click.Choice(["text"]),
+as_text = option(
+    "--as as_text",
+    "Read files as plain text even where they look like JSON.",
+    choice("text"),
     callback=lambda ctx, param, value: value is not None,
-    help="Read files as plain text even where they look like JSON.",
 )
-signature = click.option(
+signature = option(
     "--signature",
-    type=click.Choice(["karat", "sacrebleu"]),
-    default="karat",
-    show_default=True,
-    help="Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+    "Form of signatures; sacrebleu is for BLEU, chrF and TER, others keep Karat's.",
+    choice("karat", "sacrebleu"),
+    "karat",
 )
-threads = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    help="Processors to use (default: all); results do not depend on it.",
+threads = option(
+    "--threads", "Processors to use (default: all); results do not depend on it.", whole(min=1)
 )
-seed = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=12345,
-    show_default=True,
-    help="Seed of all resampling.",
-)
-dimensions = click.option(
-    "-d",
-    "--dimension",
-    "dimensions",
+seed = option("--seed", "Seed of all resampling.", whole(min=0), 12345)
+dimensions = option(
+    "-d --dimension dimensions",
+    "What was judged, such as fluency; repeat for several. Default: all.",
     multiple=True,
-    help="What was judged, such as fluency; repeat for several. Default: all.",
 )
-exclude = click.option(
-    "--exclude", multiple=True, metavar="SYSTEM", help="Leave a system out; repeat for several."
+exclude = option(
+    "--exclude", "Leave a system out; repeat for several.", multiple=True, metavar="SYSTEM"
 )
-normalise = click.option(
+normalise = option(
     "--normalise",
-    type=click.Choice(["none", "z"]),
-    default="none",
-    show_default=True,
-    help="z: each judge's scores get mean 0 and standard deviation 1 first.",
+    "z: each judge's scores get mean 0 and standard deviation 1 first.",
+    choice("none", "z"),
+    "none",
 )
-over = click.option(
-    "--over",
-    type=click.Choice(["both", "segments", "systems"]),
-    default="both",
-    show_default=True,
-    help="What the bootstrap draws anew.",
+over = option(
+    "--over", "What the bootstrap draws anew.", choice("both", "segments", "systems"), "both"
 )
-resamples = click.option(
-    "--resamples",
-    type=click.IntRange(0, MOST_TRIALS),
-    default=1000,
-    show_default=True,
-    help="Bootstrap resamples; 0 for no intervals.",
+resamples = option(
+    "--resamples", "Bootstrap resamples; 0 for no intervals.", whole(0, MOST_TRIALS), 1000
 )
-charts = click.option(
-    "--charts",
-    metavar="FOLDER",
-    type=click.Path(),
-    help="Also write every chart as PNG, PDF and SVG (needs typst).",
+charts = option(
+    "--charts", "Also write every chart as PNG, PDF and SVG (needs typst).", path, metavar="FOLDER"
 )
 
 
@@ -193,39 +162,28 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.
 
 def output(function: F) -> F:
     """Add `--format` and `--output`."""
-    function = click.option(
-        "-f",
-        "--format",
-        "format",
-        type=_Format(FORMATS),
+    function = option(
+        "-f --format format",
+        "How to show the result (default: as the ending of --output says, else text).",
+        _Format(FORMATS),
         callback=_format,
-        help="How to show the result (default: as the ending of --output says, else text).",
     )(function)
-    return click.option(
-        "-o",
-        "--output",
-        is_eager=True,
-        type=click.Path(),
-        help="Write output to this file (atomic).",
-    )(function)
+    return option("-o --output", "Write output to this file (atomic).", path, is_eager=True)(
+        function
+    )
 
 
 def chosen(what: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
-    worst = click.option(
-        "--worst",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help=f"The K {what}s with the lowest scores instead.",
+    worst = option(
+        "--worst", f"The K {what}s with the lowest scores instead.", whole(min=1), metavar="K"
     )
-    numbered = click.option(
-        "-s",
-        "--segment",
-        "segments",
-        type=click.IntRange(min=1),
+    numbered = option(
+        "-s --segment segments",
+        f"The number of the {what}, from 1 (the default); repeat for several.",
+        whole(min=1),
         multiple=True,
         metavar="N",
-        help=f"The number of the {what}, from 1 (the default); repeat for several.",
     )
     return lambda function: numbered(worst(function))
 

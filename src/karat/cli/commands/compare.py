@@ -9,6 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import Given
+from karat.cli.parameters import choice, option, whole
 from karat.cli.show import show
 from karat.trials import MOST_TRIALS
 
@@ -16,31 +17,24 @@ from karat.trials import MOST_TRIALS
 @click.command(name="compare")
 @options.texts
 @options.metrics
-@click.option("--baseline", metavar="NAME", help="The system to compare with (default: the first).")
-@click.option(
-    "--test",
-    type=click.Choice(("bootstrap", "randomization")),
-    default="bootstrap",
-    show_default=True,
-    help="The paired test.",
-)
-@click.option(
+@option("--baseline", "The system to compare with (default: the first).", metavar="NAME")
+@option("--test", "The paired test.", choice("bootstrap", "randomization"), "bootstrap")
+@option(
     "--trials",
-    type=click.IntRange(1, MOST_TRIALS),
-    help="Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
+    "Trials of the test (default: 1000 for bootstrap, 10000 for randomization).",
+    whole(1, MOST_TRIALS),
 )
-@click.option(
+@option(
     "--resamples",
-    type=click.IntRange(1, MOST_TRIALS),
-    help="Bootstrap resamples for the intervals of --test randomization (default: 1000).",
+    "Bootstrap resamples for the intervals of --test randomization (default: 1000).",
+    whole(1, MOST_TRIALS),
 )
-@click.option(
+@option(
     "--examples",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
+    "Show the N segments on which each system differs most from the baseline.",
+    whole(min=0),
+    3,
     metavar="N",
-    help="Show the N segments on which each system differs most from the baseline.",
 )
 @options.seed
 @options.output

@@ -10,6 +10,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import load_set
+from karat.cli.parameters import choice, option
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 from karat.evalset.kinds import SET_KINDS
@@ -46,11 +47,7 @@ def command(context: click.Context) -> None:
 @options.reader
 @options.output
 def check(
-    name: str,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    format: str,
-    output: str | None,
+    name: str, read_as: str | None, reader_options: tuple[str, ...], format: str, output: str | None
 ) -> None:
     """Say what is in a set and what is wrong with it.
 
@@ -78,13 +75,11 @@ def check(
 @_SET
 @click.argument("target", metavar="DIR", type=click.Path())
 @options.reader
-@click.option(
-    "--format",
-    "format",
-    type=click.Choice(("dir", "jsonl")),
-    default="dir",
-    show_default=True,
-    help="A folder of text files, or one file of JSON lines.",
+@option(
+    "--format format",
+    "A folder of text files, or one file of JSON lines.",
+    choice("dir", "jsonl"),
+    "dir",
 )
 def convert(
     name: str, target: str, read_as: str | None, reader_options: tuple[str, ...], format: str
@@ -127,12 +122,11 @@ def list_known(format: str, output: str | None) -> None:
 @_SET
 @options.reader
 @options.dimensions
-@click.option(
-    "--control",
-    "controls",
+@option(
+    "--control controls",
+    "Leave a system out that is there to check judges; repeat for several.",
     multiple=True,
     metavar="SYSTEM",
-    help="Leave a system out that is there to check judges; repeat for several.",
 )
 @_options_of_kinds
 @options.output
@@ -176,41 +170,29 @@ def judges(
 @_SET
 @click.argument("folder", type=click.Path())
 @options.reader
-@click.option("-d", "--dimension", required=True, help="Dimension whose ratings are lowered.")
-@click.option(
-    "--system",
-    "systems",
+@option("-d --dimension", "Dimension whose ratings are lowered.", required=True)
+@option(
+    "--system systems",
+    "Systems whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
     multiple=True,
-    help="Systems whose answers are flooded; repeat for several. Default: ranks 1, 2, 3 and 6.",
 )
-@click.option(
-    "--correct",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="An answer is correct from this value on.",
-)
-@click.option(
+@option("--correct", "An answer is correct from this value on.", float, 0.5)
+@option(
     "--share",
-    type=click.FloatRange(0, 1),
-    default=2 / 3,
+    "Of the correct answers that are flooded.",
+    click.FloatRange(0, 1),
+    2 / 3,
     show_default="2/3",
-    help="Of the correct answers that are flooded.",
 )
-@click.option(
+@option(
     "--downgrade",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="What flooded answers keep of their rating above the lower end of its scale.",
+    "What flooded answers keep of their rating above the lower end of its scale.",
+    click.FloatRange(0, 1),
+    0.5,
 )
 @options.seed
 def flood(
-    name: str,
-    folder: str,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    **settings: Any,
+    name: str, folder: str, read_as: str | None, reader_options: tuple[str, ...], **settings: Any
 ) -> None:
     """Flood correct answers with sentences from elsewhere, and lower their ratings.
 

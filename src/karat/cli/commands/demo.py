@@ -11,6 +11,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import option, path
 from karat.cli.show import check_output, check_page, show
 
 if TYPE_CHECKING:
@@ -22,19 +23,8 @@ BASELINE = "beacon"
 
 
 @click.command(name="demo")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    default="karat-demo.html",
-    show_default=True,
-    help="Where to write the HTML report.",
-)
-@click.option(
-    "--texts",
-    type=click.Path(),
-    help="Only copy the bundled texts to this folder, to try things on.",
-)
+@option("-o --output", "Where to write the HTML report.", path, "karat-demo.html")
+@option("--texts", "Only copy the bundled texts to this folder, to try things on.", path)
 def command(output: str, texts: str | None) -> None:
     """Compare four systems on bundled texts, here and in an HTML report.
 

@@ -7,6 +7,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import open_inputs, split_name
+from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 
 
@@ -14,14 +15,11 @@ from karat.cli.show import check_output, show
 @click.argument("candidate", type=click.Path())
 @click.argument("references", nargs=-1, required=True, type=click.Path(), metavar="REFERENCE...")
 @options.chosen("segment")
-@click.option(
-    "-m",
-    "--metric",
-    "name",
+@option(
+    "-m --metric name",
+    "A tree accuracy with any of its settings.",
     default="generation_tree_accuracy",
-    show_default=True,
     shell_complete=options.complete_metric,
-    help="A tree accuracy with any of its settings.",
 )
 @options.as_text
 @options.output

@@ -11,6 +11,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
+from karat.cli.parameters import choice, option, path, whole
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -24,55 +25,48 @@ if TYPE_CHECKING:
 @options.reader
 @options.metrics
 @options.dimensions
-@click.option(
-    "-l",
-    "--level",
-    "levels",
-    multiple=True,
-    help="system, system-mean, segment, item, by-system or document; repeat for several. "
+@option(
+    "-l --level levels",
+    "system, system-mean, segment, item, by-system or document; repeat for several. "
     "Default: system segment item.",
-)
-@click.option(
-    "-s",
-    "--statistic",
-    "statistics",
     multiple=True,
-    help="pearson, spearman, tau-b, tau-c, r2, rmse, accuracy, acc-eq or spa; repeat for several. "
+)
+@option(
+    "-s --statistic statistics",
+    "pearson, spearman, tau-b, tau-c, r2, rmse, accuracy, acc-eq or spa; repeat for several. "
     "Default: pearson tau-b.",
+    multiple=True,
 )
 @options.exclude
-@click.option(
-    "--reference",
-    "references",
+@option(
+    "--reference references",
+    "Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
+    "repeat for several. Default: all that the set is read with.",
     multiple=True,
     metavar="N|NAME",
-    help="Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
-    "repeat for several. Default: all that the set is read with.",
 )
 @options.normalise
 @options.over
 @options.resamples
-@click.option(
+@option(
     "--trials",
-    type=click.IntRange(0, MOST_TRIALS),
-    default=1000,
-    show_default=True,
-    help="Trials of the permutation test between metrics; 0 for none.",
+    "Trials of the permutation test between metrics; 0 for none.",
+    whole(0, MOST_TRIALS),
+    1000,
 )
-@click.option(
+@option(
     "--correction",
-    type=click.Choice(["none", "holm", "bh"]),
-    default="none",
-    show_default=True,
-    help="Correct p-values for the number of comparisons.",
+    "Correct p-values for the number of comparisons.",
+    choice("none", "holm", "bh"),
+    "none",
 )
 @options.seed
-@click.option("--experiment", type=click.Path(), help="Run an experiment saved as TOML.")
-@click.option("--save", type=click.Path(), help="Save the experiment as TOML, to be run again.")
-@click.option(
+@option("--experiment", "Run an experiment saved as TOML.", path)
+@option("--save", "Save the experiment as TOML, to be run again.", path)
+@option(
     "--report",
-    type=click.Path(),
-    help="Also write a page with charts, planes, reliability and the largest disagreements.",
+    "Also write a page with charts, planes, reliability and the largest disagreements.",
+    path,
 )
 @options.charts
 @options.output
@@ -131,14 +125,14 @@ def command(
 def _check_outputs(named: dict[str, str | None], chosen: Experiment, saved: str | None) -> None:
     """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
     places: dict[str, str] = {}
-    for option, path in named.items():
-        if path is None:
+    for written, place in named.items():
+        if place is None:
             continue
-        check_output(path, [saved] if saved else [])
-        check_beside(path, chosen.evalset)
-        other = places.setdefault(os.path.realpath(path), option)
-        if other != option:
-            raise InputError(f"--{other} and --{option} are both {path}: name two files")
+        check_output(place, [saved] if saved else [])
+        check_beside(place, chosen.evalset)
+        other = places.setdefault(os.path.realpath(place), written)
+        if other != written:
+            raise InputError(f"--{other} and --{written} are both {place}: name two files")
     check_page("--report", named["report"])
 
 

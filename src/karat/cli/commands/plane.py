@@ -11,6 +11,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.inputs import load_set
+from karat.cli.parameters import option, whole
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -40,29 +41,24 @@ def command(context: click.Context) -> None:
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
 @options.reader
 @options.dimensions
-@click.option("--task", help=_TASK + " With --guideline, shows what the paper predicts.")
-@click.option("--guideline", help=_GUIDELINE)
-@click.option(
-    "-m",
-    "--metric",
-    "base",
+@option("--task", _TASK + " With --guideline, shows what the paper predicts.")
+@option("--guideline", _GUIDELINE)
+@option(
+    "-m --metric base",
+    "AEv with any settings but alpha and n; aev:preset=paper is the paper's.",
     default="aev",
-    show_default=True,
-    help="AEv with any settings but alpha and n; aev:preset=paper is the paper's.",
 )
-@click.option("--stem", is_flag=False, flag_value="porter", help="A stemmer (alone: porter).")
-@click.option("--stop", is_flag=False, flag_value="en", help="A stop list (alone: en).")
+@option("--stem", "A stemmer (alone: porter).", is_flag=False, flag_value="porter")
+@option("--stop", "A stop list (alone: en).", is_flag=False, flag_value="en")
 @options.exclude
 @options.normalise
 @options.over
 @options.resamples
-@click.option(
-    "--halves",
-    "splits",
-    type=click.IntRange(0, MOST_TRIALS),
-    default=200,
-    show_default=True,
-    help="Splits into halves that try a pick on the other half.",
+@option(
+    "--halves splits",
+    "Splits into halves that try a pick on the other half.",
+    whole(0, MOST_TRIALS),
+    200,
 )
 @options.seed
 @options.charts
@@ -128,17 +124,15 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
     if (found.alpha, found.n) != (AEv().alpha, AEv().n):
         raise InputError(f"-m {base}: the plane has all alpha and n; leave them out")
     chosen = replace(
-        found,
-        stem=found.stem if stem is None else stem,
-        stop=found.stop if stop is None else stop,
+        found, stem=found.stem if stem is None else stem, stop=found.stop if stop is None else stop
     ).claiming(found.claims)
     check_family(chosen)
     return chosen
 
 
 @command.command(name="recommend")
-@click.option("--task", required=True, help=_TASK)
-@click.option("--guideline", required=True, help=_GUIDELINE)
+@option("--task", _TASK, required=True)
+@option("--guideline", _GUIDELINE, required=True)
 @options.output
 def recommend(task: str, guideline: str, format: str, output: str | None) -> None:
     """Say what the paper recommends where there are no human scores.

@@ -9,6 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import Given
+from karat.cli.parameters import flag, option, whole
 from karat.cli.show import say, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -20,19 +21,20 @@ if TYPE_CHECKING:
 @click.command(name="score")
 @options.texts
 @options.metrics
-@click.option("--segments", is_flag=True, help="Show the score of every segment.")
-@click.option(
+@flag("--segments", "Show the score of every segment.")
+@option(
     "--bootstrap",
-    type=click.IntRange(0, MOST_TRIALS),
-    default=0,
+    "Add 95% intervals from N bootstrap resamples.",
+    whole(0, MOST_TRIALS),
+    0,
+    show_default=False,
     metavar="N",
-    help="Add 95% intervals from N bootstrap resamples.",
 )
 @options.seed
 @options.output
 @options.threads
 @options.signature
-@click.option("--signature-only", is_flag=True, help="Print the signatures and score nothing.")
+@flag("--signature-only", "Print the signatures and score nothing.")
 def command(
     given: Given,
     metrics: tuple[str, ...],

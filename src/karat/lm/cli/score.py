@@ -6,6 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.options import recipe_options
@@ -13,9 +14,9 @@ from karat.lm.cli.options import recipe_options
 
 @click.command(name="score")
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
-@click.option("--model", required=True, type=click.Path(), help="A model, binary or ARPA.")
-@click.option("--segments", is_flag=True, help="Show log10 Pr of every sentence.")
-@click.option("--words", is_flag=True, help="Show log10 p of every word.")
+@option("--model", "A model, binary or ARPA.", path, required=True)
+@flag("--segments", "Show log10 Pr of every sentence.")
+@flag("--words", "Show log10 p of every word.")
 @recipe_options("the model's; none for ARPA")
 @options.as_text
 @options.output

@@ -9,6 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, flag, option, path, whole
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.lm.cli.options import recipe_options
@@ -16,60 +17,47 @@ from karat.lm.cli.options import recipe_options
 
 @click.command(name="train")
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(), metavar="MODEL", help="Write it here."
-)
-@click.option(
-    "--arpa", is_flag=True, help="Write ARPA text (default where MODEL ends in .arpa or .arpa.gz)."
-)
-@click.option(
-    "--order",
-    type=click.IntRange(1, 8),
-    default=5,
-    show_default=True,
-    help="Words of the longest n-grams.",
-)
-@click.option(
+@option("-o --output", "Write it here.", path, required=True, metavar="MODEL")
+@flag("--arpa", "Write ARPA text (default where MODEL ends in .arpa or .arpa.gz).")
+@option("--order", "Words of the longest n-grams.", whole(1, 8), 5)
+@option(
     "--smoothing",
-    type=click.Choice(["kneser-ney", "katz"]),
-    default="kneser-ney",
-    show_default=True,
-    help="Modified Kneser-Ney, or Katz's back-off with Good-Turing discounts.",
+    "Modified Kneser-Ney, or Katz's back-off with Good-Turing discounts.",
+    choice("kneser-ney", "katz"),
+    "kneser-ney",
 )
 @recipe_options("13a")
-@click.option(
+@option(
     "--vocabulary",
-    type=click.IntRange(min=1),
+    "Know the N most frequent words; all others are <unk>.",
+    whole(min=1),
     metavar="N",
-    help="Know the N most frequent words; all others are <unk>.",
 )
-@click.option(
+@option(
     "--min-count",
-    type=click.IntRange(min=1),
-    default=1,
+    "Know the words that occur at least K times.",
+    whole(min=1),
+    1,
+    show_default=False,
     metavar="K",
-    help="Know the words that occur at least K times.",
 )
-@click.option(
-    "--min-counts",
-    metavar="1,1,2",
-    help="For each length, the smallest count of n-grams that are kept.",
+@option(
+    "--min-counts", "For each length, the smallest count of n-grams that are kept.", metavar="1,1,2"
 )
-@click.option(
+@option(
     "--memory",
-    type=click.FloatRange(min=0, min_open=True),
+    "What n-grams may take while they are counted (default: a quarter).",
+    click.FloatRange(min=0, min_open=True),
     metavar="GB",
-    help="What n-grams may take while they are counted (default: a quarter).",
 )
 @options.as_text
 @options.threads
-@click.option(
-    "-f",
-    "--format",
-    "format",
-    type=click.Choice(options.FORMATS),
-    default="text",
-    help="How to show what was made.",
+@option(
+    "-f --format format",
+    "How to show what was made.",
+    choice(*options.FORMATS),
+    "text",
+    show_default=False,
 )
 def command(
     texts: tuple[str, ...],

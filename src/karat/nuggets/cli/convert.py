@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, option
 from karat.nuggets.cli import options as nuggets_options
 
 
@@ -15,13 +16,11 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.nugget_set
 @click.argument("target", type=click.Path())
 @nuggets_options.places
-@click.option(
-    "--format",
-    "format",
-    type=click.Choice(("jsonl", "rag", "trec", "units")),
-    default="jsonl",
-    show_default=True,
-    help="jsonl keeps everything and is one file, as rag; trec and units are folders.",
+@option(
+    "--format format",
+    "jsonl keeps everything and is one file, as rag; trec and units are folders.",
+    choice("jsonl", "rag", "trec", "units"),
+    "jsonl",
 )
 def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
     """Write a set, or parts that belong together, in another format.

@@ -8,6 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import flag
 from karat.cli.show import check_output, show
 from karat.nuggets.cli import options as nuggets_options
 from karat.nuggets.cli.score import open_runs
@@ -18,7 +19,7 @@ from karat.nuggets.cli.score import open_runs
 @click.argument("new", metavar="NEW")
 @nuggets_options.keyed
 @nuggets_options.scoring
-@click.option("--all", "everything", is_flag=True, help="Also list nuggets kept and missed.")
+@flag("--all everything", "Also list nuggets kept and missed.")
 @options.output
 def command(
     old: str,

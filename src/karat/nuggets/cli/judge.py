@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, flag, option, path
 from karat.cli.show import check_output
 from karat.nuggets.cli import options as nuggets_options
 from karat.nuggets.cli.score import open_runs
@@ -23,32 +24,31 @@ if TYPE_CHECKING:
 @click.command(name="judge")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
-@click.option(
+@option(
     "--log",
+    "Judgements are appended to this file; it is read first, so that nothing is asked twice.",
+    path,
     required=True,
     metavar="FILE",
     callback=nuggets_options.not_empty,
-    type=click.Path(),
-    help="Judgements are appended to this file; it is read first, so that nothing is asked twice.",
 )
-@click.option("--judge", default="", metavar="NAME", help="Name of the judge, kept in the log.")
-@click.option(
+@option(
+    "--judge", "Name of the judge, kept in the log.", default="", show_default=False, metavar="NAME"
+)
+@option(
     "--kind",
-    type=click.Choice([PERSON, ADJUDICATED]),
-    default=PERSON,
-    show_default=True,
-    help="Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
+    "Kind of the judgements, kept in the log. `adjudicated` asks about the pairs on which "
     "judges contradict each other, and what is answered decides.",
+    choice(PERSON, ADJUDICATED),
+    PERSON,
 )
-@click.option(
+@option(
     "--likely",
-    type=click.FloatRange(0, 1),
+    "Correct guesses: ask about all pairs of at least this probability, question by question.",
+    click.FloatRange(0, 1),
     metavar="P",
-    help="Correct guesses: ask about all pairs of at least this probability, question by question.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Ask what matters to strict scores: partial support is none."
-)
+@flag("--strict", "Ask what matters to strict scores: partial support is none.")
 def command(
     runs: tuple[str, ...],
     given: dict[str, Any],

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from karat.cli.parameters import choice, flag, option, path
 from karat.nuggets.sets.voting import HALF, TIES
 
 Command = Callable[..., Any]
@@ -39,8 +40,8 @@ def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command]
     def none() -> None:
         """Take the options, to be asked for their names."""
 
-    for option in options:
-        option(none)
+    for each in options:
+        each(none)
     names = [param.name for param in none.__click_params__]  # type: ignore[attr-defined]
 
     def add(function: Command) -> Command:
@@ -49,8 +50,8 @@ def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command]
             mine = {key: given.pop(key) for key in names}
             return function(**given, **{name: make(**mine)})
 
-        for option in reversed(options):
-            called = option(called)
+        for each in reversed(options):
+            called = each(called)
         return called
 
     return add
@@ -59,40 +60,35 @@ def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command]
 # ------------------------------------------------------------------------------------ inputs
 
 nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
-skip_unknown = click.option(
-    "--skip-unknown",
-    is_flag=True,
-    help="Leave out responses to questions that the key does not have.",
+skip_unknown = flag(
+    "--skip-unknown", "Leave out responses to questions that the key does not have."
 )
 _JUDGES = (
-    click.option(
-        "--model-judge",
-        "model_judges",
+    option(
+        "--model-judge model_judges",
+        "This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
+        "for several; - is the judge without a name.",
         multiple=True,
         metavar="NAME",
         callback=not_empty,
-        help="This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
-        "for several; - is the judge without a name.",
     ),
-    click.option(
+    option(
         "--ties",
-        type=click.Choice(TIES),
-        default=HALF,
-        show_default=True,
-        help="Value of a tie between people: 0.5, or the higher or lower of the two values.",
+        "Value of a tie between people: 0.5, or the higher or lower of the two values.",
+        choice(*TIES),
+        HALF,
     ),
 )
 JudgeOptions = dict[str, Any]
 """Arguments of `load_nuggets` that say who the judges are and how they vote."""
 judges = bundle("judges", *_JUDGES)
-judgements = click.option(
-    "-j",
-    "--judgements",
+judgements = option(
+    "-j --judgements",
+    "Judged responses, in any format; repeat for several (default: those with KEY).",
+    path,
     multiple=True,
     metavar="FILE",
     callback=not_empty,
-    type=click.Path(),
-    help="Judged responses, in any format; repeat for several (default: those with KEY).",
 )
 
 
@@ -118,14 +114,13 @@ places = bundle(
 
 keyed = bundle(
     "given",
-    click.option(
-        "-k",
-        "--key",
+    option(
+        "-k --key",
+        "The key: a file or folder in any format, or the name of a known set.",
         required=True,
         metavar="KEY",
         callback=not_empty,
         shell_complete=complete_nuggets,
-        help="The key: a file or folder in any format, or the name of a known set.",
     ),
     judgements,
     *_JUDGES,
@@ -191,12 +186,12 @@ def _parsed(text: str, **old: Any) -> Any:
     items = [item for item in settings.split(",") if item]
     said = {item.partition("=")[0].strip() for item in items}
     found: Any = parse_classifier(text)
-    for key, option in named.items():
+    for key, written in named.items():
         if key in said:
-            raise click.UsageError(f"{option} and --classifier {text} both say {key}: give one")
+            raise click.UsageError(f"{written} and --classifier {text} both say {key}: give one")
         if not hasattr(found, key):
             raise click.UsageError(
-                f"{option} is for the paper's classifier: add --classifier paper, or auto"
+                f"{written} is for the paper's classifier: add --classifier paper, or auto"
             )
     found = replace(found, **given)
     if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
@@ -231,18 +226,15 @@ def files_of(classifier: Any) -> tuple[str, ...]:
 
 def corrected(default: bool) -> Any:
     """Return `--corrected`: whether a judgement speaks for identical responses of all runs."""
-    return click.option(
+    return option(
         "--corrected/--as-judged",
-        default=default,
-        show_default=True,
-        help="A response carries a nugget if an identical one, of any run, was judged to; or "
+        "A response carries a nugget if an identical one, of any run, was judged to; or "
         "what was judged in a run stands as it is.",
+        default=default,
     )
 
 
-beta = click.option(
-    "--beta", type=float, default=3.0, show_default=True, help="How much recall counts in F."
-)
+beta = option("--beta", "How much recall counts in F.", float, 3.0)
 
 
 def _scored(
@@ -273,26 +265,20 @@ def _scored(
 scoring = bundle(
     "how",
     beta,
-    click.option(
+    option(
         "--weights",
-        type=click.Choice(["vital", "pyramid"]),
-        default="vital",
-        show_default=True,
-        help="Recall of vital nuggets, or weighted by assessors' votes.",
+        "Recall of vital nuggets, or weighted by assessors' votes.",
+        choice("vital", "pyramid"),
+        "vital",
     ),
-    click.option("--strict", is_flag=True, help="In F, partial support does not count."),
+    flag("--strict", "In F, partial support does not count."),
     corrected(True),
-    click.option(
+    option(
         "--guess/--no-guess",
+        "Let a classifier decide what nobody has judged; judgements always win.",
         default=True,
-        show_default=True,
-        help="Let a classifier decide what nobody has judged; judgements always win.",
     ),
-    click.option(
-        "--general",
-        is_flag=True,
-        help="Intervals of scores on questions like these, not on these alone.",
-    ),
+    flag("--general", "Intervals of scores on questions like these, not on these alone."),
     _classifier(
         default="calibrated",
         show_default=True,
@@ -307,12 +293,7 @@ scoring = bundle(
 
 
 def _tried(
-    by: str,
-    institution: str | None,
-    strict: bool,
-    corrected: bool,
-    classifier: str,
-    **old: Any,
+    by: str, institution: str | None, strict: bool, corrected: bool, classifier: str, **old: Any
 ) -> dict[str, Any]:
     """Return the arguments that `tune_nuggets` and `evaluate_nuggets` share."""
     if institution is not None and by != "institution":
@@ -335,22 +316,20 @@ def _tried(
 
 trying = bundle(
     "how",
-    click.option(
-        "--leave-out",
-        "by",
-        type=click.Choice(["system", "institution", "question"]),
-        default="system",
-        show_default=True,
-        help="What is left out in cross-validation.",
+    option(
+        "--leave-out by",
+        "What is left out in cross-validation.",
+        choice("system", "institution", "question"),
+        "system",
     ),
-    click.option(
+    option(
         "--institution",
+        "A regular expression for what in a run's tag tells its institution (default: what "
+        "stands before the first digit or sign), for runs whose file does not say it.",
         metavar="PATTERN",
         callback=not_empty,
-        help="A regular expression for what in a run's tag tells its institution (default: what "
-        "stands before the first digit or sign), for runs whose file does not say it.",
     ),
-    click.option("--strict", is_flag=True, help="Count partial support as no support."),
+    flag("--strict", "Count partial support as no support."),
     corrected(False),
     _classifier(
         default="paper",

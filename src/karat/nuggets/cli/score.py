@@ -10,6 +10,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, check_page, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
 @nuggets_options.scoring
-@click.option("--nuggets", "details", is_flag=True, help="Also list every nugget.")
-@click.option("--pourpre", is_flag=True, help="Also score by words of descriptions, unjudged.")
-@click.option(
+@flag("--nuggets details", "Also list every nugget.")
+@flag("--pourpre", "Also score by words of descriptions, unjudged.")
+@option(
     "--report",
-    type=click.Path(),
-    help="Also write a page: nuggets by runs for each question, with a way to the responses.",
+    "Also write a page: nuggets by runs for each question, with a way to the responses.",
+    path,
 )
 @options.output
 def command(

@@ -9,6 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.options import F
+from karat.cli.parameters import choice, option, path, whole
 from karat.cli.show import check_output, say
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
@@ -35,39 +36,27 @@ def _words(function: F) -> F:
 @click.argument("source", type=click.Path())
 @click.argument("pivot", type=click.Path(), required=False)
 @_words
-@click.option(
-    "--model1", type=click.IntRange(0), default=5, show_default=True, help="Iterations of model 1."
-)
-@click.option(
-    "--hmm", type=click.IntRange(0), default=5, show_default=True, help="Iterations of the HMM."
-)
-@click.option(
+@option("--model1", "Iterations of model 1.", whole(0), 5)
+@option("--hmm", "Iterations of the HMM.", whole(0), 5)
+@option(
     "--agreement",
-    type=click.Choice(("root", "product")),
-    default="root",
-    show_default=True,
-    help="How much a link counts that both directions expect: the product, or its root.",
+    "How much a link counts that both directions expect: the product, or its root.",
+    choice("root", "product"),
+    "root",
 )
-@click.option(
+@option(
     "--decoding",
-    type=click.Choice(_DECODINGS),
-    default="posterior",
-    show_default=True,
-    help="Links of which both directions are sure enough, or how their best links are joined.",
+    "Links of which both directions are sure enough, or how their best links are joined.",
+    choice(*_DECODINGS),
+    "posterior",
 )
-@click.option(
-    "--threshold", type=float, default=0.5, show_default=True, help="How sure, for posterior."
-)
-@click.option(
-    "--longest",
-    type=click.IntRange(1),
-    default=200,
-    show_default=True,
-    help="Longer sentences take no part: they get no links, and are counted.",
+@option("--threshold", "How sure, for posterior.", float, 0.5)
+@option(
+    "--longest", "Longer sentences take no part: they get no links, and are counted.", whole(1), 200
 )
 @options.as_text
 @options.threads
-@click.option("-o", "--output", type=click.Path(), help="Write the links to this file.")
+@option("-o --output", "Write the links to this file.", path)
 def command(
     source: str,
     pivot: str | None,

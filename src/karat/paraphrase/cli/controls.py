@@ -6,12 +6,13 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import option
 
 
 @click.command(name="controls")
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
 @click.argument("target", metavar="DIR", type=click.Path())
-@click.option("-d", "--dimension", help="Which dimension is overall quality.")
+@option("-d --dimension", "Which dimension is overall quality.")
 @options.seed
 def command(name: str, target: str, dimension: str | None, seed: int) -> None:
     """Add three controls to a set of judged paraphrases: scores known without judges.

@@ -9,25 +9,20 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
+from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_beside, show
 
 
 @click.command(name="evaluate")
 @click.argument("name", metavar="SET", shell_complete=options.complete_set)
-@click.option("-d", "--dimension", help="Which dimension of SET is overall quality.")
-@click.option(
-    "--model",
-    default="bundled",
-    show_default=True,
-    help="Model whose pivot languages and language model are used.",
-)
-@click.option("--controls", is_flag=True, help="Add the three controls, as the paper does.")
-@click.option(
+@option("-d --dimension", "Which dimension of SET is overall quality.")
+@option("--model", "Model whose pivot languages and language model are used.", default="bundled")
+@flag("--controls", "Add the three controls, as the paper does.")
+@option(
     "--folds",
-    type=click.IntRange(min=2),
-    default=10,
-    show_default=True,
-    help="Of cross-validation; all paraphrases of an original are in one fold.",
+    "Of cross-validation; all paraphrases of an original are in one fold.",
+    whole(min=2),
+    10,
 )
 @options.resamples
 @options.seed

@@ -9,6 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
+from karat.cli.parameters import option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.paraphrase.cli import options as paraphrase_options
@@ -17,27 +18,26 @@ from karat.paraphrase.cli import options as paraphrase_options
 @click.command(name="explain")
 @click.argument("paraphrases", type=click.Path())
 @paraphrase_options.originals
-@click.option(
+@option(
     "--model",
+    "A model of karat paraphrase train. Default: the small bundled one, for trying out only.",
     metavar="FILE",
-    help="A model of karat paraphrase train. Default: the small bundled one, for trying out only.",
 )
-@click.option("--pivot", metavar="NAME", help="Which pivot of the model. Default: its first.")
-@click.option(
-    "-t", "--table", metavar="FILE", type=click.Path(), help="A phrase table instead of a model."
-)
+@option("--pivot", "Which pivot of the model. Default: its first.", metavar="NAME")
+@option("-t --table", "A phrase table instead of a model.", path, metavar="FILE")
 @options.chosen("pair")
-@click.option("--order", type=int, help="The longest n-grams. Default: the model's, or 4.")
-@click.option(
+@option("--order", "The longest n-grams. Default: the model's, or 4.", int)
+@option(
     "--edge",
-    type=float,
-    help="Translations must be more probable than this; the best is always kept. Default: 0.1.",
+    "Translations must be more probable than this; the best is always kept. Default: 0.1.",
+    float,
 )
-@click.option("--ngram", type=float, help="N-grams must weigh more than this. Default: 0.01.")
-@click.option(
+@option("--ngram", "N-grams must weigh more than this. Default: 0.01.", float)
+@option(
     "--renormalise/--no-renormalise",
+    "Whether kept translations share the whole probability. Default: the model's, or no.",
     default=None,
-    help="Whether kept translations share the whole probability. Default: the model's, or no.",
+    show_default=False,
 )
 @options.as_text
 @options.output

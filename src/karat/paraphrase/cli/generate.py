@@ -10,6 +10,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_output, say, show
 from karat.paraphrase.cli import options as paraphrase_options
 from karat.progress import silent
@@ -21,25 +22,16 @@ if TYPE_CHECKING:
 @click.command(name="generate")
 @click.argument("originals", metavar="FILE", type=click.Path())
 @paraphrase_options.model
-@click.option(
-    "--n-best",
-    type=click.IntRange(min=1, max=64),
-    default=3,
-    show_default=True,
-    help="Paraphrases of each line.",
-)
-@click.option(
+@option("--n-best", "Paraphrases of each line.", whole(min=1, max=64), 3)
+@option(
     "--confidence",
-    type=click.FloatRange(0, 1),
-    default=0.3,
-    show_default=True,
-    help="Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
+    "Give no paraphrase below this confidence, 0 to 1. Lower values give more paraphrases, "
     "and more bad ones.",
+    click.FloatRange(0, 1),
+    0.3,
 )
-@click.option(
-    "--plain",
-    is_flag=True,
-    help="Only the best paraphrase of each line, as text; an empty line where there is none.",
+@flag(
+    "--plain", "Only the best paraphrase of each line, as text; an empty line where there is none."
 )
 @options.as_text
 @options.threads

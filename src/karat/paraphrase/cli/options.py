@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import click
+from karat.cli.parameters import option, path
 
-originals = click.option(
-    "--originals", required=True, type=click.Path(), help="The originals, line by line beside them."
-)
-model = click.option(
+originals = option("--originals", "The originals, line by line beside them.", path, required=True)
+model = option(
     "--model",
+    "A model of karat paraphrase train; bundled is a small one for trying out only.",
     default="bundled",
-    show_default=True,
-    help="A model of karat paraphrase train; bundled is a small one for trying out only.",
 )

@@ -9,6 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
+from karat.cli.parameters import flag
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import options as paraphrase_options
 
@@ -17,7 +18,7 @@ from karat.paraphrase.cli import options as paraphrase_options
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @paraphrase_options.originals
 @paraphrase_options.model
-@click.option("--segments", is_flag=True, help="Also list every paraphrase.")
+@flag("--segments", "Also list every paraphrase.")
 @options.as_text
 @options.resamples
 @options.seed

@@ -5,21 +5,19 @@ from __future__ import annotations
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.parameters import option, path
 from karat.cli.show import check_output
 
 
 @click.command(name="table")
 @click.argument("source", metavar="FILE", type=click.Path())
-@click.option("-o", "--output", required=True, type=click.Path(), help="The other form.")
-@click.option(
+@option("-o --output", "The other form.", path, required=True)
+@option(
     "--stem",
+    "The stemmer that Moses' first side went through; it is not told by the file.",
     default="none",
-    show_default=True,
-    help="The stemmer that Moses' first side went through; it is not told by the file.",
 )
-@click.option(
-    "--tok", default="13a", show_default=True, help="The tokeniser that cut Moses' first side."
-)
+@option("--tok", "The tokeniser that cut Moses' first side.", default="13a")
 def command(source: str, output: str, stem: str, tok: str) -> None:
     """Convert a phrase table: Moses' text becomes a table of Karat, and a table text.
 

@@ -8,6 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, option, path
 from karat.cli.show import check_output
 from karat.errors import InputError, quoted
 
@@ -18,53 +19,46 @@ if TYPE_CHECKING:
 
 @click.command(name="train")
 @click.argument("corpora", metavar="NAME=FILE[,FILE]...", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=click.Path(), help="The model, one file.")
-@click.option(
+@option("-o --output", "The model, one file.", path, required=True)
+@option(
     "--judged",
+    "Judged paraphrases to learn the score from (see karat data); without them the model has "
+    "the three parts, but no score.",
     metavar="SET",
     shell_complete=options.complete_set,
-    help="Judged paraphrases to learn the score from (see karat data); without them the model has "
-    "the three parts, but no score.",
 )
-@click.option("-d", "--dimension", help="Which dimension of SET is overall quality.")
-@click.option(
+@option("-d --dimension", "Which dimension of SET is overall quality.")
+@option(
     "--form",
-    type=click.Choice(["paper", "unigram", "rich"]),
-    default="unigram",
-    show_default=True,
-    help="The paper's three features; the same of single words; or, for thousands of judgements, "
+    "The paper's three features; the same of single words; or, for thousands of judgements, "
     "more of the same kind.",
+    choice("paper", "unigram", "rich"),
+    "unigram",
 )
-@click.option(
-    "--tok",
-    "toks",
+@option(
+    "--tok toks",
+    "The tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
     multiple=True,
     metavar="NAME=TOK",
-    help="The tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
 )
-@click.option(
-    "--stem",
-    default="porter",
-    show_default=True,
-    help="The stemmer of the first language; none for no stemming.",
-)
-@click.option(
+@option("--stem", "The stemmer of the first language; none for no stemming.", default="porter")
+@option(
     "--links",
+    "Links of another aligner for the texts of a pivot language, in Pharaoh format.",
     multiple=True,
     metavar="NAME=FILE",
-    help="Links of another aligner for the texts of a pivot language, in Pharaoh format.",
 )
-@click.option(
+@option(
     "--controls/--no-controls",
-    default=False,
-    show_default=True,
-    help="Also learn from three artificial paraphrases of each original, with fixed scores. They "
+    "Also learn from three artificial paraphrases of each original, with fixed scores. They "
     "can make the model agree much less with people on other sets.",
+    default=False,
 )
-@click.option(
+@option(
     "--generate/--no-generate",
+    "Include the data that `karat paraphrase generate` needs.",
     default=True,
-    help="Include the data that `karat paraphrase generate` needs.",
+    show_default=False,
 )
 @options.as_text
 @options.threads
@@ -105,9 +99,9 @@ def command(
     check_choice("stem", stem, stemmers())
     for tok in cut.values():
         check_choice("tok", tok, TOKENIZERS)
-    for option, given in (("tok", cut), ("links", linked)):
+    for which, given in (("tok", cut), ("links", linked)):
         for name in given.keys() - dict(named).keys():
-            raise InputError(f"--{option} {name}=…: there is no pivot language {name}")
+            raise InputError(f"--{which} {name}=…: there is no pivot language {name}")
     with Bar() as progress:
         pivots = _opened(named, cut, linked, progress, as_text)
         human = None

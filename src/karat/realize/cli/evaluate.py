@@ -6,6 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, option
 from karat.cli.show import check_output, show
 from karat.realize.cli import options as realize_options
 
@@ -13,12 +14,11 @@ from karat.realize.cli import options as realize_options
 @click.command(name="evaluate")
 @realize_options.model
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
-@click.option(
+@option(
     "--inputs",
-    type=click.Choice(["words", "all", "both"]),
-    default="both",
-    show_default=True,
-    help="What is given: words alone, words with tags and relations, or first one, then the other.",
+    "What is given: words alone, words with tags and relations, or first one, then the other.",
+    choice("words", "all", "both"),
+    "both",
 )
 @options.output
 def command(model: str, treebank: str, inputs: str, format: str, output: str | None) -> None:

@@ -6,6 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import option, whole
 from karat.cli.show import check_output, show
 from karat.realize.cli import options as realize_options
 
@@ -13,13 +14,7 @@ from karat.realize.cli import options as realize_options
 @click.command(name="explain")
 @realize_options.model
 @realize_options.trees
-@click.option(
-    "--tree",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Index of the tree to explain (from 1).",
-)
+@option("--tree", "Index of the tree to explain (from 1).", whole(min=1), 1)
 @realize_options.inputs
 @realize_options.n_best(default=5, help="Supertaggings, paths and orders to show.")
 @options.output

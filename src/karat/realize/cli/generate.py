@@ -8,6 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
+from karat.cli.parameters import flag
 from karat.cli.show import check_output, say, show
 from karat.realize.cli import options as realize_options
 
@@ -17,12 +18,7 @@ from karat.realize.cli import options as realize_options
 @realize_options.trees
 @realize_options.inputs
 @realize_options.n_best(default=1, help="Sentences for each tree, the best first.")
-@click.option(
-    "--punctuate",
-    "punctuation",
-    is_flag=True,
-    help="Put in the punctuation that the input lacks.",
-)
+@flag("--punctuate punctuation", "Put in the punctuation that the input lacks.")
 @options.output
 def command(
     model: str, trees: str, inputs: str, format: str, output: str | None, **wanted: Any

@@ -5,18 +5,13 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
+from karat.cli.parameters import option, whole
 from karat.cli.show import check_output, show
 
 
 @click.command(name="grammar")
 @click.argument("source", metavar="MODEL|TREEBANK", type=click.Path())
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="Supertags to list, the most frequent first.",
-)
+@option("--most", "Supertags to list, the most frequent first.", whole(min=1), 30)
 @options.output
 def command(source: str, most: int, format: str, output: str | None) -> None:
     """List the supertags of a model or a treebank, and draw elementary trees.

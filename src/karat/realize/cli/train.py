@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.bar import Bar
+from karat.cli.parameters import choice, option, path, whole
 from karat.cli.show import check_output
 
 LM_ORDER = 3  # the paper's trigrams
@@ -12,27 +13,24 @@ LM_ORDER = 3  # the paper's trigrams
 
 @click.command(name="train")
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
-@click.option("-o", "--output", type=click.Path(), required=True, help="Where to write the model.")
-@click.option(
+@option("-o --output", "Where to write the model.", path, required=True)
+@option(
     "--model",
-    type=click.Choice(["fergus", "ordering", "all"]),
-    default="all",
-    show_default=True,
-    help="fergus: the paper's supertags and its baselines; ordering: the discriminative model.",
+    "fergus: the paper's supertags and its baselines; ordering: the discriminative model.",
+    choice("fergus", "ordering", "all"),
+    "all",
 )
-@click.option(
+@option(
     "--inputs",
-    type=click.Choice(["words", "all", "both"]),
-    default="words",
-    show_default=True,
-    help="What the ordering model will be given; all: words, tags, relations; both: a model each.",
+    "What the ordering model will be given; all: words, tags, relations; both: a model each.",
+    choice("words", "all", "both"),
+    "words",
 )
-@click.option(
+@option(
     "--lm-order",
-    type=click.IntRange(min=1, max=6),
-    default=LM_ORDER,
-    show_default=True,
-    help="The longest n-grams of the LP Chooser's language model; the paper's is of trigrams.",
+    "The longest n-grams of the LP Chooser's language model; the paper's is of trigrams.",
+    whole(min=1, max=6),
+    LM_ORDER,
 )
 def command(treebank: str, output: str, model: str, inputs: str, lm_order: int) -> None:
     """Train a realiser on a treebank.
