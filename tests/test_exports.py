@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +74,28 @@ def test_a_bad_command_loads_no_numpy() -> None:
 def test_an_export_loads_only_what_it_needs() -> None:
     assert "numpy" not in loaded("import karat\nkarat.InputError")
     assert "karat.comparison" not in loaded("import karat\nkarat.metric('bleu')")
+
+
+# --------------------------------------------------------------------------- what is public
+
+ROOT = Path(__file__).parents[1]
+APPS = ("karat.lm", "karat.nuggets", "karat.paraphrase", "karat.realize")
+PUBLIC = {"karat", *APPS}
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("package", APPS)
+def test_every_app_says_what_is_public(package: str) -> None:
+    module = import_module(package)
+    assert module.__all__
+    for name in module.__all__:
+        assert (inspect.getdoc(getattr(module, name)) or "").strip(), name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_import_public_names_alone(path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)
+    nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    modules += [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    assert {name for name in modules if name.split(".")[0] == "karat"} <= PUBLIC

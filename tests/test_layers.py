@@ -175,6 +175,22 @@ def test_every_room_stands_in_the_architecture(folder: Path) -> None:
     assert name == "." or f"`{name}/`" in ARCHITECTURE
 
 
+SHOWING = [path for path in FILES if {"report", "cli"} & set(path.relative_to(SOURCE).parts)]
+SHOWING += [path for path in FILES if path.name == "report.py"]
+COMPUTES = ("karat.stats.", "karat.arrays.np", "karat._kernel", "numpy.")
+
+
+def computing(code: ast.AST) -> set[str]:
+    """Imports by which a report or a command would compute something."""
+    names = {name for node in ast.walk(code) for name in imported(node)}
+    return {name for name in names if f"{name}.".startswith(COMPUTES)}
+
+
+@pytest.mark.parametrize("path", SHOWING, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_reports_and_commands_compute_nothing(path: Path) -> None:
+    assert computing(tree(path)) == set()
+
+
 @every_file
 def test_imports_are_absolute(path: Path) -> None:
     names = [name for node in ast.walk(tree(path)) for name in imported(node)]
@@ -340,6 +356,18 @@ def test_includes_of_shared_folders_are_allowed() -> None:
 )
 def test_what_depends_on_the_processor_is_found(line: str) -> None:
     assert of_the_processor(ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from karat.arrays import np",
+        "from karat.stats.correlation import pearson",
+        "from karat import _kernel",
+    ],
+)
+def test_what_computes_is_found(line: str) -> None:
+    assert computing(ast.parse(line))
 
 
 def test_there_are_files() -> None:
