@@ -48,6 +48,27 @@ class Short(Other):
 class Valueless(Other):
     name = "valueless"
     def measure(self, rows): return {"score": rows[:, 0]}
+
+class Leaving(Other):
+    name = "leaving"
+    def rows(self, pairs): raise SystemExit(0)
+
+class Infinite(Other):
+    name = "infinite"
+    def measure(self, rows): return {"value": np.full(len(rows), np.inf)}
+
+class Wordy(Other):
+    name = "wordy"
+    def rows(self, pairs): return np.full((len(pairs.starts) - 1, 1), "x")
+
+@dataclass(frozen=True)
+class Plain(Other):
+    name = "plain_field"
+    least: int = 1
+
+class Columnless(Other):
+    name = "columnless"
+    def columns(self): return None
 """
 BROKEN_PROJECT = """
 [build-system]
@@ -65,6 +86,11 @@ misnamed = "karat_broken:Other"
 failing = "karat_broken:Failing"
 short_rows = "karat_broken:Short"
 valueless = "karat_broken:Valueless"
+leaving = "karat_broken:Leaving"
+infinite = "karat_broken:Infinite"
+wordy = "karat_broken:Wordy"
+plain_field = "karat_broken:Plain"
+columnless = "karat_broken:Columnless"
 """
 
 
@@ -212,6 +238,11 @@ def test_results_are_found_by_its_name_in_python(karat: Run) -> None:
         ("failing", "failing: its rows() failed: RuntimeError: no luck"),
         ("short_rows", "its rows() returned (1, 3), expected an array of (80, 1) (segments, col"),
         ("valueless", "valueless: its measure() returned no `value`"),
+        ("leaving", "leaving: its rows() failed: SystemExit"),
+        ("infinite", "infinite: its measure() returned for 'value' a number that is not finite"),
+        ("wordy", "wordy: its rows() returned an array of <U1, expected numbers"),
+        ("plain_field", "Plain: least is no setting: write least: … = karat.setting(default"),
+        ("columnless", "with karat-broken@1.0 in use: object of type 'NoneType' has no len()"),
         ("length_ratio:tok=zzz", "length_ratio: tok=zzz is not one of"),
         ("length_ratio:token=13a", "length_ratio has no setting 'token'; did you mean tok?"),
         ("lenght_ratio", "unknown metric 'lenght_ratio'; did you mean length_ratio?"),
@@ -259,7 +290,7 @@ def exclamations() -> Any:
             return {"value": rows[:, 0] / rows[:, 1]}
 
     yield Exclamations
-    del registry._DECLARED["metrics"]["exclamations"]
+    del registry.declared("metrics")["exclamations"]
 
 
 def test_a_metric_of_a_program_is_registered(exclamations: Any) -> None:
@@ -276,6 +307,25 @@ def test_a_name_is_registered_once(exclamations: Any) -> None:
 
     with pytest.raises(kt.InputError, match="exclamations is registered already"):
         kt.register(Other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("metrics", "BL_EU"), ("tokenizers", "13a"), ("statistics", "pearson")]
+)
+def test_names_of_karat_are_not_taken(exclamations: Any, kind: str, name: str) -> None:
+    with pytest.raises(kt.InputError, match=f"{kind}: {name} is registered already"):
+        kt.register(exclamations, kind, name)
+
+
+def test_a_kind_that_there_is_not_is_refused(exclamations: Any) -> None:
+    with pytest.raises(kt.InputError, match="kind 'stemers': expected one of metrics, statistics"):
+        kt.register(exclamations, "stemers", "x")
+
+
+def test_a_signature_without_settings_reads_back(exclamations: Any) -> None:
+    signature = exclamations().signature(1)
+    assert ":" not in signature
+    assert kt.metric(signature) == exclamations()
 
 
 def test_what_has_no_kind_is_refused() -> None:

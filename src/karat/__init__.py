@@ -12,5 +12,3 @@ from karat.exports import lazy
 
 __version__ = "0.2.0"
 __getattr__, __dir__, __all__ = lazy(__name__)
-
-from karat import apps as apps  # noqa: E402 - what they declare is known before it is asked for

@@ -1,36 +1,22 @@
-"""The apps: what each of them declares to the core, by name; nothing is loaded here.
+"""The apps: what each of them declares to the core, by kind and name; nothing is loaded here.
 
 The core knows no app. A name that an app declares is found as the core's own are.
 """
 
-from __future__ import annotations
-
-from karat.evalset.kinds import SetKind
-from karat.registry import declare
-
-declare(
-    "commands",
-    {
+DECLARED = {
+    "commands": {
         "nuggets": ("karat.nuggets.cli.group", "Score answers by the nuggets they carry."),
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score paraphrases, and make some."),
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
     },
-)
-declare("metrics", {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"})
-declare(
-    "set_kinds",
-    {
-        "NuggetSet": SetKind(
-            agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
-            options="karat.nuggets.cli.data_judges:judge_options",
-            read="karat.nuggets.cli.data_judges:read_judged",
-        )
+    "kinds": {
+        "classifiers": "karat.nuggets.guess.classifiers",
+        "nugget_formats": "karat.nuggets.formats.loading",
     },
-)
-declare(
-    "documents",
-    {
+    "metrics": {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"},
+    "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_SETS"},
+    "documents": {
         "NuggetScoring": "karat.nuggets.report.scores:score_document",
         "NuggetChanges": "karat.nuggets.report.changes:changes_document",
         "NuggetEvaluation": "karat.nuggets.report.evaluation:evaluation_document",
@@ -51,4 +37,4 @@ declare(
         "RealizerTraining": "karat.realize.report.tables:training_document",
         "SupertagList": "karat.realize.report.tables:supertags_document",
     },
-)
+}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -71,6 +71,8 @@ def explain_segments(
     """
     if segments and worst:
         raise InputError("segments are chosen by number and as the worst: leave one out")
+    if worst is not None and (not isinstance(worst, int) or worst < 1):
+        raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
     found = _explaining(metric(by))
     texts = as_segments(candidates, "candidates")
     refs = as_references(references, len(texts), texts.name)
@@ -99,6 +101,8 @@ def _explaining(found: Metric) -> Any:
 
 def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
     for number in segments:
+        if not isinstance(number, int) or number < 1:
+            raise InputError(f"segment {quoted(number)}: expected a number from 1 on")
         if number > len(texts):
             last = f"the last segment of {texts.name} is {len(texts):,}"
             raise InputError(f"segment {number}: {last}")

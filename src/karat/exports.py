@@ -6,22 +6,18 @@ checkers and editors read the same list.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
-
-_LINE = re.compile(r"^from (\S+) import (.+)$", re.M)
-_NAME = re.compile(r"(\w+) as \1\b")
 
 
 def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub beside it."""
     module = sys.modules[package]
-    stub = Path(str(module.__file__)).with_suffix(".pyi").read_text("utf-8")
-    places = {name: place for place, names in _LINE.findall(stub) for name in _NAME.findall(names)}
+    with open(f"{module.__file__}i", encoding="utf-8") as stub:  # from PLACE import NAME as NAME
+        words = [line.split() for line in stub if line.startswith("from ")]
+    places = {name: place for _, place, _, name, *_ in words}
 
     def get(name: str) -> Any:
         if name not in places:

@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from karat.errors import InputError, quoted
-from karat.settings import nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,19 +23,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DECLARED: dict[str, dict[str, Any]] = {}
-"""Entries of apps and programs, by kind."""
-_ORIGINS: dict[Any, str] = {}
-"""Package and version of what came from an entry point."""
+"""Entries of programs and apps, by kind; see `karat.apps`."""
+_REGISTRIES: dict[str, Registry[Any]] = {}
+"""The registries that were made, by kind."""
+_ORIGINS: dict[int, str] = {}
+"""Package and version of what came from an entry point, by its id."""
 
 
-def declare(kind: str, entries: Mapping[str, Any]) -> None:
-    """Add names of a kind, as an app does."""
-    _DECLARED.setdefault(kind, {}).update(entries)
-
-
-def declared(kind: str) -> Mapping[str, Any]:
+def declared(kind: str) -> dict[str, Any]:
     """Return the names of a kind that apps and programs added."""
-    return _DECLARED.get(kind, {})
+    if kind not in _DECLARED:
+        _DECLARED[kind] = dict(load("karat.apps:DECLARED").get(kind, {}))
+    return _DECLARED[kind]
 
 
 def load(target: str) -> Any:
@@ -61,10 +59,18 @@ class Registry(Generic[T]):
         self.kind, self.one = kind, one
         self._entries: dict[str, T | str] = dict(entries)
         self._folded, self._check = folded, check
+        _REGISTRIES[kind] = self
 
     def known(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
-        return {**self._entries, **declared(self.kind)}
+        return {**self._entries, **declared(self.kind), **self._entries}  # ours always win
+
+    def check_new(self, name: str, thing: T) -> None:
+        """Refuse a name that stands for something else, and what is no such thing."""
+        taken = self.known().get(self.name(name) or name, thing)
+        if taken is not thing:
+            raise InputError(f"{self.kind}: {name} is registered already: choose another name")
+        self._check(name, thing)
 
     def names(self) -> list[str]:
         """Return all names, those of installed packages last."""
@@ -96,6 +102,8 @@ class Registry(Generic[T]):
     def __getitem__(self, written: str) -> T:
         found = self.find(written)
         if found is None:
+            from karat.settings import nearest
+
             names = self.names()
             expected = f"expected one of {', '.join(names)}{nearest(written, names)}"
             raise InputError(f"{self.one} {quoted(written)}: {expected}")
@@ -113,13 +121,13 @@ class Registry(Generic[T]):
         package = f"{point.dist.name}@{point.dist.version}" if point.dist else point.value
         try:
             found: T = point.load()
-        except Exception as error:  # whatever another package does
+        except (Exception, SystemExit) as error:  # whatever another package does
             raise InputError(
                 f"{self.one} {name} of the package {package} cannot be loaded: "
                 f"{type(error).__name__}: {error}"
             ) from error
         self._check(name, found)
-        _ORIGINS[found] = package
+        _ORIGINS[id(found)] = package  # what is loaded stays: no other object gets its id
         return found
 
 
@@ -127,27 +135,55 @@ class Registry(Generic[T]):
 def _entry_points(kind: str) -> Mapping[str, EntryPoint]:
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=f"karat.{kind}")}
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=f"karat.{kind}"):
+        other = found.setdefault(point.name, point)
+        if other.value != point.value:
+            both = " and ".join(sorted(str(p.dist and p.dist.name) for p in (point, other)))
+            raise InputError(f"{kind}: {point.name} is in two packages, {both}: uninstall one")
+    return found
+
+
+def plugins() -> list[str]:
+    """Return the packages whose things are in use."""
+    return sorted(set(_ORIGINS.values()))
+
+
+KINDS = {
+    "metrics": "karat.metrics.names",
+    "statistics": "karat.stats.correlation",
+    "levels": "karat.meta.views",
+    "formats": "karat.evalset.loading",
+    "tokenizers": "karat.text.tokenizers",
+    "stemmers": "karat.text.stemmers",
+    "renderers": "karat.report.render.renderers",
+}
+"""Kinds of the core that others can add to -> the module of their registry; apps declare theirs."""
 
 
 def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
     """Make something of a program known by its name; a decorator for metrics.
 
-    `kind` is that of the registry, such as `formats` or `stemmers`; metrics know theirs.
+    `kind` is that of the registry, such as `statistics` or `stemmers`; metrics know theirs.
     """
     kind = kind or getattr(thing, "kind", None)
     name = name or getattr(thing, "name", None) or getattr(thing, "__name__", None)
     if not (isinstance(kind, str) and isinstance(name, str)):
         raise InputError(f"{quoted(thing)} cannot be registered: give its kind and its name")
-    if declared(kind).get(name, thing) is not thing:
-        raise InputError(f"{kind}: {name} is registered already: choose another name")
-    declare(kind, {name: thing})
+    kinds = {**KINDS, **declared("kinds")}
+    if kind not in kinds:
+        raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
+    import_module(kinds[kind])
+    registry = _REGISTRIES.get(kind)
+    if registry is not None:
+        registry.check_new(name, thing)
+    declared(kind)[name] = thing
     return thing
 
 
 def origin(thing: Any) -> str:
     """Return `package@version` of something that is not Karat's; an empty string for Karat's."""
-    module = str(getattr(thing, "__module__", "karat"))
-    if thing in _ORIGINS or module.partition(".")[0] == "karat":
-        return _ORIGINS.get(thing, "")
-    return _ORIGINS.setdefault(thing, module)
+    module = str(getattr(thing, "__module__", None) or "builtins")
+    if id(thing) in _ORIGINS or module.partition(".")[0] == "karat":
+        return _ORIGINS.get(id(thing), "")
+    return module

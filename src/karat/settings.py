@@ -64,6 +64,12 @@ class Named:
 
     def __post_init__(self) -> None:
         """Check every setting; numbers become plain ints and floats."""
+        plain = [f.name for f in fields(self) if "kind" not in f.metadata]
+        if plain:
+            raise MetricError(
+                f"{type(self).__name__}: {plain[0]} is no setting: write "
+                f'{plain[0]}: … = karat.setting(default, "what it means")'
+            )
         for f in fields(self):
             value = _plain_number(getattr(self, f.name), f.metadata["kind"])
             object.__setattr__(self, f.name, value)
@@ -90,7 +96,7 @@ class Named:
     def full_name(self) -> str:
         """Return the name with every setting; files and lists with a digest of their content."""
         settings = ",".join(f"{f.name}={self._full(f.name)}" for f in self.settings())
-        return f"{self._head()}:{settings}"
+        return f"{self._head()}:{settings}" if settings else self._head()
 
     def _full(self, name: str) -> str:
         text = to_text(getattr(self, name))

@@ -13,7 +13,7 @@ from karat import __version__
 from karat.cli.groups import Commands
 from karat.cli.usage import usage_sentence
 from karat.errors import Interrupted, KaratError
-from karat.registry import declared
+from karat.registry import declared, plugins
 
 COMMANDS = {
     "score": ("karat.cli.commands.score", "Score candidates against references."),
@@ -76,7 +76,7 @@ def main(args: list[str]) -> int:
         if isinstance(error, BrokenPipeError):  # the reader has gone (`| head`): nothing is wrong
             return 0
         return _fail(f"cannot write the result: {error.strerror or error}", 2)
-    except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, MemoryError) as error:
+    except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:
         return _fail(*_sentence(error, args))
 
 
@@ -92,7 +92,14 @@ def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
         return usage_sentence(error, cli.called(typed), typed), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
         return "interrupted; nothing was written", 130
-    return "not enough memory" if isinstance(error, MemoryError) else str(error), 2
+    if isinstance(error, MemoryError):
+        return "not enough memory", 2
+    if not isinstance(error, KaratError):
+        if not plugins():
+            raise error
+        used = f"with {', '.join(plugins())} in use"  # not ours alone to explain
+        return f"{type(error).__name__} {used}: {error}", 2
+    return str(error), 2
 
 
 def _fail(message: str, code: int) -> int:

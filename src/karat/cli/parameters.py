@@ -23,11 +23,11 @@ def choice(*names: str) -> click.Choice[str]:
 
 
 def option(
-    names: str, help: str, kind: Any = None, default: Any = None, **more: Any
+    names: str, help: str, kind: Any = None, default: Any = ..., **more: Any
 ) -> Callable[[F], F]:
     """Return the decorator that adds an option such as `-m --metric metrics`; shows its default."""
-    if default is not None:
-        more = {"default": default, "show_default": True, **more}
+    if default is not ...:  # None is a default, too: that of a switch nobody touched
+        more = {"default": default, "show_default": default is not None, **more}
     return click.option(*names.split(), type=kind, help=help, **more)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -46,6 +46,7 @@ def list_metrics(*names: str) -> MetricCatalogue:
     chosen, broken = [type(parse(name)) for name in names], []
     for name in () if names else sorted(METRICS, key=lambda name: name[:1]):  # families as listed
         try:
+            METRICS[name]().settings()  # its fields are settings
             chosen.append(METRICS[name])
         except InputError as error:  # another package's; the others can still be listed
             broken.append(str(error))
@@ -83,8 +84,10 @@ def _values(f: Field[Any]) -> str:
     choices, kind = f.metadata["choices"], f.metadata["kind"]
     if callable(choices):
         return ", ".join(choices())
-    if choices is not None:
+    if isinstance(choices, Mapping):
         return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
+    if choices is not None:
+        return ", ".join(choices)
     if kind is bool:
         return "yes, no" if f.default is not None else f"{f.metadata['unset']}, yes, no"
     return _range(f) if kind in (int, float) else ""

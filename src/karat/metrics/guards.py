@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from karat.arrays import NDArray, np
 from karat.errors import KaratError, MetricError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _guarded(function: Callable[..., Any], problem: Callable[..., str]) -> Calla
             found = function(self, given)
         except KaratError:
             raise
-        except Exception as error:  # whatever another package does
+        except (Exception, SystemExit) as error:  # whatever another package does
             said = f"{type(error).__name__}: {error}"
             raise MetricError(f"{self}: its {function.__name__}() failed: {said}") from error
         wrong = problem(self, given, found)
@@ -41,16 +42,24 @@ def _guarded(function: Callable[..., Any], problem: Callable[..., str]) -> Calla
 
 def _rows_problem(metric: Metric, pairs: Pairs, found: Any) -> str:
     expected = (len(pairs.starts) - 1, len(metric.columns()))
-    shape = getattr(found, "shape", None)
-    if shape == expected:
-        return ""
-    return f"{shape or type(found).__name__}, expected an array of {expected} (segments, columns)"
+    if not isinstance(found, np.ndarray) or found.shape != expected:
+        shape = getattr(found, "shape", type(found).__name__)
+        return f"{shape}, expected an array of {expected} (segments, columns)"
+    return _number_problem(found)
+
+
+def _number_problem(found: NDArray[Any]) -> str:
+    if found.dtype.kind not in "biuf":
+        return f"an array of {found.dtype}, expected numbers"
+    return "" if np.isfinite(found).all() else "a number that is not finite"
 
 
 def _measure_problem(metric: Metric, rows: Any, found: Any) -> str:
     if not isinstance(found, dict) or "value" not in found:
         return "no `value`: expected a dictionary of arrays"
-    bad = [
-        name for name, values in found.items() if getattr(values, "shape", None) != rows.shape[:1]
-    ]
-    return f"{bad[0]!r} of another length than there are rows" if bad else ""
+    for name, values in found.items():
+        if not isinstance(values, np.ndarray) or values.shape != rows.shape[:1]:
+            return f"{name!r} of another length than there are rows, or no array"
+        if problem := _number_problem(values):
+            return f"for {name!r} {problem}"
+    return ""

@@ -24,7 +24,9 @@ def _check(name: str, found: object) -> None:
     """Refuse a plugin that is no metric, or that would print another name than it has."""
     if not (isinstance(found, type) and issubclass(found, Metric)):
         raise MetricError(f"metric {name}: {quoted(found)} is no subclass of karat.Metric")
-    if _folded(getattr(found, "name", "")) != _folded(name):
+    if not re.fullmatch(r"[\w+.-]+", name):
+        raise MetricError(f"metric {quoted(name)}: a name has letters, digits, _, -, + and . only")
+    if _folded(str(getattr(found, "name", ""))) != _folded(name):
         own = quoted(getattr(found, "name", None))
         raise MetricError(f"metric {name}: its class says name = {own}; expected {quoted(name)}")
 

@@ -9,12 +9,20 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
+from karat.evalset.kinds import SetKind
 from karat.nuggets.sets.judgements import UNNAMED, Judgements, Words
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 from karat.stats.judges.judge_agreement import JudgeAgreement, agreement_of
 from karat.stats.judges.kappa import cohen_kappa
 from karat.stats.judges.standing import JudgeTable, judge_table
+
+NUGGET_SETS = SetKind(
+    agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
+    options="karat.nuggets.cli.data_judges:judge_options",
+    read="karat.nuggets.cli.data_judges:read_judged",
+)
+"""Nugget sets, as `karat data judges` knows them."""
 
 
 class JudgeKappa(NamedTuple):
