@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from karat.report.charts.axis import Axis, drawable
 from karat.report.charts.models import Line, Point, Scatter
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axes import BELOW, both, plane
+from karat.report.charts.svg.frame import BELOW, both, plane
 from karat.report.charts.svg.labels import Box, Placed, place_labels
 from karat.report.charts.svg.legend import Entry, legend, marker, moved
 from karat.report.page.markup import Look, element, quote, shape
