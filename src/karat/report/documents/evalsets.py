@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.model.table import Cell, Column, Document, Row, Table, columns
+from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
-    from karat.evalset.contents import DimensionCount, EvalSetCheck
+    from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
 
@@ -61,17 +61,16 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
     if found.evalset is not None:
         tables.append(Table("rows", "Contents", _SET, _dicts(found.rows)))
         tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(found.systems)))
-        rows = [_dimension(count) for count in found.dimensions]
+        rows: list[Row] = []
+        for count in found.dimensions:
+            ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
+            scale = None if ends == ["?", "?"] else " to ".join(ends)
+            rows.append({**count._asdict(), "scale": scale})
         tables += [Table("dimensions", "Dimensions", _DIMENSIONS, rows)] if rows else []
     else:
         problems: list[Row] = [{"problem": problem} for problem in found.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
     return Document(f"Evaluation set {found.name}", tuple(tables), command, {}, notes=found.notes)
-
-
-def _dimension(count: DimensionCount) -> dict[str, Cell]:
-    ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
-    return {**count._asdict(), "scale": None if ends == ["?", "?"] else " to ".join(ends)}
 
 
 def known_document(found: KnownEvalSets, command: str) -> Document:

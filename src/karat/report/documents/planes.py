@@ -97,33 +97,20 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
     minus = " A minus sign marks a negative correlation." if negative else ""
-    return HeatMap(
-        f"The plane: {fit.dimension}",
-        "N",
-        "alpha",
-        [str(n) for n in high],
-        [f"{alpha:g}" for alpha in ALPHAS],
-        values,
-        digits=1,
-        marks=[
-            CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
-            for sign, name, cell in named
-            if cell is not None
-        ],
-        outline=None if region is None else _outline(region),
-        low=0,
-        high=100,
-        caption=f"R^2 in percent with the human scores of systems.{minus}",
-    )
-
-
-def _outline(region: Region) -> Outline:
-    from karat.meta.plane.cells import ALPHAS, ORDERS
-
-    columns = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
-    high = list(reversed(ORDERS))
-    rows = high.index(region.n_high), high.index(region.n_low)
-    return Outline(rows, (columns[0], columns[-1]), "predicted by the paper")
+    marks = [
+        CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
+        for sign, name, cell in named
+        if cell is not None
+    ]
+    outline = None
+    if region is not None:
+        within = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
+        rows = high.index(region.n_high), high.index(region.n_low)
+        outline = Outline(rows, (within[0], within[-1]), "predicted by the paper")
+    title, alphas = f"The plane: {fit.dimension}", [f"{alpha:g}" for alpha in ALPHAS]
+    caption = f"R^2 in percent with the human scores of systems.{minus}"
+    chart = HeatMap(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
+    return replace(chart, low=0, high=100, caption=caption)
 
 
 def _points(fit: PlaneFit) -> Table:

@@ -128,11 +128,8 @@ def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
         place: Look = {"x": frame.left - 8, "y": frame.y(i + 0.5) + 4, "text_anchor": "end"}
         yield element("text", quote(_short(word)), **place, fill=fill, data_row=i)
     starts = [0, *(barrier + 1 for barrier in found.barriers)]
-    for j, word in (
-        head
-        for start, reference in zip(starts, found.references, strict=False)
-        for head in enumerate(reference, start)
-    ):
+    pairs = zip(starts, found.references, strict=False)
+    for j, word in (head for start, reference in pairs for head in enumerate(reference, start)):
         x, y = frame.x(j + 0.5), frame.top - 7
         turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
         fill = None if j in columns else svg.MUTED
