@@ -8,27 +8,11 @@ from dataclasses import replace
 from karat.comparison import CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.report.charts.models import Histogram
-from karat.report.documents.scores import (
-    HIGH,
-    LOW,
-    METRIC,
-    SCORE,
-    SYSTEM,
-    decimals,
-    emphasis,
-    intervals_figure,
-    score_cells,
-    segment_signatures,
-    with_form,
-)
+from karat.report.documents import scores
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Table, columns
 
 _COLUMNS = (
-    METRIC,
-    SYSTEM,
-    SCORE,
-    LOW,
-    HIGH,
+    *(scores.METRIC, scores.SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
     Column("delta", "Delta", align="right", signed=True, help="Score minus the baseline's."),
     Column("p", "p", 4, align="right", help="p of the difference, by the paired test below."),
     Column("better", "Better", None, "right", "Share of resamples in which it beats the baseline."),
@@ -53,7 +37,7 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
     """Return the whole comparison."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
     corpus, baseline = comparison.signatures, comparison.baseline
-    best = emphasis([(row.metric, row.score.value) for row in comparison.rows])
+    best = scores.emphasis([(row.metric, row.score.value) for row in comparison.rows])
     title = f"Comparison with {baseline}"
     cells = tuple(map(_cells, comparison.rows))
     tables = [Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)]
@@ -62,15 +46,15 @@ def comparison_document(comparison: Comparison, command: str) -> Document:
         name = f"Segments that differ most from {baseline} by {metrics[0].of_segments()}"
         tables.append(Table("segments", name, _DIFFERENCES, rows, group="system"))
     blocks: list[Table | Figure] = [*tables, *_figures(comparison, metrics)]
-    signatures = {**corpus, **segment_signatures(comparison), **corpus}
+    signatures = {**corpus, **scores.segment_signatures(comparison), **corpus}
     document = Document(title, tuple(blocks), command, signatures, comparison.notes)
-    return with_form(document, comparison.form)
+    return scores.with_form(document, comparison.form)
 
 
 def _cells(row: CompareRow) -> dict[str, Cell]:
     better = None if row.better is None else Decimals(row.better, 3)
-    delta = decimals(row.metric, row.delta)
-    return {**row._asdict(), **score_cells(row), "delta": delta, "better": better}
+    delta = scores.decimals(row.metric, row.delta)
+    return {**row._asdict(), **scores.score_cells(row), "delta": delta, "better": better}
 
 
 def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:
@@ -79,9 +63,9 @@ def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str,
     return {
         **example._asdict(),
         "segment": example.segment + 1,
-        "baseline_score": decimals(metric, a),
-        "system_score": decimals(metric, b),
-        "delta": decimals(metric, b - a),
+        "baseline_score": scores.decimals(metric, a),
+        "system_score": scores.decimals(metric, b),
+        "delta": scores.decimals(metric, b - a),
         "text": f"{texts}\n{example.system}: {example.system_text}",
     }
 
@@ -92,7 +76,7 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
     for m in metrics:
         rows = [row for row in comparison.rows if row.metric == m]
         base = next(row.score.value for row in rows if row.system == comparison.baseline)
-        figure = intervals_figure(f"{m} with 95% intervals", m, rows, base)
+        figure = scores.intervals_figure(f"{m} with 95% intervals", m, rows, base)
         figures.append(replace(figure, caption=f"Dashed: {comparison.baseline}."))
     metric = metrics[0]
     bases = comparison.segment_scores(comparison.baseline, metric)

@@ -143,13 +143,9 @@ def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
     others = [f"{m}, not by {m.of_segments()}" for m in knots if m.of_segments() != m]
     alone = f" A single segment, too, is scored by {' and '.join(others)}." if others else ""
     shuffled = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
-    return Curves(
-        f"Reliability: {dimension}, {by}",
-        "segments in a pseudo-document",
-        f"{by} with {dimension}",
-        [Curve(str(metric), own) for metric, own in knots.items()],
-        caption=shuffled + alone,
-    )
+    title, across = f"Reliability: {dimension}, {by}", "segments in a pseudo-document"
+    curves = [Curve(str(metric), own) for metric, own in knots.items()]
+    return Curves(title, across, f"{by} with {dimension}", curves, caption=shuffled + alone)
 
 
 # --------------------------------------------------------------------- largest disagreements

@@ -25,10 +25,7 @@ class Panel:
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
     paper: Paper
-
-    @property
-    def indent(self) -> str:
-        return _indent(self.table)
+    indent: str
 
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
@@ -55,7 +52,8 @@ def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
 def _panels(table: Table, paper: Paper) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
     columns = table.shown
-    room = paper.width - len(_indent(table))
+    indent = "" if table.group is None else INDENT
+    room = paper.width - len(indent)
     natural = [_natural(table, column) for column in columns]
     floors = [_floor(table, column) for column in columns]
     if columns and (apart := _apart(table, columns[0])) <= room / 3:
@@ -63,7 +61,8 @@ def _panels(table: Table, paper: Paper) -> list[Panel]:
     result = []
     for chosen in panels(floors, room):
         widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        result.append(Panel(table, tuple(columns[c] for c in chosen), tuple(widths), paper))
+        own = tuple(columns[c] for c in chosen)
+        result.append(Panel(table, own, tuple(widths), paper, indent))
     return result
 
 
@@ -128,10 +127,6 @@ def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
         # Spaces stay outside the escape codes, so that the end of a line can be stripped.
         pieces.append(before + panel.paper.ink(short, code) + after)
     return (panel.indent + (" " * GAP).join(pieces)).rstrip()
-
-
-def _indent(table: Table) -> str:
-    return "" if table.group is None else INDENT
 
 
 def _notes(notes: Sequence[str], paper: Paper) -> list[str]:

@@ -10,23 +10,14 @@ from string import ascii_letters
 
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import Curves, Point, Scatter, runs
-from karat.report.render.terminal import (
-    CYAN,
-    DIM,
-    GREEN,
-    MAGENTA,
-    RED,
-    YELLOW,
-    Paper,
-    display_width,
-    truncate,
-)
+from karat.report.render import terminal
+from karat.report.render.terminal import CYAN, DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
 NARROWEST = 12  # columns of the plot itself
 
-INKS = (CYAN, YELLOW, MAGENTA, GREEN, RED)
+INKS = (CYAN, terminal.YELLOW, terminal.MAGENTA, terminal.GREEN, terminal.RED)
 SEVERAL = "*"  # letters that fall on one place
 CROWD = "· one point; o two to four; ● five or more"
 SIGNS = "●○■□▲△◆◇" + ascii_letters
