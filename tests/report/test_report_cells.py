@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from karat.report.model.cells import DASH, brief, number, several, show
-from karat.report.model.sections import heading, sections
+from karat.report.model.cells import DASH, brief, number, sections, several, show
 from karat.report.model.table import Cell, Column, Table
 
 
@@ -63,13 +62,14 @@ def test_sections_are_runs_and_missing_groups_are_one_run() -> None:
     rows = tuple({"g": group, "n": n} for n, group in enumerate(groups))
     table = Table("rows", "", columns, rows, group="g")
     found = [
-        (heading(table, s, str.upper), [index for index, _ in s.rows]) for s in sections(table)
+        (heading, [shown.cell for (shown,) in rows])
+        for heading, rows in sections(table, table.shown, str.upper)
     ]
     assert found == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
 
 
 def test_table_without_group_is_one_section_without_heading() -> None:
     table = Table("rows", "", (Column("n", "N"),), ({"n": 1}, {"n": 2}))
-    (section,) = sections(table)
-    assert heading(table, section, str.upper) is None
-    assert len(section.rows) == 2
+    ((heading, rows),) = sections(table, table.shown, str.upper)
+    assert heading is None
+    assert len(rows) == 2

@@ -46,7 +46,7 @@ for command in (
 drawn = [name for name in sys.modules if name.startswith("karat.report") and "svg" in name]
 assert drawn == [], drawn
 assert main(["score", *given, "-f", "svg"]) == 0
-assert "karat.report.charts.svg.intervals" in sys.modules
+assert "karat.report.charts.svg.bars" in sys.modules
 """
 
 

@@ -16,7 +16,8 @@ from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.model.cells import enumeration
+from karat.report.model.cells import enumeration, show
+from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
@@ -179,11 +180,8 @@ class HeatMap:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """The ends of the scale, of values that there must be."""
-        low, high = self.low, self.high
-        return (
-            float(low) if low is not None and drawable([low]) else min(self.shown),
-            float(high) if high is not None and drawable([high]) else max(self.shown),
-        )
+        low, high = _placed([self.low]), _placed([self.high])
+        return float(min(low or self.shown)), float(max(high or self.shown))
 
     def share(self, value: float) -> float:
         """Where a value lies between the ends, from 0 to 1; halfway if they are the same."""
@@ -192,10 +190,7 @@ class HeatMap:
 
     def number(self, value: float | None) -> str:
         """A value as it stands in its cell."""
-        if value is None:
-            return "\u2013"
-        text = f"{value:.{self.digits}{'f' if abs(value) < 1e15 else 'e'}}"
-        return text.lstrip("-") if not text.strip("-0.") else text
+        return show(value, Column("", "", self.digits), str)
 
     def signs(self, row: int, column: int) -> str:
         """The signs in one cell."""
@@ -270,13 +265,12 @@ class Curves:
     @cached_property
     def shown(self) -> list[Curve]:
         """The curves that have anything to show, each from left to right."""
-        kept = [Curve(name, self._in_order(knots)) for name, knots in self.curves]
-        return [curve for curve in kept if any(drawable(knot[:2]) for knot in curve.knots)]
-
-    def _in_order(self, knots: Sequence[Knot]) -> list[Knot]:
-        least = _SMALLEST if self.log_x else -math.inf
-        placed = [knot for knot in knots if drawable(knot[:1]) and knot.x >= least]
-        return sorted(placed, key=lambda knot: knot.x)
+        least, found = _SMALLEST if self.log_x else -math.inf, []
+        for name, knots in self.curves:
+            placed = [knot for knot in knots if drawable(knot[:1]) and knot.x >= least]
+            if any(drawable(knot[:2]) for knot in placed):
+                found.append(Curve(name, sorted(placed, key=lambda knot: knot.x)))
+        return found
 
     def ticks(self, across: int = 8, up: int = 6) -> tuple[Ticks, Ticks]:
         """About so many round values along both axes, of curves that there must be."""
@@ -289,8 +283,12 @@ class Curves:
     @property
     def story(self) -> str:
         """The chart in words: where every curve starts and ends."""
-        told = enumeration([_curve_story(curve) for curve in self.shown])
-        return f"{len(self.shown)} curves; {self.x_axis} across, {self.y_axis} up. {told}"
+        told = []
+        for name, knots in self.shown:
+            known = [knot.story for knot in knots if drawable(knot[:2])]
+            told.append(f"{name}: {', to '.join(known[:1] + known[1:][-1:])}")
+        axes = f"{self.x_axis} across, {self.y_axis} up"
+        return f"{len(self.shown)} curves; {axes}. {enumeration(told)}"
 
 
 def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
@@ -307,12 +305,6 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
 def bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
     return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
-
-
-def _curve_story(curve: Curve) -> str:
-    known = [knot for knot in curve.knots if drawable(knot[:2])]
-    last = f", to {known[-1].story}" if len(known) > 1 else ""
-    return f"{curve.name}: {known[0].story}{last}"
 
 
 class Interval(NamedTuple):

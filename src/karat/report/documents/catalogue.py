@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from karat.metrics.catalogue import MetricCatalogue
-from karat.report.model.table import Column, Document, Table
+from karat.report.model.table import Column, Document, Table, columns
 
 _COLUMNS = (
     Column("heading", "Metric", readers="people"),
-    Column("metric", "Metric", readers="programs"),
-    Column("summary", "Summary", readers="programs"),
-    Column("scale", "Scale", readers="programs"),
+    *columns("programs", metric="Metric", summary="Summary", scale="Scale"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
     Column("default", "Default"),
     Column("meaning", "Meaning", wrap=True),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.model.table import Column, Document, Row, Table, columns
 
 if TYPE_CHECKING:
-    from karat.evalset.contents import DimensionCount, EvalSetCheck
+    from karat.evalset.contents import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
 
@@ -34,11 +34,9 @@ _SYSTEMS = (
     Column("judgements", "Judgements", align="right"),
 )
 _DIMENSIONS = (
-    Column("dimension", "Dimension"),
-    Column("better", "Better"),
+    *columns(dimension="Dimension", better="Better"),
     Column("scale", "Scale", readers="people"),
-    Column("low", "Low", readers="programs"),
-    Column("high", "High", readers="programs"),
+    *columns("programs", low="Low", high="High"),
     Column("judgements", "Judgements", align="right"),
     Column("judges", "Judges", align="right"),
     Column("items", "Outputs", align="right", help="Outputs with at least one judgement."),
@@ -54,7 +52,7 @@ _KNOWN = (
     Column("about", "About", wrap=True),
     Column("place", "Place", readers="programs"),
 )
-_FLOODED = (Column("system", "System"), Column("segment", "Segment"))
+_FLOODED = columns(system="System", segment="Segment")
 
 
 def check_document(found: EvalSetCheck, command: str) -> Document:
@@ -63,18 +61,16 @@ def check_document(found: EvalSetCheck, command: str) -> Document:
     if found.evalset is not None:
         tables.append(Table("rows", "Contents", _SET, _dicts(found.rows)))
         tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(found.systems)))
-        if found.dimensions:
-            rows = [_dimension(count) for count in found.dimensions]
-            tables.append(Table("dimensions", "Dimensions", _DIMENSIONS, rows))
+        rows: list[Row] = []
+        for count in found.dimensions:
+            ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
+            scale = None if ends == ["?", "?"] else " to ".join(ends)
+            rows.append({**count._asdict(), "scale": scale})
+        tables += [Table("dimensions", "Dimensions", _DIMENSIONS, rows)] if rows else []
     else:
         problems: list[Row] = [{"problem": problem} for problem in found.problems]
         tables.append(Table("problems", "Problems", _PROBLEMS, problems))
     return Document(f"Evaluation set {found.name}", tuple(tables), command, {}, notes=found.notes)
-
-
-def _dimension(count: DimensionCount) -> dict[str, Cell]:
-    ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
-    return {**count._asdict(), "scale": None if ends == ["?", "?"] else " to ".join(ends)}
 
 
 def known_document(found: KnownEvalSets, command: str) -> Document:

@@ -8,14 +8,18 @@ from typing import Any
 
 from karat.metrics.explain.bitext import Explanation
 from karat.metrics.explain.edits import Alignment
+from karat.report.documents.scores import SEGMENT
 from karat.report.model.cells import brief, several
-from karat.report.model.table import Cell, Column, Figure, Table
-from karat.report.segment.edit_rows import EDIT_COLUMNS, edit_rows
+from karat.report.model.table import Cell, Column, Figure, Table, columns
 from karat.report.segment.pictures import edits_figure, grid_figure
 
-_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+EDIT_COLUMNS = (
+    *columns(kind="Kind", reference_position="Reference position"),
+    *columns(reference_word="Reference word", candidate_position="Candidate position"),
+    *columns(candidate_word="Candidate word", move="Move"),
+)
 _ROWS = (
-    _SEGMENT,
+    SEGMENT,
     Column("score", "F", 4, align="right", help="The segment's score."),
     Column("precision", "P", 4, align="right", help="Size over the candidate's words."),
     Column("recall", "R", 4, align="right", help="Size over the references' mean length."),
@@ -31,7 +35,7 @@ _ROWS = (
 )
 _RUNS = (
     Column("heading", "Segment", readers="people"),
-    replace(_SEGMENT, readers="programs"),
+    replace(SEGMENT, readers="programs"),
     Column("length", "Length", align="right", help="Words of the run."),
     Column("counted", "Counted", 2, align="right", help="What the cap leaves of it."),
     Column("candidate_position", "Candidate", align="right", help="Its first word, from 1."),
@@ -39,27 +43,28 @@ _RUNS = (
     Column("reference_position", "Position", align="right", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
-_EDITS = (
-    _SEGMENT,
-    Column("reference", "Reference", align="right"),
-    *EDIT_COLUMNS,
-)
+_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Table | Figure, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
-    figures = [f for one in rows for f in grid_figures(one.found, f"Segment {one.segment}")]
-    return (*figures, *_tables(rows))
+    runs = [row for one in rows for row in _run_rows(one)]
+    edits = [row for one in rows for row in _edit_rows(one)]
+    return (
+        *(f for one in rows for f in grid_figures(one.found, f"Segment {one.segment}")),
+        Table("rows", "Scores", _ROWS, tuple(map(_row, rows))),
+        Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
+        Table("edits", "Edits", _EDITS, edits, readers="programs"),
+    )
 
 
 def grid_figures(found: Explanation, name: str) -> list[Figure]:
     """The two pictures of a segment: its grid and its edits."""
-    matched = f"{name}: matching"
     many = len(found.references)
     beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
     edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
     return [
-        grid_figure(found, matched, caption(found)),
+        grid_figure(found, f"{name}: matching", caption(found)),
         edits_figure(edits, edited, _counts(edits)),
     ]
 
@@ -79,11 +84,10 @@ def caption(found: Explanation) -> str:
 def _certificate(found: Explanation) -> str:
     if found.proven:
         return "No matching is larger."
-    most = f"has at most the size {brief(found.bound)}"
     if found.largest > found.size:
         larger = f"The greedy search missed a matching of the size {brief(found.largest)}"
         return f"{larger}; search=exact finds it."
-    return f"A larger matching may exist: the largest {most}."
+    return f"A larger matching may exist: the largest has at most the size {brief(found.bound)}."
 
 
 def _counts(edits: Alignment) -> str:
@@ -95,32 +99,17 @@ def _counts(edits: Alignment) -> str:
     )
 
 
-def _tables(shown: Sequence[Any]) -> list[Table]:
-    runs = tuple(row for one in shown for row in _run_rows(one))
-    edits = tuple(row for one in shown for row in _edit_rows(one))
-    return [
-        Table("rows", "Scores", _ROWS, tuple(map(_row, shown))),
-        Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
-        Table("edits", "Edits", _EDITS, edits, readers="programs"),
-    ]
-
-
 def _row(one: Any) -> dict[str, Cell]:
     found = one.found
+    same = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
     return {
+        **{name: getattr(found, name) for name in same},
         "segment": one.segment,
         "score": found.value,
-        "precision": found.precision,
-        "recall": found.recall,
-        "size": found.size,
-        "sum": found.sum,
         "candidate_words": len(found.candidate),
         "reference_words": sum(map(len, found.references)) / len(found.references),
-        "cap": found.cap,
         "hits": found.hit_count,
         "runs": len(found.blocks),
-        "proven": found.proven,
-        "bound": found.bound,
     }
 
 
@@ -128,10 +117,9 @@ def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
     for block in one.found.blocks:
         words = one.found.candidate[block.row : block.row + block.length]
         yield {
+            **block._asdict(),
             "heading": f"Segment {one.segment}",
             "segment": one.segment,
-            "length": block.length,
-            "counted": block.counted,
             "candidate_position": block.row + 1,
             "reference": block.reference + 1,
             "reference_position": block.position + 1,
@@ -144,3 +132,19 @@ def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
     places = range(len(edits.reference)), range(len(edits.candidate))
     for row in edit_rows(edits, *places):
         yield {"segment": one.segment, "reference": one.found.nearest + 1, **row}
+
+
+def edit_rows(
+    edits: Alignment, reference_places: Sequence[int], candidate_places: Sequence[int]
+) -> Iterator[dict[str, Cell]]:
+    """Every step; its words stand at these places of the whole texts, which are shown from 1."""
+    for step in edits.operations:
+        i, j = step.reference, step.candidate
+        yield {
+            "kind": step.kind,
+            "reference_position": None if i is None else reference_places[i] + 1,
+            "reference_word": None if i is None else edits.reference[i],
+            "candidate_position": None if j is None else candidate_places[j] + 1,
+            "candidate_word": None if j is None else edits.candidate[j],
+            "move": None if step.move is None else step.move + 1,
+        }

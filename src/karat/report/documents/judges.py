@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model.table import Column, Document, Table
+from karat.report.model.table import Column, Document, Table, columns
 
 if TYPE_CHECKING:
     from karat.stats.judges.judge_agreement import JudgeAgreement
@@ -28,24 +28,15 @@ _JUDGES = (
     Column("mean", "Mean", 2, align="right"),
     Column("sd", "SD", 2, align="right", help="Standard deviation of the judge's scores."),
     Column("r", "r others", 3, align="right", help="Pearson's r with the mean of the others."),
-    Column("shared", "Shared", align="right", readers="programs"),
-    Column("flagged", "Flagged", readers="programs"),
-    Column("comparable", "Comparable", readers="programs"),
-    Column("identical", "Identical to", readers="programs"),
+    *columns("programs", shared="Shared", flagged="Flagged"),
+    *columns("programs", comparable="Comparable", identical="Identical to"),
     Column("note", "", wrap=True),
 )
 
 
 def judges_document(found: JudgeAgreement, command: str) -> Document:
     """Return agreement in each dimension, and each judge beside the others."""
-    rows, judges = ([row._asdict() for row in each] for each in (found.rows, found.judges))
-    return Document(
-        title=f"The judges of {found.name}",
-        blocks=(
-            Table("rows", "Agreement between judges", _DIMENSIONS, rows),
-            Table("judges", "Each judge", _JUDGES, judges, group="dimension"),
-        ),
-        command=command,
-        signatures={},
-        notes=found.notes,
-    )
+    rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
+    agreement = Table("rows", "Agreement between judges", _DIMENSIONS, rows)
+    each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
+    return Document(f"The judges of {found.name}", (agreement, each), command, {}, found.notes)

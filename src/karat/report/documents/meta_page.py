@@ -20,7 +20,7 @@ from karat.report.documents.metas import meta_document
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.scores import decimals
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Link, Table
+from karat.report.model.table import Cell, Column, Decimals, Document, Link, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.disagreements import Disagreement
@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 _APART = (
     Column("dimension", "Dimension", readers="programs"),
     Column("heading", "What", readers="people"),
-    Column("system", "System"),
-    Column("segment", "Segment"),
+    *columns(system="System", segment="Segment"),
     Column("human", "Humans", align="right", help="The human score, more being better."),
     Column("score", "Metric", align="right", help="The metric's score, more being better."),
     Column("gap", "Gap", 2, align="right", signed=True, help="Metric's minus humans' percentile."),
     Column("text", "Text", wrap=True, readers="people"),
-    Column("output", "Output", readers="programs"),
-    Column("reference", "Reference", readers="programs"),
+    *columns("programs", output="Output", reference="Reference"),
     Column("grid", "Grid", help="The bitext grid, below.", readers="people"),
 )
 
@@ -48,15 +46,17 @@ _APART = (
 def report_document(report: MetaReport, command: str) -> Document:
     """Return the full report of a meta-evaluation."""
     plain = meta_document(report.evaluation, command)
-    apart = report.disagreements
+    apart, metric = report.disagreements, report.evaluation.scored.metrics[0]
+    title = f"Largest disagreements between {metric.of_segments()} and human scores"
+    rows = tuple(_apart_row(one, metric) for one in apart)
     return replace(
         plain,
         blocks=(
             plain.blocks[0],
             _systems(report),
             *map(chart_figure, meta_charts(report)),
-            *([_apart_table(report)] if apart else []),
-            *(figure for one in apart for figure in _grids(one)),
+            *([Table("disagreements", title, _APART, rows, group="heading")] if apart else []),
+            *(grid_figures(one.matching, _name(one))[0] for one in apart),
             *plain.blocks[1:],
         ),
         notes=report.notes,
@@ -78,13 +78,13 @@ def meta_charts(report: MetaReport) -> list[Chart]:
 def _systems(report: MetaReport) -> Table:
     """Every system's scores with intervals: human means and corpus scores."""
     digits = {str(m): 1 if m.full_scale > 1 else 3 for m in report.evaluation.scored.metrics}
-    columns = {"system": Column("system", "System")}
+    shown = {"system": Column("system", "System")}
     rows: dict[str, dict[str, Cell]] = {}
     for one in report.systems:
         key = f"{one.source}_{one.name}"
         keys = key, f"{key}_low", f"{key}_high"
-        columns[f"{key}_shown"] = Column(f"{key}_shown", one.name, align="right", readers="people")
-        columns |= {k: Column(k, one.name, readers="programs") for k in keys}
+        shown[f"{key}_shown"] = Column(f"{key}_shown", one.name, align="right", readers="people")
+        shown |= {k: Column(k, one.name, readers="programs") for k in keys}
         row = rows.setdefault(one.system, {"system": one.system})
         row |= dict(zip(keys, one[3:], strict=True))
         row[f"{key}_shown"] = _shown(one, 2 if one.source == "human" else digits[one.name])
@@ -96,9 +96,8 @@ def _systems(report: MetaReport) -> Table:
     if resamples:
         drawn = several(resamples, "bootstrap resample")
         scales = f"In brackets: 95% intervals from {drawn} of segments. {scales}"
-    return Table(
-        "systems", "Systems", tuple(columns.values()), tuple(rows.values()), notes=(scales,)
-    )
+    cells = tuple(rows.values())
+    return Table("systems", "Systems", tuple(shown.values()), cells, notes=(scales,))
 
 
 def _shown(one: SystemScore, digits: int) -> Cell:
@@ -121,7 +120,7 @@ def _scatter(found: SystemScatter) -> Scatter:
         found.dimension,
         [Point(*point) for point in found.points],
         line=None if found.line is None else Line(*found.line),
-        note="" if found.agreement is None else _said(found.agreement),
+        note=_said(found.agreement) if found.agreement else "",
         caption=f"One point a system, on its judged outputs.{negated}",
     )
 
@@ -144,46 +143,26 @@ def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
     others = [f"{m}, not by {m.of_segments()}" for m in knots if m.of_segments() != m]
     alone = f" A single segment, too, is scored by {' and '.join(others)}." if others else ""
     shuffled = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
-    return Curves(
-        f"Reliability: {dimension}, {by}",
-        "segments in a pseudo-document",
-        f"{by} with {dimension}",
-        [Curve(str(metric), own) for metric, own in knots.items()],
-        caption=shuffled + alone,
-    )
+    title, across = f"Reliability: {dimension}, {by}", "segments in a pseudo-document"
+    curves = [Curve(str(metric), own) for metric, own in knots.items()]
+    return Curves(title, across, f"{by} with {dimension}", curves, caption=shuffled + alone)
 
 
 # --------------------------------------------------------------------- largest disagreements
-
-
-def _apart_table(report: MetaReport) -> Table:
-    metric = report.evaluation.scored.metrics[0]
-    title = f"Largest disagreements between {metric.of_segments()} and human scores"
-    rows = tuple(_apart_row(one, metric) for one in report.disagreements)
-    return Table("disagreements", title, _APART, rows, group="heading")
 
 
 def _apart_row(one: Disagreement, metric: Metric) -> dict[str, Cell]:
     higher = "ranked higher by the metric" if one.gap > 0 else "ranked higher by the humans"
     reference = one.references[0]
     return {
-        "dimension": one.dimension,
+        **one._asdict(),
         "heading": f"{one.dimension}: {higher}",
-        "system": one.system,
-        "segment": one.segment,
         "human": Decimals(one.human, 2),
         "score": decimals(metric, one.score),
-        "gap": one.gap,
         "text": f"reference: {reference}\noutput: {one.output}",
-        "output": one.output,
         "reference": reference,
         "grid": Link("grid", f"{_name(one)}: matching"),
     }
-
-
-def _grids(one: Disagreement) -> list[Figure]:
-    """The bitext grid of one output."""
-    return grid_figures(one.matching, _name(one))[:1]
 
 
 def _name(one: Disagreement) -> str:

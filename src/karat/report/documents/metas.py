@@ -6,55 +6,37 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Document, Table
+from karat.report.model.table import Cell, Column, Document, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.evaluation import Ranking
     from karat.meta.ranking import MetaRow
 
+_RANK = "Metrics with the same rank do not differ significantly."
 _ROWS = (
     Column("heading", "Heading", readers="people"),
-    Column("dimension", "Dimension", readers="programs"),
-    Column("level", "Level", readers="programs"),
-    Column("statistic", "Statistic", readers="programs"),
-    Column(
-        "rank",
-        "Rank",
-        align="right",
-        help="Metrics with the same rank do not differ significantly.",
-    ),
+    *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
+    Column("rank", "Rank", align="right", help=_RANK),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column(
-        "value", "Value", 3, align="right", help="The statistic; more is better (less for rmse)."
-    ),
+    Column("value", "Value", 3, "right", "The statistic; more is better (less for rmse)."),
     Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
     Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column("points", "Points", align="right", readers="programs"),
-    Column("groups", "Groups", align="right", readers="programs"),
-    Column("left_out", "Left out", align="right", readers="programs"),
-    Column("undefined", "Undefined", align="right", readers="programs"),
+    *columns("programs", points="Points", groups="Groups"),
+    *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
 )
 _TESTS = (
-    Column("dimension", "Dimension"),
-    Column("level", "Level"),
-    Column("statistic", "Statistic"),
-    Column("better", "Better"),
-    Column("worse", "Worse"),
-    Column("delta", "Delta"),
-    Column("p", "p"),
+    *columns(dimension="Dimension", level="Level", statistic="Statistic"),
+    *columns(better="Better", worse="Worse", delta="Delta", p="p"),
 )
 
 
 def meta_document(result: Ranking, command: str) -> Document:
     """Return the metrics ranked, by dimension, level and statistic."""
-    return Document(
-        title=f"Metrics and humans on {result.name}",
-        blocks=(_table(result), _tests(result)),
-        command=command,
-        signatures=result.signatures,
-        notes=result.notes,
-    )
+    tested = tuple(test._asdict() for test in result.tests)
+    tests = Table("tests", "Tests", _TESTS, tested, readers="programs")
+    title = f"Metrics and humans on {result.name}"
+    return Document(title, (_table(result), tests), command, result.signatures, result.notes)
 
 
 def _table(result: Ranking) -> Table:
@@ -68,8 +50,8 @@ def _table(result: Ranking) -> Table:
         for row in mine
     ]
     noted = any(row.note for row in result.rows)
-    columns = tuple(c for c in _ROWS if noted or c.key != "note")
-    return Table("rows", "Agreement with human scores", columns, tuple(rows), group="heading")
+    shown = tuple(c for c in _ROWS if noted or c.key != "note")
+    return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
 
 
 def _counts(rows: Sequence[MetaRow]) -> str:
@@ -83,8 +65,3 @@ def _counts(rows: Sequence[MetaRow]) -> str:
     low, high = min(used), max(used)
     some = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
     return f"{points}, {some if low < total else ''}{total:,} groups"
-
-
-def _tests(result: Ranking) -> Table:
-    rows = tuple(test._asdict() for test in result.tests)
-    return Table("tests", "Tests", _TESTS, rows, readers="programs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
@@ -15,7 +15,11 @@ from karat.report.model.table import Cell, Column, Decimals, Document, Figure, R
 from karat.results import MadeRows
 from karat.scoring import Results, ScoreRow, Scoring
 
+if TYPE_CHECKING:
+    from karat.comparison import CompareRow
+
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature stands below.")
+SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
 SYSTEM = Column("system", "System", help="The name of the system.")
 LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
 HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
@@ -28,31 +32,20 @@ def decimals(metric: Metric, value: float | None) -> Cell:
     return None if value is None else Decimals(value, 2 if metric.full_scale > 1 else 4)
 
 
-_SHORT = {
-    "precision": "P",
-    "recall": "R",
-    "ps": "PS",
-    "rs": "RS",
-    "bp": "BP",
-    "wp": "WP",
-    "simple_tree_accuracy": "STA",
-}
-_COUNTS = {
-    "unchanged": "unchanged",
-    "substitutions": "S",
-    "insertions": "I",
-    "deletions": "D",
-    "moves": "M",
-    "edits": "edits",
-    "shifts": "shifts",
-    "tokens": "words",
-}
+_SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
+_SHORT["simple_tree_accuracy"] = "STA"
+_COUNTS = {"unchanged": "unchanged", "substitutions": "S", "insertions": "I", "deletions": "D"}
+_COUNTS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
 
 
 def parts_text(metric: Metric, score: Score) -> str:
     """The parts of a score in one short line."""
     digits = 1 if metric.full_scale > 1 else 3
-    words = [_ladder(score.parts, letter, digits) for letter in ("p", "r")]
+    words = []
+    for letter in ("p", "r"):  # of all orders: `P 71.3/48.1/33.5/22.0`
+        keys = (f"{letter}{n}" for n in range(1, 99))
+        steps = [f"{score.parts[key]:.{digits}f}" for key in keys if key in score.parts]
+        words += [f"{letter.upper()} {'/'.join(steps)}"] if steps else []
     for name, short in _SHORT.items():
         if name in score.parts:
             places = digits if name in ("precision", "recall") else 3
@@ -62,13 +55,7 @@ def parts_text(metric: Metric, score: Score) -> str:
     if "reference_length" in score.parts:
         lengths = score.parts["length"], score.parts["reference_length"]
         words.append("length {:.0f}/{:.0f}".format(*lengths))
-    return "  ".join(word for word in words if word)
-
-
-def _ladder(parts: Mapping[str, float], letter: str, digits: int) -> str:
-    """Precision or recall of all orders: `P 71.3/48.1/33.5/22.0`."""
-    steps = [parts[f"{letter}{n}"] for n in range(1, 99) if f"{letter}{n}" in parts]
-    return f"{letter.upper()} " + "/".join(f"{x:.{digits}f}" for x in steps) if steps else ""
+    return "  ".join(words)
 
 
 def segment_signatures(results: Results[Any]) -> dict[str, str]:
@@ -85,22 +72,14 @@ def scoring_document(scoring: Scoring, command: str) -> Document:
 
 def _score_document(scoring: Scoring, command: str) -> Document:
     """Corpus scores, one row per metric and system."""
-    rows = sorted(scoring.rows, key=lambda row: _metric_order(scoring.rows, row.metric))
-    metrics = dict.fromkeys(row.metric for row in rows)
-    return Document(
-        title="Scores",
-        blocks=(
-            _score_table(rows, bool(scoring.resamples)),
-            *(_figure(m, [r for r in rows if r.metric == m]) for m in metrics),
-        ),
-        command=command,
-        signatures={str(row.metric): row.score.signature for row in rows},
-        notes=scoring.notes,
-    )
-
-
-def _metric_order(rows: Sequence[ScoreRow], metric: Metric) -> int:
-    return list(dict.fromkeys(row.metric for row in rows)).index(metric)
+    by_metric: dict[Metric, list[ScoreRow]] = {}
+    for row in scoring.rows:
+        by_metric.setdefault(row.metric, []).append(row)
+    figures = [intervals_figure(f"{m} by system", m, own) for m, own in by_metric.items()]
+    rows = [row for own in by_metric.values() for row in own]
+    table = _score_table(rows, bool(scoring.resamples))
+    signatures = {str(row.metric): row.score.signature for row in rows}
+    return Document("Scores", (table, *figures), command, signatures, scoring.notes)
 
 
 def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
@@ -121,25 +100,24 @@ def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str
 
 
 def _score_row(row: ScoreRow) -> dict[str, Cell]:
+    parts = {name: float(value) for name, value in row.score.parts.items()}
+    return {**parts, **score_cells(row), "parts": parts_text(row.metric, row.score)}
+
+
+def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
+    """A system's score by a metric, with its interval."""
     m = row.metric
-    return {
-        **{name: float(value) for name, value in row.score.parts.items()},
-        "metric": str(m),
-        "system": row.system,
-        "score": decimals(m, row.score.value),
-        "low": decimals(m, row.low),
-        "high": decimals(m, row.high),
-        "parts": parts_text(m, row.score),
-    }
+    ends = {"low": decimals(m, row.low), "high": decimals(m, row.high)}
+    score = decimals(m, row.score.value)
+    return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
-def _figure(metric: Metric, rows: Sequence[ScoreRow]) -> Figure:
+def intervals_figure(
+    title: str, metric: Metric, rows: Sequence[ScoreRow | CompareRow], base: float | None = None
+) -> Figure:
+    """Scores of systems by one metric, perhaps with a line at that of the baseline."""
     items = [Interval(row.system, row.score.value, row.low, row.high) for row in rows]
-    title = f"{metric} by system"
-    return Figure(title, Intervals(title, str(metric), items))
-
-
-_SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+    return Figure(title, Intervals(title, str(metric), items, base))
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
@@ -173,16 +151,11 @@ def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
-    parts = [(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m]
-    return MadeRows(parts)
+    return MadeRows([(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m])
 
 
 def _segment_document(scoring: Scoring, command: str) -> Document:
     """Segment scores: a flat row per metric, system and segment."""
-    columns = (METRIC, SYSTEM, _SEGMENT, SCORE)
-    return Document(
-        title="Segment scores",
-        blocks=(Table("rows", "Segment scores", columns, _segment_rows(scoring)),),
-        command=command,
-        signatures=segment_signatures(scoring),
-    )
+    columns = (METRIC, SYSTEM, SEGMENT, SCORE)
+    table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
+    return Document("Segment scores", (table,), command, segment_signatures(scoring))

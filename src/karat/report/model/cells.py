@@ -1,11 +1,13 @@
-"""How one cell reads where people look at it."""
+"""How cells read where people look at them, and how rows fall into sections."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
-from karat.report.model.table import Cell, Column, Decimals
+from karat.report.model.table import Cell, Column, Decimals, Row, Table
 
 DASH = "\u2013"  # the en dash
 MOST_NAMED = 12  # items that a sentence enumerates before it says "and more"
@@ -22,6 +24,37 @@ def show(cell: Cell, column: Column, quote: Callable[[str], str], missing: str =
     if cell is None or is_missing(cell):
         return missing
     return quote(cell) if isinstance(cell, str) else number(cell, column)
+
+
+class Shown(NamedTuple):
+    """A cell, its column, how it reads, and whether it is stressed."""
+
+    cell: Cell
+    column: Column
+    text: str
+    stressed: bool
+
+
+def sections(
+    table: Table, columns: Sequence[Column], quote: Callable[[str], str], missing: str = DASH
+) -> Iterator[tuple[str | None, list[list[Shown]]]]:
+    """Runs of rows that agree on the group column, each after its sub-heading.
+
+    A table without groups is one section, whose sub-heading is None.
+    """
+    group = next((column for column in table.columns if column.key == table.group), None)
+
+    def key(numbered: tuple[int, Row]) -> Cell:
+        value = numbered[1].get(group.key) if group else None
+        return None if is_missing(value) else value  # NaN differs from itself, missing does not
+
+    def shown(index: int, row: Row, column: Column) -> Shown:
+        cell, stressed = row.get(column.key), (index, column.key) in table.emphasis
+        return Shown(cell, column, show(cell, column, quote, missing), stressed)
+
+    for value, run in groupby(enumerate(table.rows), key):
+        rows = [[shown(index, row, column) for column in columns] for index, row in run]
+        yield show(value, group, quote, missing) if group else None, rows
 
 
 def number(value: float, column: Column) -> str:

@@ -66,6 +66,11 @@ class Column:
     readers: Readers = "all"
 
 
+def columns(readers: Readers = "all", **titles: str) -> tuple[Column, ...]:
+    """Columns that have a key and a title alone."""
+    return tuple(Column(key, title, readers=readers) for key, title in titles.items())
+
+
 @dataclass(frozen=True)
 class Table:
     """Flat rows under named columns.
@@ -92,6 +97,11 @@ class Table:
             raise ValueError(f"table {self.key!r} has no column {self.group!r} to group by")
         if not set(keys) - {self.group}:
             raise ValueError(f"table {self.key!r} has no column to show")
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """All columns that people read, but the one that became sub-headings."""
+        return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 
 
 Sketch: TypeAlias = Callable[[Paper], list[str]]
@@ -149,6 +159,11 @@ class Document:
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
         if taken := RESERVED_KEYS.intersection(keys):
             raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+
+    @property
+    def for_people(self) -> list[Table | Figure]:
+        """What people read, in order."""
+        return [b for b in self.blocks if isinstance(b, Figure) or b.readers != "programs"]
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.report.model.cells import is_missing, show
-from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.model.cells import Shown, is_missing, sections
+from karat.report.model.table import Document, Table
 from karat.visible import visible
 
 MISSING = "--"
@@ -34,41 +33,27 @@ def render_latex(document: Document) -> str:
     The preamble must hold `\usepackage{booktabs}`.
     """
     blocks = [_comments([document.title, document.command, *document.signatures.values()])]
-    blocks += [_table(block) for block in for_people(document) if isinstance(block, Table)]
+    blocks += [_table(block) for block in document.for_people if isinstance(block, Table)]
     blocks += _notes(document.notes)
     return "\n\n".join(blocks) + "\n"
 
 
 def _table(table: Table) -> str:
-    columns = shown_columns(table)
-    letters = "".join("r" if column.align == "right" else "l" for column in columns)
+    letters = "".join("r" if column.align == "right" else "l" for column in table.shown)
     lines = [_comments([table.title]), rf"\begin{{tabular}}{{@{{}}{letters}@{{}}}}", r"\toprule"]
-    lines += [_line([_quote(column.title) for column in columns]), r"\midrule"]
-    for position, section in enumerate(sections(table)):
+    lines += [_line([_quote(column.title) for column in table.shown]), r"\midrule"]
+    for position, (above, rows) in enumerate(sections(table, table.shown, _quote, MISSING)):
         lines += [r"\addlinespace"] if position and table.group else []
-        lines += _section(table, columns, section)
+        span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
+        lines += [] if above is None else [span]
+        lines += [_line([_cell(shown) for shown in row]) for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
 
 
-def _section(table: Table, columns: Sequence[Column], section: Section) -> list[str]:
-    above = heading(table, section, _quote, MISSING)
-    span = rf"\multicolumn{{{len(columns)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
-    first = [] if above is None else [span]
-    return first + [_row(table, columns, index, row) for index, row in section.rows]
-
-
-def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
-    cells = []
-    for column in columns:
-        text = _cell(row.get(column.key), column)
-        bold = (index, column.key) in table.emphasis
-        cells.append(rf"\textbf{{{text}}}" if bold else text)
-    return _line(cells)
-
-
-def _cell(cell: Cell, column: Column) -> str:
-    text = show(cell, column, _quote, MISSING)
-    return text if isinstance(cell, str) or is_missing(cell) else text.translate(_NUMBER)
+def _cell(shown: Shown) -> str:
+    plain = isinstance(shown.cell, str) or is_missing(shown.cell)
+    text = shown.text if plain else shown.text.translate(_NUMBER)
+    return rf"\textbf{{{text}}}" if shown.stressed else text
 
 
 def _line(cells: Sequence[str]) -> str:

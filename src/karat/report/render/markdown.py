@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from karat.report.model.cells import show
-from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.model.cells import sections
+from karat.report.model.table import Document, Figure, Table
 from karat.report.render.terminal import Paper
 from karat.visible import visible
 
@@ -21,7 +20,7 @@ _BLOCK = re.compile(r"^(\d*)([#+\-=.)])")  # starts a heading, a list or an unde
 def render_markdown(document: Document) -> str:
     """The document as Markdown, its command and signatures in a code block at the end."""
     blocks = [f"# {_quote(document.title)}"]
-    for block in for_people(document):
+    for block in document.for_people:
         blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
     blocks += _paragraphs(document.notes)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
@@ -30,11 +29,15 @@ def render_markdown(document: Document) -> str:
 
 def _table(table: Table, above: str) -> list[str]:
     title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
-    columns = shown_columns(table)
-    header = _line(_quote(column.title) for column in columns)
-    rule = _line("---:" if column.align == "right" else "---" for column in columns)
-    body = [line for section in sections(table) for line in _section(table, columns, section)]
-    return [*title, "\n".join([header, rule, *body]), *_paragraphs(table.notes)]
+    lines = [_line(_quote(column.title) for column in table.shown)]
+    lines.append(_line("---:" if column.align == "right" else "---" for column in table.shown))
+    for head, rows in sections(table, table.shown, _quote):
+        # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
+        empty = [""] * (len(table.shown) - 1)
+        lines += [] if head is None else [_line([f"**{head}**", *empty])]
+        bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
+        lines += map(_line, bold)
+    return [*title, "\n".join(lines), *_paragraphs(table.notes)]
 
 
 def _figure(figure: Figure) -> list[str]:
@@ -44,19 +47,6 @@ def _figure(figure: Figure) -> list[str]:
     drawn = _code_block(figure.sketch(Paper(WIDTH, color=False)))
     caption = [figure.caption] if figure.caption else []
     return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
-
-
-def _section(table: Table, columns: Sequence[Column], section: Section) -> list[str]:
-    above = heading(table, section, _quote)
-    # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
-    first = [] if above is None else [_line([f"**{above}**", *[""] * (len(columns) - 1)])]
-    return first + [_row(table, columns, index, row) for index, row in section.rows]
-
-
-def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
-    texts = [show(row.get(column.key), column, _quote) for column in columns]
-    stressed = [(index, column.key) in table.emphasis for column in columns]
-    return _line(f"**{t}**" if bold and t else t for t, bold in zip(texts, stressed, strict=True))
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
-from karat.report.model.cells import is_missing, show
-from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
+from karat.report.model.cells import Shown, is_missing, sections, show
 from karat.report.model.table import Column, Document, Figure, Row, Table
 from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, pad, truncate, widest, wrap
 from karat.visible import visible
@@ -26,42 +25,35 @@ class Panel:
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
     paper: Paper
-
-    @property
-    def indent(self) -> str:
-        return _indent(self.table)
+    indent: str
 
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
     paper = Paper(width, color)
     blocks = [paper.lines(document.title, BOLD)]
-    blocks += [_block(block, paper, document.title) for block in for_people(document)]
+    blocks += [_block(block, paper, document.title) for block in document.for_people]
     blocks.append(_notes(document.notes, paper))
-    blocks.append(_signatures(document, paper))
+    # Never wrapped or cut: a signature is there to be copied.
+    word, signatures = paper.ink("signature", DIM), document.signatures.values()
+    blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
-    if isinstance(block, Table):
-        return _table(block, paper, above)
-    if block.sketch is None:
-        return []
-    drawn = block.sketch(paper)
-    return [*paper.lines(block.title, BOLD), *drawn, *paper.lines(block.caption, DIM)]
-
-
-def _table(table: Table, paper: Paper, above: str) -> list[str]:
-    title = [] if table.title == above else paper.lines(table.title, BOLD)
-    grids = [_grid(panel) for panel in _panels(table, paper)]
-    separated = [line for grid in grids for line in ("", *grid)][1:]
-    return [*title, *separated, *_notes(table.notes, paper)]
+    title = paper.lines(block.title, BOLD)
+    if isinstance(block, Figure):
+        drawn = block.sketch(paper) if block.sketch else None
+        return [] if drawn is None else [*title, *drawn, *paper.lines(block.caption, DIM)]
+    separated = [line for panel in _panels(block, paper) for line in ("", *_grid(panel))][1:]
+    return [*(title if block.title != above else []), *separated, *_notes(block.notes, paper)]
 
 
 def _panels(table: Table, paper: Paper) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
-    columns = shown_columns(table)
-    room = paper.width - len(_indent(table))
+    columns = table.shown
+    indent = "" if table.group is None else INDENT
+    room = paper.width - len(indent)
     natural = [_natural(table, column) for column in columns]
     floors = [_floor(table, column) for column in columns]
     if columns and (apart := _apart(table, columns[0])) <= room / 3:
@@ -69,7 +61,8 @@ def _panels(table: Table, paper: Paper) -> list[Panel]:
     result = []
     for chosen in panels(floors, room):
         widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        result.append(Panel(table, tuple(columns[c] for c in chosen), tuple(widths), paper))
+        own = tuple(columns[c] for c in chosen)
+        result.append(Panel(table, own, tuple(widths), paper, indent))
     return result
 
 
@@ -105,31 +98,23 @@ def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
 def _grid(panel: Panel) -> list[str]:
     ink = panel.paper.ink
     rule = ink("─" * (total(panel.widths) + len(panel.indent)), DIM)
-    body = [line for section in sections(panel.table) for line in _section(panel, section)]
     titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
+    body: list[str] = []
+    for above, rows in sections(panel.table, panel.columns, visible):
+        body += [] if above is None else [ink(truncate(above, panel.paper.width), CYAN)]
+        body += [line for row in rows for line in _row(panel, row)]
     return [titles, rule, *(body or [ink("no rows", DIM)])]
 
 
-def _section(panel: Panel, section: Section) -> list[str]:
-    above = heading(panel.table, section, visible)
-    lines = [line for index, row in section.rows for line in _row(panel, index, row)]
-    if above is None:
-        return lines
-    return [panel.paper.ink(truncate(above, panel.paper.width), CYAN), *lines]
-
-
-def _row(panel: Panel, index: int, row: Row) -> list[str]:
+def _row(panel: Panel, row: Sequence[Shown]) -> list[str]:
     """The lines of one row: several where a cell is wrapped, at its own line feeds first."""
     cells = []
-    for column, width in zip(panel.columns, panel.widths, strict=True):
-        cell = row.get(column.key)
-        stressed = (index, column.key) in panel.table.emphasis
+    for (cell, column, text, stressed), width in zip(row, panel.widths, strict=True):
         code = DIM if is_missing(cell) else BOLD if stressed else ""
+        pieces = [text]
         if column.wrap:
             lines = show(cell, column, lambda text: visible(text, keep="\n")).split("\n")
             pieces = [piece for line in lines for piece in wrap(line, width)]
-        else:
-            pieces = [show(cell, column, visible)]
         cells.append([(piece, code) for piece in pieces])
     return [_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
 
@@ -144,20 +129,8 @@ def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
     return (panel.indent + (" " * GAP).join(pieces)).rstrip()
 
 
-def _indent(table: Table) -> str:
-    return "" if table.group is None else INDENT
-
-
 def _notes(notes: Sequence[str], paper: Paper) -> list[str]:
     return [line for note in notes for line in paper.lines(note, DIM)]
-
-
-def _signatures(document: Document, paper: Paper) -> list[str]:
-    # Never wrapped or cut: a signature is there to be copied.
-    return [
-        f"{paper.ink('signature', DIM)}  {visible(signature)}"
-        for signature in document.signatures.values()
-    ]
 
 
 def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:

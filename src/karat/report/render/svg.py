@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from karat.errors import InputError
 from karat.report.charts.svg import frame as svg
-from karat.report.model.table import Document, Figure
-from karat.report.page.markup import element, quote, shape
+from karat.report.model.table import Document
+from karat.report.page.markup import Look, element, quote, shape
 from karat.report.page.page import palette
 
 MARGIN = 16.0
@@ -18,20 +18,15 @@ def render_svg(document: Document) -> str:
         raise InputError("there is no figure to draw: choose another format than svg")
     parts, y = [], MARGIN
     for figure in document.figures:
-        drawn, y = _figure(figure, y)
-        parts += drawn
+        wide, high = svg.size_of(figure.svg)
+        look: Look = {"x": MARGIN, "y": y + 14, "font_size": 14, "font_weight": 600}
+        parts.append(element("text", quote(figure.title), **look))
+        place = {"x": MARGIN, "y": y + HEADING, "width": wide, "height": high}
+        parts.append(element("svg", figure.svg, **place))
+        y += HEADING + high + MARGIN
     width = max(svg.size_of(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
     paper = shape("rect", width=width, height=y, fill="var(--paper, #ffffff)")
     style = element("style", palette(), "svg { color: var(--ink); }")
     told = "; ".join(figure.title for figure in document.figures)
     body = [style, paper, *parts]
     return svg.chart(document.title, told, y, body, width, fluid=False, role="group") + "\n"
-
-
-def _figure(figure: Figure, y: float) -> tuple[list[str], float]:
-    """One figure under its title, and where the next may start."""
-    width, height = svg.size_of(figure.svg)
-    title = element("text", quote(figure.title), x=MARGIN, y=y + 14, font_size=14, font_weight=600)
-    place = {"x": MARGIN, "y": y + HEADING, "width": width, "height": height}
-    inner = element("svg", figure.svg, **place)
-    return [title, inner], y + HEADING + height + MARGIN

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.report.model.cells import is_missing, show
-from karat.report.model.sections import Section, for_people, heading, sections, shown_columns
-from karat.report.model.table import Cell, Column, Document, Figure, Link, Row, Table
+from karat.report.model.cells import Shown, is_missing, sections
+from karat.report.model.table import Cell, Column, Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 from karat.report.page.page import asset, page
 
@@ -18,21 +17,18 @@ def render_html(document: Document) -> str:
     """The document as one self-contained page."""
     body = [
         figure_block(block) if isinstance(block, Figure) else table_block(block, document.title)
-        for block in for_people(document)
+        for block in document.for_people
     ]
     body += _notes(document.notes)
     body += signature_block(document)
-    body += [_appendix(title, text) for title, text in document.appendix.items()]
+    for title, text in document.appendix.items():
+        inner = element("pre", element("code", quote(text)), tabindex="0")
+        body.append(element("details", element("summary", quote(title)), inner))
     body.append(element("footer", element("code", quote(document.command))))
-    return page(document.title, body, [asset(name) for name in _scripts(document)])
-
-
-def _scripts(document: Document) -> list[str]:
-    """The scripts that its tables and figures want, each once."""
-    sorting = (
-        ["report/page/sort.js"] if any(len(table.rows) > 1 for table in document.tables) else []
-    )
-    return list(dict.fromkeys(sorting + [f.script for f in document.figures if f.script]))
+    # The scripts that its tables and figures want, each once.
+    scripts = dict.fromkeys(["report/page/sort.js"] * any(len(t.rows) > 1 for t in document.tables))
+    scripts |= dict.fromkeys(figure.script for figure in document.figures if figure.script)
+    return page(document.title, body, [asset(name) for name in scripts])
 
 
 def table_block(table: Table, above: str = "") -> str:
@@ -40,11 +36,19 @@ def table_block(table: Table, above: str = "") -> str:
 
     A title that already stands `above` is there for screen readers only.
     """
-    columns = shown_columns(table)
+    wide = str(len(table.shown))
     unseen = "unseen" if table.title == above else None
     parts = [element("caption", quote(table.title), class_=unseen)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_column_head, columns))))
-    parts += [_section(table, columns, section) for section in sections(table)] or [_empty(columns)]
+    parts.append(element("thead", element("tr", *map(_column_head, table.shown))))
+    for name, rows in sections(table, table.shown, quote):
+        lines = [element("tr", *map(_cell, row)) for row in rows]
+        if name is not None:
+            head = element("th", name, scope="rowgroup", colspan=wide)
+            lines.insert(0, element("tr", head, class_="group"))
+        parts.append(element("tbody", "\n", "\n".join(lines), "\n"))
+    if not table.rows:
+        cell = element("td", "no rows", class_="missing", colspan=wide)
+        parts.append(element("tbody", element("tr", cell)))
     # Focusable, so that the keyboard can scroll it too.
     frame = {"class_": "scroll", "tabindex": "0", "role": "region"}
     inner = element("table", "\n", "\n".join(parts), "\n")
@@ -72,11 +76,6 @@ def signature_block(document: Document) -> list[str]:
     return [element("details", summary, element("dl", *entries), open="open")]
 
 
-def _appendix(title: str, text: str) -> str:
-    inner = element("pre", element("code", quote(text)), tabindex="0")
-    return element("details", element("summary", quote(title)), inner)
-
-
 def anchor(title: str) -> str:
     """The id of a figure: its title, written so that no two titles have the same.
 
@@ -88,28 +87,12 @@ def anchor(title: str) -> str:
 
 
 def _column_head(column: Column) -> str:
-    return element(
-        "th", quote(column.title), scope="col", class_=_align(column), title=column.help or None
-    )
+    look = {"scope": "col", "class_": _align(column), "title": column.help or None}
+    return element("th", quote(column.title), **look)
 
 
-def _section(table: Table, columns: Sequence[Column], section: Section) -> str:
-    rows = [_row(table, columns, index, row) for index, row in section.rows]
-    above = heading(table, section, quote)
-    if above is not None:
-        head = element("th", above, scope="rowgroup", colspan=str(len(columns)))
-        rows.insert(0, element("tr", head, class_="group"))
-    return element("tbody", "\n", "\n".join(rows), "\n")
-
-
-def _row(table: Table, columns: Sequence[Column], index: int, row: Row) -> str:
-    stressed = [(index, column.key) in table.emphasis for column in columns]
-    cells = [_cell(row.get(c.key), c, bold) for c, bold in zip(columns, stressed, strict=True)]
-    return element("tr", *cells)
-
-
-def _cell(cell: Cell, column: Column, stressed: bool) -> str:
-    text = show(cell, column, quote)
+def _cell(shown: Shown) -> str:
+    cell, column, text, stressed = shown
     if is_missing(cell):
         return element("td", text, class_=f"{_align(column) or ''} missing".strip())
     inner = element("strong", text) if stressed else text
@@ -125,11 +108,6 @@ def _sort_key(cell: Cell) -> str | None:
     if isinstance(cell, (str, bool)) or cell is None:
         return None
     return repr(float(cell)) if isinstance(cell, float) else str(cell)
-
-
-def _empty(columns: Sequence[Column]) -> str:
-    cell = element("td", "no rows", class_="missing", colspan=str(len(columns)))
-    return element("tbody", element("tr", cell))
 
 
 def _align(column: Column) -> str | None:

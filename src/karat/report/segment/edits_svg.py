@@ -91,11 +91,6 @@ def edits_html(found: Alignment) -> str:
 def _item(operation: Operation, step: Step) -> str:
     moved = "" if operation.move is None else " move"
     texts = [element("span", quote(word) or "&nbsp;", aria_hidden="true") for word in step]
-    return element(
-        "span",
-        *texts,
-        class_=f"step {operation.kind}{moved}",
-        role="listitem",
-        aria_label=_said(operation, step),
-        data_move=None if operation.move is None else str(operation.move),
-    )
+    look: Look = {"class_": f"step {operation.kind}{moved}", "role": "listitem"}
+    number = None if operation.move is None else str(operation.move)
+    return element("span", *texts, **look, aria_label=_said(operation, step), data_move=number)

@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.metrics.explain.edits import Alignment, Operation
-from karat.report.render.terminal import (
-    CYAN,
-    DIM,
-    MAGENTA,
-    RED,
-    YELLOW,
-    Paper,
-    display_width,
-    truncate,
-)
+from karat.report.render import terminal
+from karat.report.render.terminal import DIM, Paper, display_width, truncate
 from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
 LEGEND = "S substituted, I inserted, D deleted, M moved (the same number in both places)"
 NOTHING = "no words in either text"
 MOST_STEPS = 5_000  # of one alignment drawn with letters
-_INKS = {"S": YELLOW, "I": CYAN, "D": RED, "M": MAGENTA, "": ""}
+_INKS = {"S": terminal.YELLOW, "I": terminal.CYAN, "D": terminal.RED, "M": terminal.MAGENTA, "": ""}
 _NAMES = ("reference", "", "candidate")
 _GAP = 1
 

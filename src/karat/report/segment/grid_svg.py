@@ -118,8 +118,12 @@ def _place(frame: Frame, column: float, row: float, wide: float, high: float) ->
 
 def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
     """Words, those without a match muted; numbers where there is no room for words."""
-    if not frame.labelled:
-        yield from _numbers(frame)
+    if not frame.labelled:  # some numbers along both edges, at least 60 units apart
+        step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
+        for i in range(step, frame.rows + 1, step):
+            yield svg.text(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
+        for j in range(step, frame.columns + 1, step):
+            yield svg.text(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
         return
     rows = {block.row + k for block in found.blocks for k in range(block.length)}
     columns = {block.column + k for block in found.blocks for k in range(block.length)}
@@ -128,25 +132,13 @@ def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
         place: Look = {"x": frame.left - 8, "y": frame.y(i + 0.5) + 4, "text_anchor": "end"}
         yield element("text", quote(_short(word)), **place, fill=fill, data_row=i)
     starts = [0, *(barrier + 1 for barrier in found.barriers)]
-    for j, word in (
-        head
-        for start, reference in zip(starts, found.references, strict=False)
-        for head in enumerate(reference, start)
-    ):
+    pairs = zip(starts, found.references, strict=False)
+    for j, word in (head for start, reference in pairs for head in enumerate(reference, start)):
         x, y = frame.x(j + 0.5), frame.top - 7
         turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
         fill = None if j in columns else svg.MUTED
         place = {"x": x - 1, "y": y + 3, "transform": turn}
         yield element("text", quote(_short(word)), **place, fill=fill, data_column=j)
-
-
-def _numbers(frame: Frame) -> Iterator[str]:
-    """The numbers of some words along both edges, at least 60 units apart."""
-    step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
-    for i in range(step, frame.rows + 1, step):
-        yield svg.text(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
-    for j in range(step, frame.columns + 1, step):
-        yield svg.text(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
 
 
 def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:

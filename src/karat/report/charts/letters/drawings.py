@@ -1,16 +1,53 @@
-"""The model of a chart drawn with letters, by its type."""
+"""The model of a chart drawn with letters, by its type; intervals as rows with whiskers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from karat.report.charts.letters.curves import draw_curves
+from karat.report.charts.axis import Axis
 from karat.report.charts.letters.heat import draw_heat_map
-from karat.report.charts.letters.intervals import draw_intervals
-from karat.report.charts.letters.scatter import draw_scatter
-from karat.report.charts.models import Chart, Curves, HeatMap, Intervals, Scatter
-from karat.report.render.terminal import DIM, Paper
+from karat.report.charts.letters.plots import draw_curves, draw_scatter
+from karat.report.charts.models import Chart, Curves, HeatMap, Interval, Intervals, Scatter
+from karat.report.render.terminal import CYAN, DIM, Paper, display_width, truncate
+from karat.visible import visible
+
+LONGEST = 24  # columns of a label
+NARROWEST = 8  # columns of the scale
+
+
+def draw_intervals(chart: Intervals, paper: Paper) -> list[str]:
+    """The rows, and what the axis is."""
+    items = chart.shown
+    ticks = chart.ticks()
+    labels = [truncate(visible(item.label), min(LONGEST, paper.width // 3)) for item in items]
+    values = [ticks.label(item.value, extra=2) for item in items]
+    left, right = max(map(display_width, labels)), max(map(len, values))
+    wide = paper.width - left - right - 2
+    if wide < NARROWEST:
+        return paper.lines("too narrow for a plot", DIM)
+    axis = Axis(ticks, 0, wide - 1)
+    lines = []
+    for item, label, value in zip(items, labels, values, strict=True):
+        space = " " * (left - display_width(label))
+        bar = paper.ink(_bar(item, axis, wide, chart.base), CYAN)
+        lines.append(f"{space}{label} {bar} {value:>{right}}")
+    ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
+    base = ["¦ the baseline"] if chart.base else []
+    return [*lines, *paper.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
+
+
+def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
+    signs = [" "] * wide
+    if item.bar:
+        low, high = sorted(round(axis.at(end)) for end in item.bar)
+        signs[low : high + 1] = "─" * (high - low + 1)
+        signs[low], signs[high] = "├", "┤"
+    for at in (round(axis.at(value)) for value in base):
+        signs[at] = "┼" if signs[at] == "─" else "¦"
+    signs[round(axis.at(item.value))] = "●"
+    return "".join(signs)
+
 
 _DRAWN: dict[type, Callable[[Any, Paper], list[str]]] = {
     Scatter: draw_scatter,

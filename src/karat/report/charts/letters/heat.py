@@ -25,7 +25,8 @@ def draw_heat_map(chart: HeatMap, paper: Paper) -> list[str]:
     lines = []
     for start in range(0, len(chart.columns), step):
         chosen = range(start, min(start + step, len(chart.columns)))
-        heads = [_padded(_cut(chart.columns[j], wide), wide) for j in chosen]
+        cut = [_cut(chart.columns[j], wide) for j in chosen]
+        heads = [name + " " * (wide - display_width(name)) for name in cut]
         lines.append(paper.ink(" " * (indent + 1) + " ".join(heads).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = " ".join(_cell(chart, i, j, wide, paper) for j in chosen)
@@ -36,10 +37,6 @@ def draw_heat_map(chart: HeatMap, paper: Paper) -> list[str]:
 
 def _cut(name: str, width: int) -> str:
     return truncate(visible(name), max(width, 1))
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - display_width(text))
 
 
 def _text(chart: HeatMap, i: int, j: int) -> str:

@@ -66,14 +66,13 @@ def contrast(a: str, b: str) -> float:
 
 def luminance(color: str) -> float:
     """0.2126 R + 0.7152 G + 0.0722 B, of linear channels."""
-    red, green, blue = (_linear(channel / 255) for channel in _channels(color))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(channel: float) -> float:
     from karat.arithmetic import power  # numpy is loaded where colours are compared
 
-    return channel / 12.92 if channel <= 0.04045 else float(power((channel + 0.055) / 1.055, 2.4))
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else float(power((c + 0.055) / 1.055, 2.4))
+        for c in (channel / 255 for channel in _channels(color))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _channels(color: str) -> list[int]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from karat.report.charts.axis import Axis
 from karat.report.charts.models import Curve, Curves, bands, runs
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axes import BELOW, RIGHT, both, plane
 from karat.report.charts.svg.colors import series_color, series_line
+from karat.report.charts.svg.frame import BELOW, RIGHT, both, plane
 from karat.report.charts.svg.labels import spread
 from karat.report.charts.svg.legend import Entry, legend, marker, moved, stroke
 from karat.report.page.markup import Look, coordinate, element, quote, shape

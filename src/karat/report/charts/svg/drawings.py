@@ -7,10 +7,9 @@ from typing import Any
 
 from karat.report.charts.models import Bars, Chart, Curves, HeatMap, Histogram, Intervals, Scatter
 from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
 from karat.report.charts.svg.heat import draw_heat_map
-from karat.report.charts.svg.histogram import draw_histogram
-from karat.report.charts.svg.intervals import draw_bars, draw_intervals
 from karat.report.charts.svg.scatter import draw_scatter
 
 _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {

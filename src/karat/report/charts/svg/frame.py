@@ -1,4 +1,4 @@
-"""The frame, lines and lettering that all charts share.
+"""The frame, axes, lines and lettering that all charts share.
 
 Colours are CSS variables with a fallback, so that a chart follows the page into the dark and is
 legible on its own.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from karat.report.charts.axis import Axis, Ticks
 from karat.report.page.markup import Attribute, Look, element, quote, shape
 from karat.report.render.terminal import display_width, truncate
 from karat.visible import visible
@@ -24,6 +25,8 @@ HALO: Look = {"stroke": "var(--paper, #ffffff)", "stroke_width": 3, "paint_order
 MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 WIDTH = 720
+RIGHT = WIDTH - 16.0
+BELOW = 48.0  # room for the tick labels and the name of the axis
 LETTER = 6.7  # the usual advance of a letter at the charts' font size
 
 Drawn: TypeAlias = tuple[list[str], float]
@@ -102,3 +105,44 @@ def shorten(label: str, columns: int) -> str:
 def length(label: str) -> float:
     """About how long a label is when drawn."""
     return LETTER * display_width(label)
+
+
+# ---------------------------------------------------------------------------------------- axes
+
+
+def plane(
+    ticks: tuple[Ticks, Ticks], top: float, bottom: float, right: float = RIGHT
+) -> tuple[Axis, Axis]:
+    """The two axes of a plot, with room at the left for what stands along the second."""
+    across, up = ticks
+    left = 40 + max(length(up.label(value)) for value in up.values)
+    return Axis(across, left, right), Axis(up, bottom, top)
+
+
+def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
+    """The two axes of a plot, drawn."""
+    parts = []
+    for value in y.ticks.values:
+        at = y.at(value)
+        parts.append(line(x.start, at, x.end, at, GRID))
+        parts.append(text(x.start - 8, at + 4, y.ticks.label(value), "end", MUTED))
+    vertical = element("g", *parts, sideways(y_name, f"{(y.start + y.end) / 2:.2f}"))
+    return [horizontal(x, y.end, y.start, x_name), vertical]
+
+
+def horizontal(axis: Axis, top: float, bottom: float, name: str) -> str:
+    """The axis below a plot that reaches from `top` to `bottom`."""
+    parts = []
+    for value in axis.ticks.values:
+        x = axis.at(value)
+        parts.append(line(x, top, x, bottom, GRID))
+        parts.append(text(x, bottom + 17, axis.ticks.label(value), "middle", MUTED))
+    middle = (axis.start + axis.end) / 2
+    parts.append(text(middle, bottom + 37, shorten(name, 70), "middle", MUTED))
+    return element("g", *parts)
+
+
+def dashed(x: float, top: float, bottom: float) -> str:
+    """A dashed vertical line across a plot."""
+    dashes: Look = {"stroke": "currentColor", "stroke_opacity": 0.75, "stroke_dasharray": "4 3"}
+    return shape("line", x1=x, y1=top, x2=x, y2=bottom, **dashes)

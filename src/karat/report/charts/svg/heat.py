@@ -10,7 +10,7 @@ from karat.report.charts.models import HeatMap
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.colors import heat_color, ink_on
 from karat.report.charts.svg.legend import Entry, legend
-from karat.report.page.markup import Attribute, Look, coordinate, element, quote, shape
+from karat.report.page.markup import Look, coordinate, element, quote, shape
 
 TOP = 8.0
 WIDEST, HIGHEST = 64.0, 34.0  # of a cell
@@ -61,8 +61,7 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
 
 
 def _frame(chart: HeatMap) -> Frame:
-    longest = max(svg.length(_short(name)) for name in chart.rows)
-    left = longest + 42
+    left = max(svg.length(_short(name)) for name in chart.rows) + 42
     wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
     high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
     return Frame(left, wide, high, len(chart.rows), len(chart.columns))
@@ -106,7 +105,7 @@ def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> 
     size = {"width": max(place["width"] - 2 * GAP, 1), "height": place["height"] - 2 * GAP}
     edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
     x, y = place["x"] + place["width"] - GAP - 4, place["y"] + GAP + 10
-    look: dict[str, Attribute] = {"font_size": 9, "text_anchor": "end", "fill": ink}
+    look: Look = {"font_size": 9, "text_anchor": "end", "fill": ink}
     return edge + element("text", quote(signs), x=x, y=y, **look)
 
 
@@ -152,17 +151,15 @@ def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
         level = [svg.text(x, below, name, "middle", svg.MUTED) for x, name in placed]
     else:
         step = math.ceil(14 / frame.wide)
-        level = [_falling(x, frame.bottom + 12, name) for x, name in placed[::step]]
-        below = frame.bottom + 12 + longest * math.sin(math.radians(SLANT))
+        level, y = [], frame.bottom + 12
+        for x, name in placed[::step]:
+            turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
+            look: Look = {"text_anchor": "end", "fill": svg.MUTED, "transform": turn}
+            level.append(element("text", quote(name), x=x + 3, y=y + 2, **look))
+        below = y + longest * math.sin(math.radians(SLANT))
     axis = svg.shorten(chart.column_axis, 70)
     middle = (frame.left + frame.right) / 2
     return [*level, svg.text(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
-
-
-def _falling(x: float, y: float, name: str) -> str:
-    turn = f"rotate(-{SLANT} {coordinate(x)} {coordinate(y)})"
-    look: Look = {"text_anchor": "end", "fill": svg.MUTED, "transform": turn}
-    return element("text", quote(name), x=x + 3, y=y + 2, **look)
 
 
 # ------------------------------------------------------------------------------------ the legend
@@ -172,12 +169,9 @@ def _key(chart: HeatMap) -> list[Entry]:
     """The scale, then every sign that occurs."""
     low, high = chart.ends
     wide = BAR / 27
-    shades = [
-        shape(
-            "rect", x=k * wide - BAR / 2, y=-6, width=wide + 0.5, height=12, fill=heat_color(k / 26)
-        )
-        for k in range(27)
-    ]
+    size = {"width": wide + 0.5, "height": 12}
+    lefts = [(k * wide - BAR / 2, heat_color(k / 26)) for k in range(27)]
+    shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
     entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
     for sign, name in chart.keys:
         entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))

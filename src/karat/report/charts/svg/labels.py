@@ -43,9 +43,7 @@ class Placed(NamedTuple):
 
 
 def place_labels(
-    dots: Sequence[tuple[float, float]],
-    sizes: Sequence[tuple[float, float]],
-    within: Box,
+    dots: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], within: Box
 ) -> list[Placed | None]:
     """A free place for the label of each dot, None where there is none.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from karat.report.charts.axis import Axis, drawable
 from karat.report.charts.models import Line, Point, Scatter
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axes import BELOW, both, plane
+from karat.report.charts.svg.frame import BELOW, both, plane
 from karat.report.charts.svg.labels import Box, Placed, place_labels
 from karat.report.charts.svg.legend import Entry, legend, marker, moved
 from karat.report.page.markup import Look, element, quote, shape
@@ -28,7 +28,10 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
     look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
-    dots = [_dot(x, y, point, groups[point.group]) for point in chart.shown]
+    dots = []
+    for point in chart.shown:
+        sign = marker(groups[point.group], moved(x.at(point.x), y.at(point.y)))
+        dots.append(element("g", svg.tooltip(point.story), *_bar(x, y, point), sign))
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
@@ -37,11 +40,6 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
     key, end = legend(entries, x.start, BOTTOM + BELOW)
     return [*parts, *key], end + 4
-
-
-def _dot(x: Axis, y: Axis, point: Point, number: int) -> str:
-    sign = marker(number, moved(x.at(point.x), y.at(point.y)))
-    return element("g", svg.tooltip(point.story), *_bar(x, y, point), sign)
 
 
 def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:

@@ -1,18 +1,20 @@
-"""Charts with one labelled row per item: intervals and bars."""
+"""Intervals, bars and histograms as drawings: a labelled row per item, or a bar per bin."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from karat.report.charts.axis import Axis
-from karat.report.charts.models import Bars, Interval, Intervals
+from karat.report.charts.models import Bars, Histogram, Interval, Intervals
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.axes import BELOW, dashed, horizontal
-from karat.report.page.markup import element, shape
+from karat.report.charts.svg.frame import BELOW, both, dashed, horizontal, plane
+from karat.report.page.markup import Look, element, shape
 
 ROW = 28  # height of a row
 TOP = 8
 LONGEST_LABEL = 32
+UPPER, LOWER = 16.0, 272.0  # the edges of a histogram
 
 
 def draw_intervals(chart: Intervals) -> svg.Drawn:
@@ -60,3 +62,25 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
     left, right = map(scale.at, item.bar)
     ends = [svg.line(x, y - 4, x, y + 4, svg.ACCENT, width=1.5) for x in (left, right)]
     return [svg.line(left, y, right, y, svg.ACCENT, width=1.5), *ends, dot]
+
+
+def draw_histogram(chart: Histogram) -> svg.Drawn:
+    """The drawing; every bar has its tooltip."""
+    x, y = plane(chart.ticks(), UPPER, LOWER)
+    parts = both(x, y, chart.axis, "count")
+    bins = zip(pairwise(chart.edges), chart.counts, strict=True)
+    parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]
+    for value in chart.base:
+        place, label = x.at(value), x.ticks.label(value, extra=1)
+        parts.append(dashed(place, UPPER, LOWER))
+        beside = (-6, "end") if place > (x.start + x.end) / 2 else (6, "start")
+        parts.append(svg.text(place + beside[0], UPPER + 4, label, beside[1]))
+    return parts, LOWER + BELOW
+
+
+def _bin(x: Axis, y: Axis, low: float, high: float, count: int) -> str:
+    left, right = x.at(low), x.at(high)
+    story = svg.tooltip(f"{low:.6g} to {high:.6g}: {count}")
+    place = {"x": left + 0.5, "y": y.at(count), "width": max(right - left - 1, 0.5)}
+    look: Look = {"height": y.start - y.at(count), "fill": svg.ACCENT, "fill_opacity": 0.85}
+    return element("rect", story, **place, **look)
