@@ -149,8 +149,7 @@ class Nuggeteer:
             carried = self.pool.answer(self.carried, run, question.id)
             if len(carried) != len(responses):
                 raise InputError(f"run {run} has other responses to {question.id} than before")
-            found: Floats = carried.astype(np.float64)
-            return found
+            return np.asarray(carried.astype(np.float64))
 
         return guess
 

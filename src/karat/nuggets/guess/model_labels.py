@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.calibrated.classifier import Fitted, fit_calibrated
+from karat.nuggets.guess.calibrated.classifier import fit_calibrated
 from karat.nuggets.guess.calibrated.logistic import Logistic, logit
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Pool
@@ -144,15 +144,14 @@ def _enough(labels: Floats) -> bool:
 
 def _helpable(chances: Floats, values: Floats) -> Flags:
     """Return which cells are guessed, not known from an identical response, and were labelled."""
-    found: Flags = (~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1)
-    return found
+    return np.asarray((~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1))
 
 
 def _columns(chances: Floats, values: Floats) -> Floats:
     return np.column_stack([logit(chances), np.nan_to_num(2 * values - 1)])
 
 
-def _fit(labels: Floats, chances: Floats, values: Floats) -> Fitted | None:
+def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
     """Fit the worth of models' labels on cells that people judged; None if these are too few."""
     rows = _helpable(chances, values) & ~np.isnan(labels)
     if not _enough(labels[rows]):

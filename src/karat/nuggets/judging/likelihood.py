@@ -42,8 +42,7 @@ def overlap(question: Question, responses: Sequence[Response]) -> Floats:
         some = [next(wanted) for _ in nugget.descriptions]
         for i, mine in enumerate(have):
             found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
-    clipped: Floats = np.clip(found, _FLOOR, 1 - _FLOOR)
-    return clipped
+    return np.asarray(np.clip(found, _FLOOR, 1 - _FLOOR))
 
 
 def spoken(response: str, nugget: Nugget) -> list[Word]:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
-from karat.nuggets.guess.calibrated.classifier import Fitted
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf
-from karat.progress import Progress, silent
+from karat.progress import Progress
 
 SMALL = 20_000
 """Responses of a set that are looked at together."""
@@ -73,7 +73,7 @@ class Asked:
         return np.asarray(kept + self.pool.starts[question], dtype=np.int64)
 
     def ask(
-        self, rows: Ints, model: Fitted, plain: Fitted | None = None, progress: Progress = silent
+        self, rows: Ints, model: Logistic, progress: Progress, plain: Logistic | None = None
     ) -> Floats:
         """Return the probabilities of the cells of some responses; of all other cells NaN.
 
@@ -93,7 +93,7 @@ class Asked:
         return found
 
     def _batches(
-        self, rows: Ints, model: Fitted, plain: Fitted | None
+        self, rows: Ints, model: Logistic, plain: Logistic | None
     ) -> Iterator[tuple[Ints, Floats]]:
         if plain is None:
             for first in range(0, len(rows), MOST):
@@ -107,7 +107,7 @@ class Asked:
                 batch = mine[first : first + MOST]
                 yield batch, self._beside(others, batch, model, plain)
 
-    def _beside(self, others: Ints, batch: Ints, model: Fitted, plain: Fitted) -> Floats:
+    def _beside(self, others: Ints, batch: Ints, model: Logistic, plain: Logistic) -> Floats:
         """Return the probabilities of responses to one question, looked at beside judged ones."""
         pool = self.pool.take(np.concatenate([others, batch]))
         known = self.labels[self.pool.cells(others)]

@@ -35,21 +35,8 @@ TOGETHER = {"sentence": 1, "pair": 2}
 """Neighbouring sentences that are read as one text."""
 
 SENTENCES = [f"{name}-{some}" for some in TOGETHER for name in (*KINDS[:4], "run", "miss")]
-PLAIN = [
-    *SHARES,
-    "number",
-    "name",
-    "run",
-    "miss",
-    "paper-2",
-    "paper-3",
-    "characters-near",
-    "characters",
-    "nugget-length",
-    "has-number",
-    "has-name",
-    *SENTENCES,
-]
+_WHOLE = ["number", "name", "run", "miss", "paper-2", "paper-3", "characters-near", "characters"]
+PLAIN = [*SHARES, *_WHOLE, "nugget-length", "has-number", "has-name", *SENTENCES]
 RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 """Of these also what is above the mean of the question's nuggets; and the rank of the last."""
 
@@ -98,7 +85,10 @@ class _Texts:
         weight = content * np.array(idf(words), dtype=np.float64)[ids]
         number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
-        new = informative * ~self._in_question()
+        asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
+        size = np.int64(len(self.vocab) + 1)
+        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
+        new = informative * ~np.isin(self.question * size + ids, has)
         kinds = [weight, content, informative, new, number, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
 
@@ -131,13 +121,6 @@ class _Texts:
         many = np.diff(self.pool.nugget_starts)[self.question]
         share = have[np.searchsorted(keys, words)] / np.maximum(many, 1)
         return np.where(many > 1, 1 - share, 1.0)
-
-    def _in_question(self) -> Flags:
-        """Return which words the question has itself."""
-        asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
-        size = np.int64(len(self.vocab) + 1)
-        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
-        return np.isin(self.question * size + self.words.ids, has)
 
     def look_at(self, first: int, last: int, found: Floats) -> None:
         """Fill the columns that need no other nugget, for responses from first to last."""

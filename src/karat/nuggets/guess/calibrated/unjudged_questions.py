@@ -63,8 +63,7 @@ class Unjudged:
         """Of every cell: 0 for the first nugget of a key, 1 for the last."""
         counts = np.diff(self.pool.nugget_starts)
         places = [np.arange(count) / max(count - 1, 1) for count in counts]
-        found: Floats = np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget]
-        return found
+        return np.asarray(np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget])
 
     def echoes(self, p: Floats) -> Floats:
         """Of every cell, where p are a first model's probabilities of all cells."""
@@ -192,8 +191,7 @@ def _largest(weights: Floats) -> Floats:
         least = np.partition(weights, -OTHER_WORDS, axis=1)[:, -OTHER_WORDS]
         weights = np.where(weights >= least[:, None], weights, 0.0)
     totals = weights.sum(axis=1, keepdims=True)
-    found: Floats = weights / np.where(totals > 0, totals, 1.0)
-    return found
+    return np.asarray(weights / np.where(totals > 0, totals, 1.0))
 
 
 def _heard(passages: _Passages, some: Ints, weights: Floats, listener: Ints) -> Floats:
@@ -204,5 +202,4 @@ def _heard(passages: _Passages, some: Ints, weights: Floats, listener: Ints) -> 
     kept = column[passages.word] >= 0
     row, at = passages.row[kept], column[passages.word[kept]]
     shares = np.bincount(row, weights[listener[owner[row]], at], int(passages.starts[-1]))
-    found: Floats = np.maximum.reduceat(shares, passages.starts[:-1])
-    return found
+    return np.asarray(np.maximum.reduceat(shares, passages.starts[:-1]))
