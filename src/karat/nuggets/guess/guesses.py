@@ -23,12 +23,7 @@ from karat.nuggets.guess.paper.classifier import PaperGuesses
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift
 from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import (
-    AllErrors,
-    RunIntervals,
-    few_runs,
-    intervals_of_runs,
-)
+from karat.nuggets.intervals.intervals import AllErrors, RunIntervals, few_runs, intervals_of_runs
 from karat.nuggets.intervals.measured_errors import Measured, official_scores
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, Guess

@@ -57,9 +57,9 @@ class Heard(NamedTuple):
     helped: Flags
     """The cells whose guess a model helped."""
     models: tuple[ModelJudge, ...]
-    measured: Measured | None
+    measured: Measured | None = None
     """Judged runs, guessed without themselves and with help; None if errors are not measured."""
-    share: float
+    share: float = 0.0
     """H: the share of judged cells there that had help."""
 
     def errors(self, plain: AllErrors, with_help: AllErrors, share: float) -> AllErrors:
@@ -116,15 +116,23 @@ def listen(
     told = measured.probabilities if measured else chances[cells]
     fitted = _fit(seen.labels, told, values[cells])
     if fitted is None:
-        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges, None, 0.0)
+        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges)
     helped = _helpable(chances, values)
     chances[helped] = fitted.probabilities(_columns(chances[helped], values[helped]))
     carried[helped] = chances[helped] > fitted.threshold
+    heard = Heard(chances, carried, helped, judges)
     if measured is None:
-        return Heard(chances, carried, helped, judges, None, 0.0)
-    left_out, some = _without_folds(seen, told, values[cells])
+        return heard
+    left_out, some = told.copy(), np.zeros(len(told), dtype=np.bool_)
+    labelled, candidates = values[cells], _helpable(told, values[cells])
+    for k in np.unique(seen.fold[candidates]).tolist():  # each fold helped by what the others tell
+        mine = candidates & (seen.fold == k)
+        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, labelled)
+        if fitted is not None:
+            some |= mine
+            left_out[mine] = fitted.probabilities(_columns(told[mine], labelled[mine]))
     again, share = replace(measured, probabilities=left_out), float(some[seen.judged].mean())
-    return Heard(chances, carried, helped, judges, again, share)
+    return heard._replace(measured=again, share=share)
 
 
 def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
@@ -158,16 +166,3 @@ def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
         return None
     ridge = np.append(_HOLD_P, np.full(values.shape[1], _HOLD_LABELS))
     return fit_calibrated(_columns(chances[rows], values[rows]), labels[rows], ridge, _AS_GUESSED)
-
-
-def _without_folds(seen: Folded, told: Floats, values: Floats) -> tuple[Floats, Flags]:
-    """Return probabilities, each fold helped by what the others tell; and which had help."""
-    chances, helped = told.copy(), np.zeros(len(told), dtype=np.bool_)
-    candidates = _helpable(told, values)
-    for k in np.unique(seen.fold[candidates]).tolist():
-        mine = candidates & (seen.fold == k)
-        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, values)
-        if fitted is not None:
-            helped |= mine
-            chances[mine] = fitted.probabilities(_columns(told[mine], values[mine]))
-    return chances, helped

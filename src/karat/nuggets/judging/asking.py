@@ -55,11 +55,7 @@ class Topic:
     """
 
     def __init__(
-        self,
-        nuggets: NuggetSet,
-        question: Question,
-        probabilities: Probabilities,
-        strict: bool = False,
+        self, nuggets: NuggetSet, question: Question, probabilities: Probabilities, strict: bool
     ) -> None:
         self.question = question
         self._least = SUPPORT if strict else PARTIAL
@@ -88,16 +84,15 @@ class Topic:
         """Each response once, under the first run that has it; and the rows of every run."""
         rows: dict[str, int] = {}
         for run in runs:
-            mine: dict[str, Response] = {}
-            for response in run.responses(self.question.id):
-                if response.normal:  # no words carry nothing, and are not asked about
-                    mine.setdefault(response.normal, response)
-            for text, response in mine.items():
-                if text not in rows:
-                    rows[text] = len(rows)
+            # No words at all carry nothing, and are not asked about.
+            said = [one for one in run.responses(self.question.id) if one.normal]
+            for response in said:
+                if response.normal not in rows:
+                    rows[response.normal] = len(rows)
                     self.responses.append(response)
                     self.tags.append(run.tag)
-            self._runs.append(np.array([rows[text] for text in mine], dtype=np.int64))
+            mine = dict.fromkeys(rows[one.normal] for one in said)
+            self._runs.append(np.array([*mine], dtype=np.int64))
 
     @property
     def open(self) -> Flags:
@@ -121,11 +116,7 @@ class Topic:
 
 
 def topics(
-    nuggets: NuggetSet,
-    probabilities: Probabilities,
-    progress: Progress = silent,
-    *,
-    strict: bool = False,
+    nuggets: NuggetSet, probabilities: Probabilities, progress: Progress, strict: bool = False
 ) -> list[Topic]:
     """All questions of a key."""
     found = []

@@ -96,13 +96,8 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
     """The stems of the content words of each text; each distinct word is stemmed once."""
-    found = [set(_bare(text)) for text in texts]
+    bare, out = (_MARKS.sub("", text.lower()) for text in texts), stop_words("en")
+    found = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
     words = sorted(set[str]().union(*found))
     stem = dict(zip(words, stems_of(words, "porter"), strict=True))
     return [{stem[word] for word in some} for some in found]
-
-
-def _bare(text: str) -> list[str]:
-    """Words in small letters, without punctuation and without stop words."""
-    out = stop_words("en")
-    return [word for word in _WORD.findall(_MARKS.sub("", text.lower())) if word not in out]

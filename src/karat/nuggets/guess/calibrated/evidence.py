@@ -14,10 +14,9 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, cut_sentences, smoothed_idf
 from karat.nuggets.scores.words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
@@ -138,7 +137,9 @@ class _Texts:
         rows[:, :8], rows[:, 8:12] = near[:, [0, 1, 2, 3, 6, 7, 8, 9]], near[:, 10:]
         spelt = *letters(responses), starts, *self.letters, self.questions, None
         rows[:, 14:16] = self._best(_kernel.nugget_characters(*spelt), nugget, misses=False)
-        rows[:, 16:19] = self._about()[nugget]
+        own, count = self.pool.description_starts[:-1], len(lengths)
+        has = [np.bincount(self.row, self.weights[:, k], count)[own] > 0 for k in (4, 5)]
+        rows[:, 16:19] = np.stack([log1p(lengths[own]), *has], axis=1)[nugget]
         parts, bounds = cut_sentences(responses)
         sentences, four = _STEMS.tokens(parts, vocab), np.ascontiguousarray(self.weights[:, :4])
         for k, together in enumerate(TOGETHER.values()):
@@ -157,12 +158,6 @@ class _Texts:
             return rows
         sizes = np.diff(self.pool.description_starts)[nugget]
         return np.maximum.reduceat(rows, np.cumsum(sizes) - sizes, axis=0)
-
-    def _about(self) -> Floats:
-        """Return what is the same for all responses: nuggets x 3."""
-        first, count = self.pool.description_starts[:-1], len(self.pool.descriptions)
-        has = [np.bincount(self.row, self.weights[:, k], count)[first] > 0 for k in (4, 5)]
-        return np.stack([log1p(np.diff(self.words.offsets)[first]), *has], axis=1)
 
 
 def _add_relative(pool: Pool, rows: Floats) -> None:

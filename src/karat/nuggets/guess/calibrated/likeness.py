@@ -31,9 +31,8 @@ from karat.arithmetic import inverse_symmetric, product, solve_symmetric
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.calibrated.nearness import Nearness, nearness
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH
+from karat.nuggets.guess.words import ENGLISH, cut_sentences
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 

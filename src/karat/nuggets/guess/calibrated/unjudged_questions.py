@@ -26,9 +26,8 @@ from typing import NamedTuple
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, NDArray, np
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH, Words, smoothed_idf
+from karat.nuggets.guess.words import ENGLISH, Words, cut_sentences, smoothed_idf
 from karat.text.tokens import Vocab
 
 OTHER_WORDS = 12
@@ -151,7 +150,13 @@ def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> F
 def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     """The echo of every response; none has one if it answers alone."""
     speaks = np.sort(np.argsort(-p, kind="stable")[:_HEARD])
-    speaker, word = _spoken(passages, passages.best[speaks, nugget])
+    best = passages.best[speaks, nugget]
+    first, last = (np.searchsorted(passages.row, best, side) for side in ("left", "right"))
+    sizes = last - first
+    speaker = np.repeat(np.arange(len(best)), sizes)
+    word = passages.word[
+        np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    ]
     some, word = np.unique(word, return_inverse=True)
     if not len(some):
         return np.zeros(len(p))
@@ -160,29 +165,13 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     left = np.append(p[speaks] ** 2, 0.0)[:, None]
     others = (p[speaks] ** 2).sum() - left
     told = np.bincount(word.ravel(), said[speaker, word.ravel()]) - said
-    weights = _other_words(told, others, passages.background[some])
+    background = passages.background[some]
+    rate = (told + _SHRINK * background) / (others + _SHRINK)
+    weights = np.maximum(rate - _ABOVE * background, 0) * np.maximum(log(_RARE / background), 0)
     weights[:, passages.own[nugget, some]] = 0.0
     listener = np.full(len(p), len(speaks))
     listener[speaks] = np.arange(len(speaks))
     return _heard(passages, some, _largest(weights), listener)
-
-
-def _spoken(passages: _Passages, best: Ints) -> tuple[Ints, Ints]:
-    """Entries of (speaker, word) of the best passages."""
-    first, last = np.searchsorted(passages.row, best), np.searchsorted(passages.row, best, "right")
-    sizes = last - first
-    speaker = np.repeat(np.arange(len(best)), sizes)
-    at = np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-    return speaker, passages.word[at]
-
-
-def _other_words(told: Floats, others: Floats, background: Floats) -> Floats:
-    """other(w), a row for each who listens."""
-    rate = (told + _SHRINK * background) / (others + _SHRINK)
-    found: Floats = np.maximum(rate - _ABOVE * background, 0) * np.maximum(
-        log(_RARE / background), 0
-    )
-    return found
 
 
 def _largest(weights: Floats) -> Floats:

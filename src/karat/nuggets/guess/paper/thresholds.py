@@ -248,24 +248,22 @@ def _log_shared(units: list[Floats]) -> float:
     return float(top + log(float(inner) * (b - a) * (d - c)))
 
 
-Box = tuple[tuple[float, float], tuple[float, float]]
-
-
-def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
+def _mass(units: list[Floats]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
     """Return a box around all that is not negligible, and its highest node.
 
     It starts as the unit square and shrinks until the mass fills half of it.
     """
-    box: Box = ((0.0, 1.0), (0.0, 1.0))
-    half = len(_COARSE) / 2
+    box = [(0.0, 1.0), (0.0, 1.0)]
     for _ in range(16):
-        fp, fn = (_nodes(side, _COARSE) for side in box)
+        fp, fn = nodes = [_nodes(side, _COARSE) for side in box]
         values = _log_product(units, fp, fn)
         heavy = values > values.max() - _FAR
-        rows, columns = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
-        if min(np.ptp(rows), np.ptp(columns)) > half:
+        kept = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
+        if min(map(np.ptp, kept)) > len(_COARSE) / 2:
             break
-        box = _part(box[0], rows), _part(box[1], columns)
+        edges = [np.array([a, *x, b]) for (a, b), x in zip(box, nodes, strict=True)]
+        # From the node before the first heavy one to that after the last.
+        box = [(float(e[k[0]]), float(e[k[-1] + 2])) for e, k in zip(edges, kept, strict=True)]
     row, column = np.unravel_index(values.argmax(), values.shape)
     return box, (float(fp[row]), float(fn[column]))
 
@@ -273,12 +271,6 @@ def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
 def _nodes(side: tuple[float, float], places: Floats) -> Floats:
     low, high = side
     return np.asarray(low + places * (high - low))
-
-
-def _part(side: tuple[float, float], heavy: NDArray[np.intp]) -> tuple[float, float]:
-    """Return the part of a side from the node before the first heavy one to that after the last."""
-    edges = np.concatenate(([side[0]], _nodes(side, _COARSE), [side[1]]))
-    return float(edges[heavy[0]]), float(edges[heavy[-1] + 2])
 
 
 def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:

@@ -144,11 +144,7 @@ def fold_thresholds(cells: Folded, scores: Floats) -> Floats:
 
 
 def try_models(
-    cells: Folded,
-    by: str,
-    how: Paper,
-    source: IdfSource | None = None,
-    progress: Progress = silent,
+    cells: Folded, by: str, how: Paper, source: IdfSource | None = None, progress: Progress = silent
 ) -> list[ModelTrial]:
     """Return the paper's Table 4 for one setting, each model cross-validated.
 
