@@ -117,7 +117,7 @@ def test_of_several_descriptions_the_best_counts() -> None:
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
     whole = evidence(pool)
-    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence._BATCH", 2)
+    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence.BATCH", 2)
     assert evidence(pool) == pytest.approx(whole)
 
 

@@ -22,7 +22,7 @@ from karat.nuggets.guess.folds import with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import likeliest_model
-from karat.nuggets.guess.paper.tuning import ModelTrial, Trial, Tuning, tune_all
+from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
@@ -69,13 +69,9 @@ class Evaluation(Tuning):
     """The score of each run that the calibrated classifier expects."""
     intervals: dict[str, ScoreInterval | None]
     """Of what it expects, from its errors on the other runs: the bars of the paper's Figure 5."""
-    corrected: bool = False
-    """Whether official judgements are the corrected ones."""
-    strict: bool = False
-    """Whether support in part is none."""
-    known: float = 0.0
+    known: float
     """The share of judged pairs that are known from identical responses in other folds."""
-    alone: tuple[Agreement, Agreement] | None = None
+    alone: tuple[Agreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
 
@@ -145,7 +141,11 @@ def evaluate(
     cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
     official, guessed = (pool.run_scores(x) for x in cells)
     by_question = (pool.question_scores(x) for x in reversed(cells))
-    known, alone = _guesses_alone(pool, judged, calibrated, tuned.best)
+    known = float(calibrated.known[~np.isnan(judged)].mean())
+    alone = (
+        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        for found in (calibrated, tuned.best)
+    )
     classic = Official(beta, strict=strict)
     return Evaluation(
         **vars(tuned),
@@ -155,10 +155,8 @@ def evaluate(
         official=dict(zip(pool.runs, official.tolist(), strict=True)),
         guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
         intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
-        corrected=corrected,
-        strict=strict,
         known=known,
-        alone=alone,
+        alone=tuple(alone) if known else None,
     )
 
 
@@ -168,20 +166,6 @@ def official_labels(
     """Return the labels to compare with: those that are learned from, or corrected ones."""
     found = corrected_values(pool, judgements) if corrected else labels
     return strictly(found) if strict else found
-
-
-def _guesses_alone(
-    pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
-) -> tuple[float, tuple[Agreement, Agreement] | None]:
-    """Return the share of pairs that are known, and the agreement on those that are not."""
-    share = float(calibrated.known[~np.isnan(judged)].mean())
-    if not share:
-        return share, None
-    one, other = (
-        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
-        for found in (calibrated, paper)
-    )
-    return share, (one, other)
 
 
 def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
@@ -213,9 +197,7 @@ def _baselines(
         pourpre = Pourpre(beta=how.beta, weigh=weigh)
         rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            theirs, mine = (
-                np.array([getattr(row, kind).f for row in some]) for some in (classic, rows)
-            )
+            theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in (classic, rows))
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
             yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):

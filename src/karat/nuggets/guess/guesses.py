@@ -125,9 +125,8 @@ class Nuggeteer:
     def _places(self) -> dict[tuple[str, str], int]:
         """(question, normalised response) -> the first row of the pool that has it."""
         found: dict[tuple[str, str], int] = {}
-        for row, (q, text) in enumerate(
-            zip(self.pool.question.tolist(), self.pool.texts, strict=True)
-        ):
+        rows = zip(self.pool.question.tolist(), self.pool.texts, strict=True)
+        for row, (q, text) in enumerate(rows):
             found.setdefault((self.pool.questions[q].id, normal(text)), row)
         return found
 

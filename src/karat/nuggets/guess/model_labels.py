@@ -71,9 +71,8 @@ class Heard(NamedTuple):
 def _between(plain: Errors | None, with_help: Errors | None, w: float) -> Errors | None:
     if plain is None or with_help is None:
         return plain
-    bias, between, within = (
-        (1 - w) * a + w * b for a, b in zip(plain[:3], with_help[:3], strict=True)
-    )
+    both = zip(plain[:3], with_help[:3], strict=True)
+    bias, between, within = ((1 - w) * a + w * b for a, b in both)
     return Errors(bias, between, within, plain.runs)
 
 
@@ -107,9 +106,7 @@ def listen(
 
     `names` and `values` are those of models; what is learned from was `seen`, at `cells`.
     """
-    judges = tuple(
-        _judge(name, column, seen, cells) for name, column in zip(names, values.T, strict=True)
-    )
+    judges = tuple(_judge(*one, seen, cells) for one in zip(names, values.T, strict=True))
     values = values[:, [judge.used for judge in judges]]
     chances, carried = (some.copy() for some in guesses)
     # Judged cells as they were guessed: without themselves, if errors are measured.
@@ -136,9 +133,7 @@ def listen(
 
 
 def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
-    mine, people = (
-        np.where(np.isnan(some), np.nan, some > 0) for some in (values[cells], seen.labels)
-    )
+    mine, people = (np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels))
     beside = people[~np.isnan(mine) & seen.judged]
     labels = int((~np.isnan(values)).sum())
     return ModelJudge(name, labels, cohen_kappa(people, mine), _enough(beside))

@@ -109,9 +109,7 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     chances, carried, *_ = found
     told = None
     if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
-        p, yes = (
-            np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in (chances, carried)
-        )
+        p, yes = (np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in found[:2])
         told = Measured(seen.pool, p, yes, seen.labels)
     by = Paper.name if isinstance(rule, Paper) else rule.name
     learned = int((~np.isnan(asked.labels)).sum())

@@ -53,9 +53,8 @@ def spoken(response: str, nugget: Nugget) -> list[Word]:
 def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word, list[int]]]:
     """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
     places = list(_WORD.finditer(response))
-    stems = _stem_sets(
-        [*(place[0] for place in places), *(" ".join(n.descriptions) for n in nuggets)]
-    )
+    described = (" ".join(nugget.descriptions) for nugget in nuggets)
+    stems = _stem_sets([*(place[0] for place in places), *described])
     having: dict[str, list[int]] = {}
     for j, wanted in enumerate(stems[len(places) :]):
         for stem in wanted:

@@ -42,7 +42,6 @@ RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
-_BATCH = BATCH
 _WORD = re.compile(r"\w+")
 _STEMS, _SURFACE = Words(ENGLISH.stem), Words()
 
@@ -54,8 +53,8 @@ def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) ->
     for n in (2, 3):
         rule = Paper(n, stem=ENGLISH.stem, stop=ENGLISH.stop, normalised=True, once=True)
         found[:, PLAIN.index(f"paper-{n}")] = score(pool, rule, idf)
-    for first in range(0, len(pool.texts), _BATCH):
-        last = min(first + _BATCH, len(pool.texts))
+    for first in range(0, len(pool.texts), BATCH):
+        last = min(first + BATCH, len(pool.texts))
         texts.look_at(first, last, found)
         progress(last, len(pool.texts), "weighing evidence")
     _add_relative(pool, found)

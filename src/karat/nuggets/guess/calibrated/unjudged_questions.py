@@ -86,16 +86,21 @@ class Unjudged:
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))
         words = np.repeat(np.arange(len(texts)), nuggets.lengths), nuggets.ids.astype(np.int64)
-        return [
-            _passages_of(
-                _between(both, *bounds[pool.starts[q : q + 2]]),
-                _between(words, *pool.nugget_starts[q : q + 2]),
-                bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]],
-                len(question.nuggets),
-                idf,
-            )
-            for q, question in enumerate(pool.questions)
-        ]
+        found = []
+        for q, question in enumerate(pool.questions):
+            starts = bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]]
+            row, word = _between(both, *bounds[pool.starts[q : q + 2]])
+            nugget, mine = _between(words, *pool.nugget_starts[q : q + 2])
+            kinds, at = np.unique(np.concatenate([word, mine]), return_inverse=True)
+            word, mine = at.ravel()[: len(word)], at.ravel()[len(word) :]
+            own = np.zeros((len(question.nuggets), len(kinds)), dtype=np.bool_)
+            own[nugget, mine] = True
+            background = (np.bincount(word, minlength=len(kinds)) + 1) / (starts[-1] + 2)
+            match = _matches(row, word, own, idf[kinds], int(starts[-1]))
+            best = [a + match[a:b].argmax(axis=0) for a, b in pairwise(starts.tolist())]
+            table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, len(own))
+            found.append(_Passages(row, word, starts, background, own, table))
+        return found
 
 
 def _pairs(sentence: Ints, word: NDArray[np.int32], owner: Ints, size: int) -> tuple[Ints, Ints]:
@@ -111,26 +116,6 @@ def _between(entries: tuple[Ints, Ints], first: int, last: int) -> tuple[Ints, I
     """The entries of some rows, counted from the first of them."""
     a, b = np.searchsorted(entries[0], (first, last))
     return entries[0][a:b] - first, entries[1][a:b]
-
-
-def _passages_of(
-    entries: tuple[Ints, Ints],
-    described: tuple[Ints, Ints],
-    starts: Ints,
-    nuggets: int,
-    idf: Floats,
-) -> _Passages:
-    """The passages of a question from entries of (passage, word) and (nugget, word)."""
-    (row, word), (nugget, mine) = entries, described
-    kinds, at = np.unique(np.concatenate([word, mine]), return_inverse=True)
-    word, mine = at.ravel()[: len(word)], at.ravel()[len(word) :]
-    own = np.zeros((nuggets, len(kinds)), dtype=np.bool_)
-    own[nugget, mine] = True
-    background = (np.bincount(word, minlength=len(kinds)) + 1) / (starts[-1] + 2)
-    match = _matches(row, word, own, idf[kinds], int(starts[-1]))
-    best = [a + match[a:b].argmax(axis=0) for a, b in pairwise(starts.tolist())]
-    table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, nuggets)
-    return _Passages(row, word, starts, background, own, table)
 
 
 def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> Floats:
@@ -154,9 +139,8 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     first, last = (np.searchsorted(passages.row, best, side) for side in ("left", "right"))
     sizes = last - first
     speaker = np.repeat(np.arange(len(best)), sizes)
-    word = passages.word[
-        np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-    ]
+    at = np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    word = passages.word[at]
     some, word = np.unique(word, return_inverse=True)
     if not len(some):
         return np.zeros(len(p))
