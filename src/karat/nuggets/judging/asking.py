@@ -167,8 +167,7 @@ def disputed(
 
 def none_of_the_others(p: Floats) -> Floats:
     """q: for each row the product of 1 - p over the other rows."""
-    without = np.ones((len(p) + 1, *p.shape[1:]))
-    before, after = without.copy(), without
+    before, after = np.ones((2, len(p) + 1, *p.shape[1:]))
     np.cumprod(1 - p, axis=0, out=before[1:])
     np.cumprod(1 - p[::-1], axis=0, out=after[1:])
     return np.asarray(before[:-1] * after[-2::-1])
