@@ -34,8 +34,9 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.classifier import PRIOR, Fitted, fit_calibrated
+from karat.nuggets.guess.calibrated.classifier import PRIOR, fit_calibrated
 from karat.nuggets.guess.calibrated.evidence import evidence
+from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
 from karat.nuggets.guess.pool import Floats, Ints, Pool
@@ -51,7 +52,7 @@ from karat.nuggets.sets.runs import Run
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
 HOW = Official()
 BEFORE = (Errors(0, 0.0013, 0.036, 25), Errors(0, 0.0015, 0.037, 25), Errors(0, 0.0011, 0.0011, 25))
-COLUMNS = np.flatnonzero(PRIOR.logistic.weights)
+COLUMNS = np.flatnonzero(PRIOR.weights)
 WAYS = (("realsumm", "rag24"), ("rag24", "realsumm"))
 
 
@@ -129,7 +130,7 @@ def left_out(one: Judged) -> Floats:
     found = np.zeros(len(fold))
     for k in np.unique(fold):
         model = fit_calibrated(one.X[fold != k], one.labels[fold != k])
-        found[fold == k] = model.logistic.logits(one.X[fold == k])
+        found[fold == k] = model.logits(one.X[fold == k])
     return found
 
 
@@ -152,7 +153,7 @@ class Outcome(NamedTuple):
     width_before: float
 
 
-def outcomes(model: Fitted, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
+def outcomes(model: Logistic, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
     """A, F macro and F micro of every run, as they are shown without judgements."""
     pool, p = target.pool, model.probabilities(target.X)
     nothing = np.full(len(p), np.nan)
@@ -238,7 +239,7 @@ def row(title: str, found: Sequence[list[Outcome | None]]) -> None:
 class Learned(NamedTuple):
     """What one set taught."""
 
-    model: Fitted
+    model: Logistic
     spread: Spread
 
 
@@ -252,7 +253,7 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
     print("|---|---|---|---|---|---|---|")
     for source, target in WAYS:
         to = sets[target]
-        away = shift_of(learned[source].model.logistic.logits(to.X), to.labels > 0)
+        away = shift_of(learned[source].model.logits(to.X), to.labels > 0)
         show_spread(source, learned[source].spread, f"{away:.3f}", sets[source].labels)
     both = together([one.spread for one in learned.values()])
     show_spread("both", both, "", np.concatenate([one.labels for one in sets.values()]))

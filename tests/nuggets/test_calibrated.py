@@ -20,10 +20,9 @@ from karat.nuggets.guess.calibrated.classifier import PRIOR, cross_validate, fit
 from karat.nuggets.guess.calibrated.evidence import NAMES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, _climb_mixed, fit_logistic, logit
-from karat.nuggets.guess.calibrated.sentences import cut_sentences, sentences
 from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import ENGLISH
+from karat.nuggets.guess.words import ENGLISH, cut_sentences, sentences
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 from karat.text.tokens import Vocab
@@ -85,8 +84,8 @@ def test_sentences_end_at_marks_and_lines() -> None:
         "- by train",
     ]
     assert sentences("") == [""]
-    parts, bounds = cut_sentences(["a. b", "", "c"])
-    assert (parts, bounds.tolist()) == (["a.", "b", "", "c"], [0, 2, 3, 4])
+    parts, bounds = cut_sentences(("a. b", "", "c"))
+    assert (parts, bounds.tolist()) == (("a.", "b", "", "c"), [0, 2, 3, 4])
 
 
 def test_words_in_one_sentence_and_in_two() -> None:
@@ -118,7 +117,7 @@ def test_of_several_descriptions_the_best_counts() -> None:
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
     whole = evidence(pool)
-    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence._BATCH", 2)
+    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence.BATCH", 2)
     assert evidence(pool) == pytest.approx(whole)
 
 

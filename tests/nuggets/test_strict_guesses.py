@@ -93,7 +93,7 @@ def test_the_built_in_classifier_has_a_strict_form() -> None:
     bare = replace(WHOLE, judgements=Judgements(()))
     strict, plain = (nuggeteer(bare, strict=flag).probabilities for flag in (True, False))
     assert (strict < plain).all()
-    assert PRIOR_STRICT.logistic.intercept < PRIOR.logistic.intercept
+    assert PRIOR_STRICT.intercept < PRIOR.intercept
 
 
 def test_classifiers_are_tried_on_strict_labels() -> None:

@@ -35,11 +35,7 @@ def agreement(
     guess = carried.astype(np.float64) if estimates is None else estimates
     scores = pool.run_scores(np.where(judged, guess, 0.0))
     official = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
-    return Agreement(
-        hits / made if made else 0.0,
-        hits / wanted if wanted else 0.0,
-        2 * hits / (made + wanted) if made + wanted else 0.0,
-        tau_b(official, scores),
-        r_squared(official, scores),
-        rmse(official, scores),
-    )
+    precision, recall = hits / made if made else 0.0, hits / wanted if wanted else 0.0
+    f = 2 * hits / (made + wanted) if made + wanted else 0.0
+    of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
+    return Agreement(precision, recall, f, *of_runs)

@@ -18,19 +18,11 @@ from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import Folded, with_institutions
+from karat.nuggets.guess.folds import with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import likeliest_model
-from karat.nuggets.guess.paper.tuning import (
-    ModelTrial,
-    Trial,
-    best,
-    settings,
-    try_models,
-    tune,
-    tuning_cells,
-)
+from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
@@ -64,17 +56,11 @@ class ThresholdCurve(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tuning):
     """Classifiers and baselines against assessors."""
 
-    by: str
-    """The unit that was left out: system, institution or question."""
-    trials: tuple[Trial, ...]
-    """The paper's classifier at its 24 settings."""
     calibrated: Validated
     baselines: tuple[Baseline, ...]
-    models: tuple[ModelTrial, ...]
-    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
     curves: tuple[ThresholdCurve, ...]
     """Kendall's tau-b of runs against the threshold (Figure 6)."""
     official: dict[str, float]
@@ -82,22 +68,12 @@ class Evaluation:
     guessed: dict[str, float]
     """The score of each run that the calibrated classifier expects."""
     intervals: dict[str, ScoreInterval | None]
-    """Of what it expects, from its errors on the other runs."""
-    idf: IdfSource
-    corrected: bool = False
-    """Whether official judgements are the corrected ones."""
-    strict: bool = False
-    """Whether support in part is none."""
-    known: float = 0.0
+    """Of what it expects, from its errors on the other runs: the bars of the paper's Figure 5."""
+    known: float
     """The share of judged pairs that are known from identical responses in other folds."""
-    alone: tuple[Agreement, Agreement] | None = None
+    alone: tuple[Agreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
-
-    @property
-    def best(self) -> Trial:
-        """The best of the paper's settings by F."""
-        return best(self.trials)
 
     @property
     def likeliest(self) -> ModelTrial:
@@ -158,32 +134,29 @@ def evaluate(
     source = paper.source
     pool, labels = judged_pool(nuggets, strict=strict)
     judged = official_labels(pool, labels, nuggets.judgements, corrected, strict)
-    cells = tuning_cells(pool, labels, by, paper, judged)
-    trials = tune(cells, settings(paper), source, progress)
+    tuned = tune_all(pool, labels, by, paper, progress, judged)
     near = None if by == "question" else Likeness(pool)
     X = evidence(pool, source.of_classifier(pool, ENGLISH))
-    calibrated = cross_validate(cells, X, near, progress=progress)
-    official, guessed = (
-        pool.run_scores(x) for x in (np.where(judged > 0, 1.0, 0.0), calibrated.probabilities)
+    calibrated = cross_validate(tuned.cells, X, near, progress=progress)
+    cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
+    official, guessed = (pool.run_scores(x) for x in cells)
+    by_question = (pool.question_scores(x) for x in reversed(cells))
+    known = float(calibrated.known[~np.isnan(judged)].mean())
+    alone = (
+        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        for found in (calibrated, tuned.best)
     )
-    how = best(trials).classifier
-    known, alone = _guesses_alone(pool, judged, calibrated, best(trials))
     classic = Official(beta, strict=strict)
     return Evaluation(
-        by=by,
-        trials=tuple(trials),
+        **vars(tuned),
         calibrated=calibrated,
         baselines=tuple(_baselines(nuggets, pool, official, source, classic, corrected)),
-        models=tuple(try_models(cells, by, how, source, progress)),
-        curves=tuple(_curve(cells, replace(how, n=n), source, official) for n in (1, 2, 3)),
+        curves=tuple(_curve(tuned, n, official) for n in (1, 2, 3)),
         official=dict(zip(pool.runs, official.tolist(), strict=True)),
         guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
-        intervals=_intervals(pool, calibrated, judged),
-        idf=source,
-        corrected=corrected,
-        strict=strict,
+        intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
         known=known,
-        alone=alone,
+        alone=tuple(alone) if known else None,
     )
 
 
@@ -195,33 +168,12 @@ def official_labels(
     return strictly(found) if strict else found
 
 
-def _guesses_alone(
-    pool: Pool, judged: Floats, calibrated: Validated, paper: Trial
-) -> tuple[float, tuple[Agreement, Agreement] | None]:
-    """Return the share of pairs that are known, and the agreement on those that are not."""
-    share = float(calibrated.known[~np.isnan(judged)].mean())
-    if not share:
-        return share, None
-    one, other = (
-        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
-        for found in (calibrated, paper)
-    )
-    return share, (one, other)
-
-
-def _intervals(pool: Pool, found: Validated, labels: Floats) -> dict[str, ScoreInterval | None]:
-    """Return the bars of the paper's Figure 5."""
-    official = pool.question_scores(np.where(labels > 0, 1.0, 0.0))
-    ends = intervals_of_runs(pool.question_scores(found.probabilities), official)
-    return dict(zip(pool.runs, ends, strict=True))
-
-
-def _curve(cells: Folded, rule: Paper, source: IdfSource, official: Floats) -> ThresholdCurve:
-    """Return tau-b at 40 quantiles of the scores."""
-    found, pool = [], cells.pool
-    scores = rule.scores(pool, cells.labels, cells.fold, source)
+def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
+    """Return tau-b at 40 quantiles of the scores of n-grams."""
+    found, rule, cells = [], replace(tuned.how, n=n), tuned.cells
+    scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
     for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
-        runs = pool.run_scores((scores > threshold).astype(np.float64))
+        runs = cells.pool.run_scores((scores > threshold).astype(np.float64))
         found.append((float(threshold), tau_b(official, runs)))
     return ThresholdCurve(rule.shown, tuple(found))
 
@@ -245,9 +197,7 @@ def _baselines(
         pourpre = Pourpre(beta=how.beta, weigh=weigh)
         rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            theirs, mine = (
-                np.array([getattr(row, kind).f for row in some]) for some in (classic, rows)
-            )
+            theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in (classic, rows))
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
             yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):

@@ -23,12 +23,7 @@ from karat.nuggets.guess.paper.classifier import PaperGuesses
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift
 from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import (
-    AllErrors,
-    RunIntervals,
-    few_runs,
-    intervals_of_runs,
-)
+from karat.nuggets.intervals.intervals import AllErrors, RunIntervals, few_runs, intervals_of_runs
 from karat.nuggets.intervals.measured_errors import Measured, official_scores
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, Guess
@@ -130,9 +125,8 @@ class Nuggeteer:
     def _places(self) -> dict[tuple[str, str], int]:
         """(question, normalised response) -> the first row of the pool that has it."""
         found: dict[tuple[str, str], int] = {}
-        for row, (q, text) in enumerate(
-            zip(self.pool.question.tolist(), self.pool.texts, strict=True)
-        ):
+        rows = zip(self.pool.question.tolist(), self.pool.texts, strict=True)
+        for row, (q, text) in enumerate(rows):
             found.setdefault((self.pool.questions[q].id, normal(text)), row)
         return found
 
@@ -149,8 +143,7 @@ class Nuggeteer:
             carried = self.pool.answer(self.carried, run, question.id)
             if len(carried) != len(responses):
                 raise InputError(f"run {run} has other responses to {question.id} than before")
-            found: Floats = carried.astype(np.float64)
-            return found
+            return np.asarray(carried.astype(np.float64))
 
         return guess
 

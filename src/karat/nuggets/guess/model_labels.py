@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.calibrated.classifier import Fitted, fit_calibrated
+from karat.nuggets.guess.calibrated.classifier import fit_calibrated
 from karat.nuggets.guess.calibrated.logistic import Logistic, logit
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Pool
@@ -57,9 +57,9 @@ class Heard(NamedTuple):
     helped: Flags
     """The cells whose guess a model helped."""
     models: tuple[ModelJudge, ...]
-    measured: Measured | None
+    measured: Measured | None = None
     """Judged runs, guessed without themselves and with help; None if errors are not measured."""
-    share: float
+    share: float = 0.0
     """H: the share of judged cells there that had help."""
 
     def errors(self, plain: AllErrors, with_help: AllErrors, share: float) -> AllErrors:
@@ -71,9 +71,8 @@ class Heard(NamedTuple):
 def _between(plain: Errors | None, with_help: Errors | None, w: float) -> Errors | None:
     if plain is None or with_help is None:
         return plain
-    bias, between, within = (
-        (1 - w) * a + w * b for a, b in zip(plain[:3], with_help[:3], strict=True)
-    )
+    both = zip(plain[:3], with_help[:3], strict=True)
+    bias, between, within = ((1 - w) * a + w * b for a, b in both)
     return Errors(bias, between, within, plain.runs)
 
 
@@ -107,30 +106,34 @@ def listen(
 
     `names` and `values` are those of models; what is learned from was `seen`, at `cells`.
     """
-    judges = tuple(
-        _judge(name, column, seen, cells) for name, column in zip(names, values.T, strict=True)
-    )
+    judges = tuple(_judge(*one, seen, cells) for one in zip(names, values.T, strict=True))
     values = values[:, [judge.used for judge in judges]]
     chances, carried = (some.copy() for some in guesses)
     # Judged cells as they were guessed: without themselves, if errors are measured.
     told = measured.probabilities if measured else chances[cells]
     fitted = _fit(seen.labels, told, values[cells])
     if fitted is None:
-        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges, None, 0.0)
+        return Heard(chances, carried, np.zeros(len(chances), np.bool_), judges)
     helped = _helpable(chances, values)
     chances[helped] = fitted.probabilities(_columns(chances[helped], values[helped]))
     carried[helped] = chances[helped] > fitted.threshold
+    heard = Heard(chances, carried, helped, judges)
     if measured is None:
-        return Heard(chances, carried, helped, judges, None, 0.0)
-    left_out, some = _without_folds(seen, told, values[cells])
+        return heard
+    left_out, some = told.copy(), np.zeros(len(told), dtype=np.bool_)
+    labelled, candidates = values[cells], _helpable(told, values[cells])
+    for k in np.unique(seen.fold[candidates]).tolist():  # each fold helped by what the others tell
+        mine = candidates & (seen.fold == k)
+        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, labelled)
+        if fitted is not None:
+            some |= mine
+            left_out[mine] = fitted.probabilities(_columns(told[mine], labelled[mine]))
     again, share = replace(measured, probabilities=left_out), float(some[seen.judged].mean())
-    return Heard(chances, carried, helped, judges, again, share)
+    return heard._replace(measured=again, share=share)
 
 
 def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
-    mine, people = (
-        np.where(np.isnan(some), np.nan, some > 0) for some in (values[cells], seen.labels)
-    )
+    mine, people = (np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels))
     beside = people[~np.isnan(mine) & seen.judged]
     labels = int((~np.isnan(values)).sum())
     return ModelJudge(name, labels, cohen_kappa(people, mine), _enough(beside))
@@ -144,31 +147,17 @@ def _enough(labels: Floats) -> bool:
 
 def _helpable(chances: Floats, values: Floats) -> Flags:
     """Return which cells are guessed, not known from an identical response, and were labelled."""
-    found: Flags = (~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1)
-    return found
+    return np.asarray((~np.isnan(values)).any(axis=1) & (chances > 0) & (chances < 1))
 
 
 def _columns(chances: Floats, values: Floats) -> Floats:
     return np.column_stack([logit(chances), np.nan_to_num(2 * values - 1)])
 
 
-def _fit(labels: Floats, chances: Floats, values: Floats) -> Fitted | None:
+def _fit(labels: Floats, chances: Floats, values: Floats) -> Logistic | None:
     """Fit the worth of models' labels on cells that people judged; None if these are too few."""
     rows = _helpable(chances, values) & ~np.isnan(labels)
     if not _enough(labels[rows]):
         return None
     ridge = np.append(_HOLD_P, np.full(values.shape[1], _HOLD_LABELS))
     return fit_calibrated(_columns(chances[rows], values[rows]), labels[rows], ridge, _AS_GUESSED)
-
-
-def _without_folds(seen: Folded, told: Floats, values: Floats) -> tuple[Floats, Flags]:
-    """Return probabilities, each fold helped by what the others tell; and which had help."""
-    chances, helped = told.copy(), np.zeros(len(told), dtype=np.bool_)
-    candidates = _helpable(told, values)
-    for k in np.unique(seen.fold[candidates]).tolist():
-        mine = candidates & (seen.fold == k)
-        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, values)
-        if fitted is not None:
-            helped |= mine
-            chances[mine] = fitted.probabilities(_columns(told[mine], values[mine]))
-    return chances, helped

@@ -14,13 +14,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from karat.arrays import Floats, np
+from karat.arrays import np
 from karat.nuggets.guess.calibrated.batches import Asked, run_folds
 from karat.nuggets.guess.calibrated.classifier import (
     PRIOR,
     PRIOR_STRICT,
-    Fitted,
-    HeldOut,
     fit_calibrated,
     fit_unjudged,
     fit_with_likeness,
@@ -28,6 +26,7 @@ from karat.nuggets.guess.calibrated.classifier import (
 )
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
@@ -76,10 +75,15 @@ def nuggeteer(
     asked = Asked(pool, strictly(values) if strict else values, idf)
 
     def finished(found: Nuggeteer) -> Nuggeteer:
-        """Measure errors against judgements as they are: A counts support in part."""
+        """Measure errors by judgements as they are: A counts support in part; let models help."""
         told = found.measured and replace(found.measured, labels=values[asked.cells])
         found = replace(found, rule=rule, strict=strict, measured=told)
-        return _with_models(found, asked, judgements) if judgements.of_models else found
+        if not judgements.of_models:
+            return found
+        names, labels = tuple(judgements.of_models), model_values(pool, judgements)
+        guesses = found.probabilities, found.carried
+        heard = listen(names, labels, guesses, asked.seen, asked.cells, told)
+        return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
 
     prior = PRIOR_STRICT if strict else PRIOR
     calibrated = finished(_calibrated(asked, prior, measured, progress))
@@ -97,14 +101,6 @@ def _agrees_better(one: Nuggeteer, other: Nuggeteer) -> bool:
     return mine is not None and (theirs is None or mine.f >= theirs.f)
 
 
-def _with_models(found: Nuggeteer, asked: Asked, judgements: Judgements) -> Nuggeteer:
-    """Let models help the guesses about pairs that they labelled."""
-    names, values = tuple(judgements.of_models), model_values(asked.pool, judgements)
-    guesses = found.probabilities, found.carried
-    heard = listen(names, values, guesses, asked.seen, asked.cells, found.measured)
-    return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
-
-
 def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     """Ask another classifier; judged runs are guessed without themselves."""
     pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
@@ -113,9 +109,7 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     chances, carried, *_ = found
     told = None
     if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
-        p, yes = (
-            np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in (chances, carried)
-        )
+        p, yes = (np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in found[:2])
         told = Measured(seen.pool, p, yes, seen.labels)
     by = Paper.name if isinstance(rule, Paper) else rule.name
     learned = int((~np.isnan(asked.labels)).sum())
@@ -123,7 +117,7 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     return Nuggeteer(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
 
 
-def _calibrated(asked: Asked, prior: Fitted, measured: bool, progress: Progress) -> Nuggeteer:
+def _calibrated(asked: Asked, prior: Logistic, measured: bool, progress: Progress) -> Nuggeteer:
     """Ask the calibrated classifier, or the built-in one where there is little to learn from."""
     labels = asked.labels
     known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
@@ -132,41 +126,34 @@ def _calibrated(asked: Asked, prior: Fitted, measured: bool, progress: Progress)
     seen = asked.seen
     X = evidence(seen.pool, asked.idf, progress)
     if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
-        model = fit_calibrated(X, seen.labels, prior=prior.logistic)
+        model = fit_calibrated(X, seen.labels, prior=prior)
         return _one_model(asked, model, known, progress)
     near = Likeness(seen.pool)
     if measured:
-        held = hold_out(seen, X, near, progress)
+        model, chances, carried = hold_out(seen, X, near, progress)
     else:
         model, columns = fit_with_likeness(X, seen.labels, seen.fold, near)
         chances = model.probabilities(columns)
-        held = HeldOut(model, chances, chances > model.threshold)
-    held = _with_new_questions(asked, X, held)
-    told = Measured(seen.pool, *held[1:], seen.labels) if measured else None
-    chances, carried = held[1:]
+        carried = chances > model.threshold
+    question = seen.pool.cell_question
+    new = ~np.isin(question, question[seen.judged])
+    if new.any():  # guesses about questions that nobody was judged on have a model without likeness
+        other, rows = fit_unjudged(X, seen.labels, Unjudged(seen.pool))
+        chances = np.where(new, other.probabilities(rows), chances)
+        carried = np.where(new, chances > other.threshold, carried)
+    told = Measured(seen.pool, chances, carried, seen.labels) if measured else None
     if len(asked.together) < len(asked.pool.texts):
         rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
-        chances = asked.ask(rest, held.model, fit_calibrated(X, seen.labels), progress)
-        carried = chances > held.model.threshold
-        chances[asked.cells], carried[asked.cells] = held[1:]
+        together = chances, carried
+        chances = asked.ask(rest, model, progress, fit_calibrated(X, seen.labels))
+        carried = chances > model.threshold
+        chances[asked.cells], carried[asked.cells] = together
     return Nuggeteer(asked.pool, chances, carried, labels, known, told)
 
 
-def _with_new_questions(asked: Asked, X: Floats, held: HeldOut) -> HeldOut:
-    """Take guesses about questions that nobody was judged on from a model without likeness."""
-    pool, labels = asked.seen.pool, asked.seen.labels
-    new = ~np.isin(pool.cell_question, pool.cell_question[~np.isnan(labels)])
-    if not new.any():
-        return held
-    model, rows = fit_unjudged(X, labels, Unjudged(pool))
-    chances = np.where(new, model.probabilities(rows), held.probabilities)
-    carried = np.where(new, chances > model.threshold, held.carried)
-    return held._replace(probabilities=chances, carried=carried)
-
-
-def _one_model(asked: Asked, model: Fitted, learned: int, progress: Progress) -> Nuggeteer:
+def _one_model(asked: Asked, model: Logistic, learned: int, progress: Progress) -> Nuggeteer:
     """Ask the same model about all cells; how wrong it is here cannot be told."""
-    chances = asked.ask(np.arange(len(asked.pool.texts)), model, progress=progress)
+    chances = asked.ask(np.arange(len(asked.pool.texts)), model, progress)
     return Nuggeteer(asked.pool, chances, chances > model.threshold, asked.labels, learned)
 
 

@@ -165,7 +165,7 @@ class Pool:
     def question_scores(self, cells: Floats) -> Floats:
         """Runs x questions: the share of nuggets carried, A; NaN where a run gave no response."""
         table = self.answers(cells)
-        bounds = zip(self.nugget_starts[:-1], self.nugget_starts[1:], strict=True)
+        bounds = pairwise(self.nugget_starts)
         means = [table[:, a:b].mean(axis=1) if b > a else table[:, :0].sum(1) for a, b in bounds]
         return np.asarray(np.stack(means, axis=1))
 
@@ -173,8 +173,7 @@ class Pool:
         """The score of each run: the mean of A over the questions it answered."""
         scores = self.question_scores(cells)
         known = ~np.isnan(scores)
-        counts = known.sum(axis=1)
-        sums = np.where(known, scores, 0.0).sum(axis=1)
+        sums, counts = np.where(known, scores, 0.0).sum(axis=1), known.sum(axis=1)
         return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
 
@@ -182,20 +181,15 @@ def make_pool(key: Key, runs: Iterable[Run]) -> Pool:
     """The responses of runs to the questions of a key, question by question."""
     runs = tuple(runs)
     questions = tuple(key.questions.values())
-    texts: list[str] = []
-    owners: list[int] = []
-    counts = []
-    for question in questions:
-        before = len(texts)
-        for k, run in enumerate(runs):
-            mine = run.responses(question.id)
-            texts += [response.text for response in mine]
-            owners += [k] * len(mine)
-        counts.append(len(texts) - before)
+    answers = [
+        [(k, response.text) for k, run in enumerate(runs) for response in run.responses(id)]
+        for id in key.questions
+    ]
+    owners = np.array([k for some in answers for k, _ in some], dtype=np.int64)
+    texts = tuple(text for some in answers for _, text in some)
     tags = tuple(run.tag for run in runs)
     houses = tuple(run.institution or run.tag for run in runs)
-    owned = np.array(owners, dtype=np.int64)
-    return Pool(questions, tags, tuple(texts), owned, _starts(counts), houses)
+    return Pool(questions, tags, texts, owners, _starts([len(some) for some in answers]), houses)
 
 
 def _starts(sizes: Sequence[int] | Ints) -> Ints:

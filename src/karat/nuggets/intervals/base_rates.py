@@ -37,6 +37,7 @@ from karat.nuggets.intervals.intervals import student_quantile, welch_freedom
 
 _FARTHEST = 20.0  # a shift that makes anything sure
 _STEPS = 60
+_LEVEL = 0.95
 
 
 class Spread(NamedTuple):
@@ -92,20 +93,14 @@ def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float
     return (low + high) / 2
 
 
-def reach(
-    known: SetShift, spread: Spread, questions: float, information: float, level: float = 0.95
-) -> float:
+def reach(known: SetShift, spread: Spread, questions: float, information: float) -> float:
     """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
 
     `questions` is m and `information` I; both infinite for scores on questions in general.
     """
     if not questions or not information:
         return 0.0
-    common = known.variance + spread.question / questions
-    parts = [
-        (common, spread.questions),
-        (spread.run, spread.runs),
-        (spread.dispersion / information, np.inf),
-    ]
-    t = student_quantile((1 - level) / 2, welch_freedom(parts))
+    common, single = known.variance + spread.question / questions, spread.dispersion / information
+    parts = [(common, spread.questions), (spread.run, spread.runs), (single, np.inf)]
+    t = student_quantile((1 - _LEVEL) / 2, welch_freedom(parts))
     return t * sqrt(sum(variance for variance, _ in parts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import ALLOWANCE, Official, length, sums_between, weights
@@ -86,7 +86,10 @@ def of_answers(
     how: Official,
     chances: Mapping[str, Floats],
 ) -> tuple[Answers, Answers]:
-    """Return the answers of a run: expected, with chances in place of guesses; and by decisions."""
+    """Return the answers of a run: expected, with chances in place of guesses; and by decisions.
+
+    All questions have nuggets.
+    """
     told: list[list[Floats]] = []
     shown: list[list[Floats]] = []
     for question in questions:
@@ -95,19 +98,15 @@ def of_answers(
         told.append(shown[-1])
         if not found.known.all():
             tables = found.values, found.carried(how.strict)
-            told[-1] = [
-                np.where(found.known, table, chance).max(axis=0, initial=0.0) for table in tables
-            ]
+            expected = (np.where(found.known, table, chance) for table in tables)
+            told[-1] = [table.max(axis=0, initial=0.0) for table in expected]
     ends = np.cumsum([0, *(len(question.nuggets) for question in questions)])
     weight = np.concatenate([weights(question, how.weights) for question in questions])
     cost = np.array([length(run.responses(q.id)) for q in questions], dtype=np.float64)
-    expected, plain = (_answers(best, weight, ends, cost) for best in (told, shown))
-    return expected, plain
-
-
-def _answers(best: list[list[Floats]], weight: Floats, ends: Ints, cost: Floats) -> Answers:
-    """From what answers support and carry; all questions have nuggets."""
-    support, carried = (np.concatenate(some) for some in zip(*best, strict=True))
-    parts = np.stack([support, weight * carried, weight, carried])
-    sums = sums_between(parts, ends)
-    return Answers(sums[0] / np.diff(ends), Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost))
+    answers = []
+    for best in (told, shown):
+        support, carried = (np.concatenate(some) for some in zip(*best, strict=True))
+        sums = sums_between(np.stack([support, weight * carried, weight, carried]), ends)
+        official = Returned(sums[1], sums[2], ALLOWANCE * sums[3], cost)
+        answers.append(Answers(sums[0] / np.diff(ends), official))
+    return answers[0], answers[1]

@@ -59,12 +59,8 @@ class Errors(NamedTuple):
         by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
         """
         wrong = doubtful * answered
-        return Errors(
-            self.bias * guessed * answered,
-            self.between * (wrong * wrong),
-            self.within * doubtful * answered,
-            self.runs,
-        )
+        between, within = self.between * (wrong * wrong), self.within * doubtful * answered
+        return Errors(self.bias * guessed * answered, between, within, self.runs)
 
 
 class ScoreInterval(NamedTuple):

@@ -50,9 +50,9 @@ class Measured:
             return AllErrors()
         guessed = self.pool.question_scores(self.probabilities)
         share = score_errors(guessed[self._judged], self._official[self._judged])
-        told, official = (
-            self._returned(cells, how) for cells in (self.probabilities, self._carried(how))
-        )
+        least = SUPPORT if how.strict else np.nextafter(0, 1)  # as F counts judgements
+        carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        told, official = (self._returned(x, how) for x in (self.probabilities, carried))
         f = official.f(how.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
             return AllErrors(share)
@@ -70,12 +70,6 @@ class Measured:
     def _judged(self) -> Ints:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
-
-    def _carried(self, how: Official) -> Floats:
-        """Return what was judged of the cells, as F counts it."""
-        least = SUPPORT if how.strict else np.nextafter(0, 1)
-        found: Floats = (np.nan_to_num(self.labels) >= least).astype(np.float64)
-        return found
 
     def _returned(self, cells: Floats, how: Official) -> Returned:
         """Return what the judged runs returned where their official scores are known."""

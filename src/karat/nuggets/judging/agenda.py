@@ -71,7 +71,7 @@ class Agenda:
         progress: Progress = silent,
     ) -> None:
         self._likely = likely
-        self._topics = topics(nuggets, probabilities, progress, strict=strict)
+        self._topics = topics(nuggets, probabilities, progress, strict)
         least = -1.0 if likely is None else likely
         self._waits = [topic.open & (topic.p >= least) for topic in self._topics]
         self._count = sum(int(table.sum()) for table in self._waits)

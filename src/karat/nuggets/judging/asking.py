@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.sets.judgements import PARTIAL, SUPPORT, Judgements
+from karat.nuggets.sets.judgements import PARTIAL, SUPPORT
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
@@ -55,11 +55,7 @@ class Topic:
     """
 
     def __init__(
-        self,
-        nuggets: NuggetSet,
-        question: Question,
-        probabilities: Probabilities,
-        strict: bool = False,
+        self, nuggets: NuggetSet, question: Question, probabilities: Probabilities, strict: bool
     ) -> None:
         self.question = question
         self._least = SUPPORT if strict else PARTIAL
@@ -67,23 +63,36 @@ class Topic:
         self.tags: list[str] = []
         self._runs: list[Ints] = []
         self._gather(nuggets.runs.values())
-        texts = self.responses
-        self.p = _checked(probabilities(question, texts), question, len(texts)) if texts else _none
-        self.p = self.p.reshape(len(texts), len(question.nuggets))
-        self.known = _known(question, texts, nuggets.judgements)
+        shape = len(self.responses), len(question.nuggets)
+        self.p: Floats = np.zeros(shape)
+        if self.responses:
+            self.p = np.asarray(probabilities(question, self.responses), dtype=np.float64)
+        if self.p.shape != shape or not ((self.p >= 0) & (self.p <= 1)).all():
+            raise InputError(
+                f"found probabilities of the shape {self.p.shape} for question {question.id}, "
+                f"expected {shape}, responses by nuggets, each from 0 to 1"
+            )
+        self.known: Floats = np.full(shape, np.nan)
+        columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
+        for i, response in enumerate(self.responses):
+            said = nuggets.judgements.of_response.get((question.id, response.normal), {})
+            for nugget in said.keys() & columns.keys():
+                self.known[i, columns[nugget]] = said[nugget]
         self._weights = weight(question)
 
     def _gather(self, runs: Iterable[Run]) -> None:
         """Each response once, under the first run that has it; and the rows of every run."""
         rows: dict[str, int] = {}
         for run in runs:
-            mine = _distinct(run.responses(self.question.id))
-            for text, response in mine.items():
-                if text not in rows:
-                    rows[text] = len(rows)
+            # No words at all carry nothing, and are not asked about.
+            said = [one for one in run.responses(self.question.id) if one.normal]
+            for response in said:
+                if response.normal not in rows:
+                    rows[response.normal] = len(rows)
                     self.responses.append(response)
                     self.tags.append(run.tag)
-            self._runs.append(np.array([rows[text] for text in mine], dtype=np.int64))
+            mine = dict.fromkeys(rows[one.normal] for one in said)
+            self._runs.append(np.array([*mine], dtype=np.int64))
 
     @property
     def open(self) -> Flags:
@@ -98,8 +107,7 @@ class Topic:
         for rows in self._runs:
             found[rows] += none_of_the_others(decided[rows]) ** 2
         weight = self._weights[nugget]
-        whole: Floats = weight * weight * p * (1 - p) * found
-        return whole
+        return np.asarray(weight * weight * p * (1 - p) * found)
 
     def ask(self, row: int, nugget: int, use: float) -> Ask:
         """A pair as it is asked about."""
@@ -107,15 +115,8 @@ class Topic:
         return Ask(self.question, which, self.responses[row], self.tags[row], p, use)
 
 
-_none = np.zeros((0, 0))
-
-
 def topics(
-    nuggets: NuggetSet,
-    probabilities: Probabilities,
-    progress: Progress = silent,
-    *,
-    strict: bool = False,
+    nuggets: NuggetSet, probabilities: Probabilities, progress: Progress, strict: bool = False
 ) -> list[Topic]:
     """All questions of a key."""
     found = []
@@ -164,45 +165,12 @@ def disputed(
     return [a for a in asks if (a.question.id, a.nugget.id, a.response.normal) in words]
 
 
-def _distinct(responses: Sequence[Response]) -> dict[str, Response]:
-    """Return the same words once; none at all carry nothing, and are not asked about."""
-    found: dict[str, Response] = {}
-    for response in responses:
-        found.setdefault(response.normal, response)
-    found.pop("", None)
-    return found
-
-
-def _known(question: Question, responses: Sequence[Response], judgements: Judgements) -> Floats:
-    """Responses by nuggets: what was judged, else NaN."""
-    found = np.full((len(responses), len(question.nuggets)), np.nan)
-    columns = {nugget.id: j for j, nugget in enumerate(question.nuggets)}
-    for i, response in enumerate(responses):
-        for nugget, value in judgements.of_response.get((question.id, response.normal), {}).items():
-            if nugget in columns:
-                found[i, columns[nugget]] = value
-    return found
-
-
-def _checked(p: Floats, question: Question, responses: int) -> Floats:
-    found = np.asarray(p, dtype=np.float64)
-    shape = responses, len(question.nuggets)
-    if found.shape != shape or not ((found >= 0) & (found <= 1)).all():
-        raise InputError(
-            f"found probabilities of the shape {found.shape} for question {question.id}, expected "
-            f"{shape}, responses by nuggets, each from 0 to 1"
-        )
-    return found
-
-
 def none_of_the_others(p: Floats) -> Floats:
     """q: for each row the product of 1 - p over the other rows."""
-    without = np.ones((len(p) + 1, *p.shape[1:]))
-    before, after = without.copy(), without
+    before, after = np.ones((2, len(p) + 1, *p.shape[1:]))
     np.cumprod(1 - p, axis=0, out=before[1:])
     np.cumprod(1 - p[::-1], axis=0, out=after[1:])
-    product: Floats = before[:-1] * after[-2::-1]
-    return product
+    return np.asarray(before[:-1] * after[-2::-1])
 
 
 def weight(question: Question) -> Floats:

@@ -42,8 +42,7 @@ def overlap(question: Question, responses: Sequence[Response]) -> Floats:
         some = [next(wanted) for _ in nugget.descriptions]
         for i, mine in enumerate(have):
             found[i, j] = max(len(one & mine) / len(one) if one else 0.0 for one in some)
-    clipped: Floats = np.clip(found, _FLOOR, 1 - _FLOOR)
-    return clipped
+    return np.asarray(np.clip(found, _FLOOR, 1 - _FLOOR))
 
 
 def spoken(response: str, nugget: Nugget) -> list[Word]:
@@ -54,9 +53,8 @@ def spoken(response: str, nugget: Nugget) -> list[Word]:
 def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word, list[int]]]:
     """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
     places = list(_WORD.finditer(response))
-    stems = _stem_sets(
-        [*(place[0] for place in places), *(" ".join(n.descriptions) for n in nuggets)]
-    )
+    described = (" ".join(nugget.descriptions) for nugget in nuggets)
+    stems = _stem_sets([*(place[0] for place in places), *described])
     having: dict[str, list[int]] = {}
     for j, wanted in enumerate(stems[len(places) :]):
         for stem in wanted:
@@ -97,13 +95,8 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
     """The stems of the content words of each text; each distinct word is stemmed once."""
-    found = [set(_bare(text)) for text in texts]
+    bare, out = (_MARKS.sub("", text.lower()) for text in texts), stop_words("en")
+    found = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
     words = sorted(set[str]().union(*found))
     stem = dict(zip(words, stems_of(words, "porter"), strict=True))
     return [{stem[word] for word in some} for some in found]
-
-
-def _bare(text: str) -> list[str]:
-    """Words in small letters, without punctuation and without stop words."""
-    out = stop_words("en")
-    return [word for word in _WORD.findall(_MARKS.sub("", text.lower())) if word not in out]

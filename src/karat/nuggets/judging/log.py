@@ -12,7 +12,6 @@ import os
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 
 from karat.errors import InputError, OutputError, quoted
 from karat.nuggets.formats.jsonl import addition_line, description_line, judgement_line
@@ -40,12 +39,7 @@ class Log:
     def __enter__(self) -> Log:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._file:
             if self._new and not self._size() and _is_at(self._file, self.path):
                 self.path.unlink()  # nothing was judged: leave nothing behind

@@ -9,18 +9,17 @@ their questions, and no faster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Floats, Ints, np
-from karat.nuggets.guess.calibrated.classifier import Fitted
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
+from karat.nuggets.guess.calibrated.logistic import Logistic
 from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf
-from karat.progress import Progress, silent
+from karat.progress import Progress
 
 SMALL = 20_000
 """Responses of a set that are looked at together."""
@@ -73,7 +72,7 @@ class Asked:
         return np.asarray(kept + self.pool.starts[question], dtype=np.int64)
 
     def ask(
-        self, rows: Ints, model: Fitted, plain: Fitted | None = None, progress: Progress = silent
+        self, rows: Ints, model: Logistic, progress: Progress, plain: Logistic | None = None
     ) -> Floats:
         """Return the probabilities of the cells of some responses; of all other cells NaN.
 
@@ -83,32 +82,24 @@ class Asked:
         _, index, same = np.unique(pool.same[rows], return_index=True, return_inverse=True)
         distinct = rows[np.sort(index)]
         found, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
-        for batch, chances in self._batches(distinct, model, plain):
-            found[pool.cells(batch)] = chances
-            done += len(batch)
-            progress(done, len(distinct), "asking the model")
+        asked = pool.question[distinct]
+        groups = [distinct] if plain is None else [distinct[asked == q] for q in np.unique(asked)]
+        for mine in groups:
+            for start in range(0, len(mine), MOST):
+                batch = mine[start : start + MOST]
+                found[pool.cells(batch)] = self._chances(batch, model, plain)
+                done += len(batch)
+                progress(done, len(distinct), "asking the model")
         first = rows[index][same.ravel()]
         again = first != rows
         found[pool.cells(rows[again])] = found[pool.cells(first[again])]
         return found
 
-    def _batches(
-        self, rows: Ints, model: Fitted, plain: Fitted | None
-    ) -> Iterator[tuple[Ints, Floats]]:
+    def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
+        """Return probabilities; with `plain`, of responses to one question beside judged ones."""
         if plain is None:
-            for first in range(0, len(rows), MOST):
-                batch = rows[first : first + MOST]
-                yield batch, model.probabilities(evidence(self.pool.take(batch), self.idf))
-            return
-        for question in np.unique(self.pool.question[rows]).tolist():
-            mine = rows[self.pool.question[rows] == question]
-            others = self.judged(question, COMPARED)
-            for first in range(0, len(mine), MOST):
-                batch = mine[first : first + MOST]
-                yield batch, self._beside(others, batch, model, plain)
-
-    def _beside(self, others: Ints, batch: Ints, model: Fitted, plain: Fitted) -> Floats:
-        """Return the probabilities of responses to one question, looked at beside judged ones."""
+            return model.probabilities(evidence(self.pool.take(batch), self.idf))
+        others = self.judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([others, batch]))
         known = self.labels[self.pool.cells(others)]
         X = evidence(pool, self.idf)

@@ -34,35 +34,16 @@ from karat.nuggets.guess.folds import Folded
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.progress import Progress, silent
 
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """Probabilities, and the threshold with the best F on what was learned from."""
-
-    logistic: Logistic
-    threshold: float
-
-    def probabilities(self, X: Floats) -> Floats:
-        """Return P(carries) of every row of evidence."""
-        return self.logistic.probabilities(X)
-
-
 _PRIOR = {"informative-near": 1.6, "informative-whole": 1.6, "paper-2": 0.35, "characters": 2.0}
 
-PRIOR = Fitted(
-    Logistic(
-        np.zeros(len(NAMES)),
-        np.ones(len(NAMES)),
-        np.array([_PRIOR.get(name, 0.0) for name in NAMES]),
-        -2.9,
-    ),
-    0.39,
-)
+_WEIGHTS = np.array([_PRIOR.get(name, 0.0) for name in NAMES])
+
+PRIOR = Logistic(np.zeros(len(NAMES)), np.ones(len(NAMES)), _WEIGHTS, -2.9, 0.39)
 """The model without judgements: four columns, rounded weights of a fit to REALSumm and
 TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
 measured by learning on one of them and testing on the other."""
 
-PRIOR_STRICT = replace(PRIOR, logistic=replace(PRIOR.logistic, intercept=-3.0))
+PRIOR_STRICT = replace(PRIOR, intercept=-3.0)
 """The model of full support: the intercept of both sets together falls by 0.07, rounded up. Only
 TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
 
@@ -82,51 +63,43 @@ def fit_calibrated(
     ridge: float | Floats = RIDGE,
     prior: Logistic | None = None,
     nugget: Ints | None = None,
-) -> Fitted:
-    """Learn from the judged rows; more than 0 is yes.
+) -> Logistic:
+    """Learn from the judged rows, more than 0 is yes; the threshold has the best F on them.
 
     With `nugget`, the nugget of each row, every nugget has a difficulty while it learns.
     """
     judged = ~np.isnan(labels)
     yes, whose = labels[judged] > 0, None if nugget is None else nugget[judged]
     logistic = fit_logistic(X[judged], yes, ridge, prior, whose)
-    return Fitted(logistic, best_f_threshold(logistic.probabilities(X[judged]), yes))
+    threshold = best_f_threshold(logistic.probabilities(X[judged]), yes)
+    return replace(logistic, threshold=threshold)
 
 
 def fit_unjudged(
-    X: Floats,
-    seen: Floats,
-    unjudged: Unjudged,
-    ridge: float = RIDGE,
-    prior: Logistic | None = None,
-) -> tuple[Fitted, Floats]:
+    X: Floats, seen: Floats, unjudged: Unjudged, prior: Logistic | None = None
+) -> tuple[Logistic, Floats]:
     """Fit a model for questions that nobody was judged on; also return its rows of all cells.
 
     A first model, of the descriptions and the place, tells which responses are listened to for the
     echoes; the second one has these too. What was not seen is NaN.
     """
     nugget = unjudged.pool.cell_nugget
-    ridges = np.append(np.full(X.shape[1], ridge), PLACE_RIDGE)
+    ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
     placed = np.column_stack([X, unjudged.place])
     first = fit_calibrated(placed, seen, ridges, prior, nugget)
     both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
-    return fit_calibrated(both, seen, np.append(ridges, ridge), prior, nugget), both
+    return fit_calibrated(both, seen, np.append(ridges, RIDGE), prior, nugget), both
 
 
 def fit_with_likeness(
-    X: Floats,
-    seen: Floats,
-    fold: Ints,
-    likeness: Likeness,
-    ridge: float = RIDGE,
-    prior: Logistic | None = None,
-) -> tuple[Fitted, Floats]:
+    X: Floats, seen: Floats, fold: Ints, likeness: Likeness, prior: Logistic | None = None
+) -> tuple[Logistic, Floats]:
     """Fit a model where judgements of other folds on the same questions are evidence, too.
 
-    The ridge and the prior are for the model of the description's evidence. The other one has no
-    difficulties: the rate of a nugget tells them.
+    The prior is for the model of the description's evidence. The other one has no difficulties: the
+    rate of a nugget tells them.
     """
-    plain = fit_calibrated(X, seen, ridge, prior, likeness.pool.cell_nugget)
+    plain = fit_calibrated(X, seen, RIDGE, prior, likeness.pool.cell_nugget)
     columns = likeness.columns(seen, plain.probabilities(X), fold)
     both = np.concatenate([X, columns], axis=1)
     return fit_calibrated(both, seen, LIKENESS_RIDGE), both
@@ -148,7 +121,6 @@ def cross_validate(
     cells: Folded,
     X: Floats,
     further: Likeness | Unjudged | None = None,
-    ridge: float = RIDGE,
     prior: Logistic | None = None,
     progress: Progress = silent,
 ) -> Validated:
@@ -163,9 +135,9 @@ def cross_validate(
     for done, (k, train) in enumerate(cells.training()):
         seen = np.where(train, cells.labels, np.nan)
         if isinstance(further, Likeness):
-            model, columns = fit_with_likeness(X, seen, cells.fold, further, ridge, prior)
+            model, columns = fit_with_likeness(X, seen, cells.fold, further, prior)
         else:
-            model, columns = fit_unjudged(X, seen, further, ridge, prior)
+            model, columns = fit_unjudged(X, seen, further, prior)
         test = cells.fold == k
         chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
         progress(done + 1, total, "cross-validating")
@@ -179,7 +151,7 @@ def cross_validate(
 class HeldOut(NamedTuple):
     """Guesses about every cell without its fold."""
 
-    model: Fitted
+    model: Logistic
     """Of all judged cells."""
     probabilities: Floats
     """Judgements of identical responses in other folds are 0 or 1."""
@@ -197,13 +169,18 @@ def hold_out(cells: Folded, X: Floats, near: Likeness, progress: Progress = sile
 
 
 def without_folds(
-    model: Fitted, X: Floats, cells: Folded, ridge: float, progress: Progress = silent
+    model: Logistic, X: Floats, cells: Folded, ridge: float, progress: Progress = silent
 ) -> HeldOut:
     """Return the guesses about all rows, each by the model without its fold, with its ridge."""
-    fold, start = cells.fold, model.logistic.all_weights
+    fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.judged)
-    Z, yes, whose = model.logistic.columns(X), cells.labels[judged] > 0, fold[judged]
-    shares = _by_fold(Z[judged], yes, whose, start)
+    Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
+    p, shares = sigmoid(product(Z[judged], start)), {}
+    for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
+        mine = whose == k
+        rows, chance = Z[judged[mine]], p[mine]
+        curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
+        shares[k] = product(rows.T, yes[mine] - chance), curvature
     hold = np.diag([1e-6, *[ridge] * X.shape[1]])
     whole = hold + sum(curvature for _, curvature in shares.values())
     found = HeldOut(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
@@ -218,15 +195,4 @@ def without_folds(
         found.probabilities[mine] = sigmoid(product(Z[mine], w))
         found.carried[mine] = found.probabilities[mine] > limit
         progress(done, len(kinds), "leaving out")
-    return found
-
-
-def _by_fold(Z: Floats, yes: Flags, fold: Ints, w: Floats) -> dict[int, tuple[Floats, Floats]]:
-    """Return what the cells of each fold add to gradient and curvature at the best weights."""
-    p, found = sigmoid(product(Z, w)), {}
-    for k in np.unique(fold).tolist():
-        mine = fold == k
-        rows, chance = Z[mine], p[mine]
-        curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
-        found[k] = product(rows.T, yes[mine] - chance), curvature
     return found

@@ -14,10 +14,9 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, cut_sentences, smoothed_idf
 from karat.nuggets.scores.words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
@@ -35,28 +34,14 @@ TOGETHER = {"sentence": 1, "pair": 2}
 """Neighbouring sentences that are read as one text."""
 
 SENTENCES = [f"{name}-{some}" for some in TOGETHER for name in (*KINDS[:4], "run", "miss")]
-PLAIN = [
-    *SHARES,
-    "number",
-    "name",
-    "run",
-    "miss",
-    "paper-2",
-    "paper-3",
-    "characters-near",
-    "characters",
-    "nugget-length",
-    "has-number",
-    "has-name",
-    *SENTENCES,
-]
+_WHOLE = ["number", "name", "run", "miss", "paper-2", "paper-3", "characters-near", "characters"]
+PLAIN = [*SHARES, *_WHOLE, "nugget-length", "has-number", "has-name", *SENTENCES]
 RELATIVE = ("idf-whole", "informative-whole", "informative-near", "paper-2")
 """Of these also what is above the mean of the question's nuggets; and the rank of the last."""
 
 NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
-_BATCH = BATCH
 _WORD = re.compile(r"\w+")
 _STEMS, _SURFACE = Words(ENGLISH.stem), Words()
 
@@ -68,8 +53,8 @@ def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) ->
     for n in (2, 3):
         rule = Paper(n, stem=ENGLISH.stem, stop=ENGLISH.stop, normalised=True, once=True)
         found[:, PLAIN.index(f"paper-{n}")] = score(pool, rule, idf)
-    for first in range(0, len(pool.texts), _BATCH):
-        last = min(first + _BATCH, len(pool.texts))
+    for first in range(0, len(pool.texts), BATCH):
+        last = min(first + BATCH, len(pool.texts))
         texts.look_at(first, last, found)
         progress(last, len(pool.texts), "weighing evidence")
     _add_relative(pool, found)
@@ -98,7 +83,10 @@ class _Texts:
         weight = content * np.array(idf(words), dtype=np.float64)[ids]
         number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
-        new = informative * ~self._in_question()
+        asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
+        size = np.int64(len(self.vocab) + 1)
+        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
+        new = informative * ~np.isin(self.question * size + ids, has)
         kinds = [weight, content, informative, new, number, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
 
@@ -132,13 +120,6 @@ class _Texts:
         share = have[np.searchsorted(keys, words)] / np.maximum(many, 1)
         return np.where(many > 1, 1 - share, 1.0)
 
-    def _in_question(self) -> Flags:
-        """Return which words the question has itself."""
-        asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
-        size = np.int64(len(self.vocab) + 1)
-        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
-        return np.isin(self.question * size + self.words.ids, has)
-
     def look_at(self, first: int, last: int, found: Floats) -> None:
         """Fill the columns that need no other nugget, for responses from first to last."""
         responses = self.pool.texts[first:last]
@@ -155,7 +136,9 @@ class _Texts:
         rows[:, :8], rows[:, 8:12] = near[:, [0, 1, 2, 3, 6, 7, 8, 9]], near[:, 10:]
         spelt = *letters(responses), starts, *self.letters, self.questions, None
         rows[:, 14:16] = self._best(_kernel.nugget_characters(*spelt), nugget, misses=False)
-        rows[:, 16:19] = self._about()[nugget]
+        own, count = self.pool.description_starts[:-1], len(lengths)
+        has = [np.bincount(self.row, self.weights[:, k], count)[own] > 0 for k in (4, 5)]
+        rows[:, 16:19] = np.stack([log1p(lengths[own]), *has], axis=1)[nugget]
         parts, bounds = cut_sentences(responses)
         sentences, four = _STEMS.tokens(parts, vocab), np.ascontiguousarray(self.weights[:, :4])
         for k, together in enumerate(TOGETHER.values()):
@@ -174,12 +157,6 @@ class _Texts:
             return rows
         sizes = np.diff(self.pool.description_starts)[nugget]
         return np.maximum.reduceat(rows, np.cumsum(sizes) - sizes, axis=0)
-
-    def _about(self) -> Floats:
-        """Return what is the same for all responses: nuggets x 3."""
-        first, count = self.pool.description_starts[:-1], len(self.pool.descriptions)
-        has = [np.bincount(self.row, self.weights[:, k], count)[first] > 0 for k in (4, 5)]
-        return np.stack([log1p(np.diff(self.words.offsets)[first]), *has], axis=1)
 
 
 def _add_relative(pool: Pool, rows: Floats) -> None:

@@ -31,9 +31,8 @@ from karat.arithmetic import inverse_symmetric, product, solve_symmetric
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.calibrated.nearness import Nearness, nearness
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH
+from karat.nuggets.guess.words import ENGLISH, cut_sentences
 from karat.text.recipe import Ragged
 from karat.text.tokens import Vocab
 
@@ -106,23 +105,21 @@ def _block(responses: _Responses, labels: Floats, guesses: Floats, fold: Ints) -
     values = np.concatenate([yes, judged], axis=1)
     carried, all_judged = np.split(_regress(K, values, rows, fold), 2, axis=1)
     beyond = _beyond(responses, yes - guesses[rows], judged, rows, fold)
+    square = np.square(np.clip(near, 0, None))
+    weights = square * square * square
+    neighbours = (product(weights, yes) + _AWAY * rate) / (product(weights, judged) + _AWAY)
+    means = logit(guesses).mean(axis=1)  # no judgement has a part in it
+    standing = (means - means.mean()) / max(float(means.std()), 1e-9)
     columns = [
         logit(rate),
         carried - rate * all_judged,
         beyond,
         _closest(near, yes) - _closest(near, judged - yes),
-        _neighbours(near, yes, judged, rate),
+        neighbours,
         responses.words.bayes(rows, yes, judged, fold),
-        np.broadcast_to(_standing(guesses)[:, None], labels.shape),
+        np.broadcast_to(standing[:, None], labels.shape),
     ]
     return np.stack([column.ravel() for column in columns], axis=1)
-
-
-def _standing(guesses: Floats) -> Floats:
-    """Return the standing of each response; no judgement has a part in it."""
-    means = logit(guesses).mean(axis=1)
-    found: Floats = (means - means.mean()) / max(float(means.std()), 1e-9)
-    return found
 
 
 def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
@@ -182,10 +179,3 @@ def _closest(near: Floats, some: Floats) -> Floats:
     rows = np.ascontiguousarray(near.T)
     best = [rows[column > 0].max(axis=0, initial=0.0) for column in some.T]
     return np.stack(best, axis=1)
-
-
-def _neighbours(near: Floats, yes: Floats, judged: Floats, rate: Floats) -> Floats:
-    square = np.square(np.clip(near, 0, None))
-    weights = square * square * square
-    found: Floats = (product(weights, yes) + _AWAY * rate) / (product(weights, judged) + _AWAY)
-    return found

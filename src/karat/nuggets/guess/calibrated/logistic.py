@@ -41,13 +41,14 @@ class Logistic:
     scale: Floats
     weights: Floats
     intercept: float
+    threshold: float = 0.5
+    """What the probability of a yes exceeds."""
 
     def logits(self, X: Floats) -> Floats:
         """Return log P / (1 - P) of every row."""
         z = X - self.centre
         z *= self.weights / self.scale
-        found: Floats = z.sum(axis=1) + self.intercept
-        return found
+        return np.asarray(z.sum(axis=1) + self.intercept)
 
     def probabilities(self, X: Floats) -> Floats:
         """Return P(1 | x) of every row."""
@@ -56,11 +57,6 @@ class Logistic:
     def columns(self, X: Floats) -> Floats:
         """Return an intercept, and the columns as the model weighs them."""
         return np.concatenate([np.ones((len(X), 1)), (X - self.centre) / self.scale], axis=1)
-
-    @property
-    def all_weights(self) -> Floats:
-        """The intercept and the weights."""
-        return np.array([self.intercept, *self.weights])
 
 
 def logit(p: Floats) -> Floats:
@@ -84,7 +80,7 @@ def fit_logistic(
     if not len(X):
         raise InputError("no cell was judged: nothing can be learned; give judgements")
     aim = _start(X, prior)
-    Z, v = aim.columns(X), aim.all_weights
+    Z, v = aim.columns(X), np.append(aim.intercept, aim.weights)
     hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
     if nugget is None:
         w = _climb(Z, yes, hold, v)

@@ -51,22 +51,15 @@ class Nearness(NamedTuple):
         wide = max(most // max(first * first, 1), 1)
         for start in range(0, count, wide):
             some = slice(start, min(start + wide, count))
-            yield some, Near(self._kernels(some))
-
-    def _kernels(self, some: slice) -> list[_kernel.NuggetNearness]:
-        bounds = self.nuggets[some.start : some.stop + 1]
-        relevance = np.ascontiguousarray(self.relevance[:, some])
-        responses = len(self.bounds) - 1
-        found = []
-        for units, texts, (order, share) in zip(self.sentences, self.texts, _UNITS, strict=True):
-            mine = _part(texts, int(bounds[0]), int(bounds[-1]))
-            most = int(share * responses)
-            found.append(
-                _kernel.nugget_nearness(
-                    *units, self.bounds, *mine, bounds - bounds[0], relevance, order, most
-                )
-            )
-        return found
+            bounds = self.nuggets[start : some.stop + 1]
+            about = bounds - bounds[0], np.ascontiguousarray(self.relevance[:, some])
+            found = []
+            for units, texts, (n, share) in zip(self.sentences, self.texts, _UNITS, strict=True):
+                mine = _part(texts, int(bounds[0]), int(bounds[-1]))
+                often = int(share * (len(self.bounds) - 1))
+                given = *units, self.bounds, *mine, *about, n, often
+                found.append(_kernel.nugget_nearness(*given))
+            yield some, Near(found)
 
 
 class Near(NamedTuple):

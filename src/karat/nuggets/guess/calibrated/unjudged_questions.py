@@ -26,9 +26,8 @@ from typing import NamedTuple
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, NDArray, np
-from karat.nuggets.guess.calibrated.sentences import cut_sentences
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH, Words, smoothed_idf
+from karat.nuggets.guess.words import ENGLISH, Words, cut_sentences, smoothed_idf
 from karat.text.tokens import Vocab
 
 OTHER_WORDS = 12
@@ -63,8 +62,7 @@ class Unjudged:
         """Of every cell: 0 for the first nugget of a key, 1 for the last."""
         counts = np.diff(self.pool.nugget_starts)
         places = [np.arange(count) / max(count - 1, 1) for count in counts]
-        found: Floats = np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget]
-        return found
+        return np.asarray(np.concatenate([np.zeros(0), *places])[self.pool.cell_nugget])
 
     def echoes(self, p: Floats) -> Floats:
         """Of every cell, where p are a first model's probabilities of all cells."""
@@ -88,16 +86,21 @@ class Unjudged:
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))
         words = np.repeat(np.arange(len(texts)), nuggets.lengths), nuggets.ids.astype(np.int64)
-        return [
-            _passages_of(
-                _between(both, *bounds[pool.starts[q : q + 2]]),
-                _between(words, *pool.nugget_starts[q : q + 2]),
-                bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]],
-                len(question.nuggets),
-                idf,
-            )
-            for q, question in enumerate(pool.questions)
-        ]
+        found = []
+        for q, question in enumerate(pool.questions):
+            starts = bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]]
+            row, word = _between(both, *bounds[pool.starts[q : q + 2]])
+            nugget, mine = _between(words, *pool.nugget_starts[q : q + 2])
+            kinds, at = np.unique(np.concatenate([word, mine]), return_inverse=True)
+            word, mine = at.ravel()[: len(word)], at.ravel()[len(word) :]
+            own = np.zeros((len(question.nuggets), len(kinds)), dtype=np.bool_)
+            own[nugget, mine] = True
+            background = (np.bincount(word, minlength=len(kinds)) + 1) / (starts[-1] + 2)
+            match = _matches(row, word, own, idf[kinds], int(starts[-1]))
+            best = [a + match[a:b].argmax(axis=0) for a, b in pairwise(starts.tolist())]
+            table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, len(own))
+            found.append(_Passages(row, word, starts, background, own, table))
+        return found
 
 
 def _pairs(sentence: Ints, word: NDArray[np.int32], owner: Ints, size: int) -> tuple[Ints, Ints]:
@@ -113,26 +116,6 @@ def _between(entries: tuple[Ints, Ints], first: int, last: int) -> tuple[Ints, I
     """The entries of some rows, counted from the first of them."""
     a, b = np.searchsorted(entries[0], (first, last))
     return entries[0][a:b] - first, entries[1][a:b]
-
-
-def _passages_of(
-    entries: tuple[Ints, Ints],
-    described: tuple[Ints, Ints],
-    starts: Ints,
-    nuggets: int,
-    idf: Floats,
-) -> _Passages:
-    """The passages of a question from entries of (passage, word) and (nugget, word)."""
-    (row, word), (nugget, mine) = entries, described
-    kinds, at = np.unique(np.concatenate([word, mine]), return_inverse=True)
-    word, mine = at.ravel()[: len(word)], at.ravel()[len(word) :]
-    own = np.zeros((nuggets, len(kinds)), dtype=np.bool_)
-    own[nugget, mine] = True
-    background = (np.bincount(word, minlength=len(kinds)) + 1) / (starts[-1] + 2)
-    match = _matches(row, word, own, idf[kinds], int(starts[-1]))
-    best = [a + match[a:b].argmax(axis=0) for a, b in pairwise(starts.tolist())]
-    table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, nuggets)
-    return _Passages(row, word, starts, background, own, table)
 
 
 def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> Floats:
@@ -152,7 +135,12 @@ def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> F
 def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     """The echo of every response; none has one if it answers alone."""
     speaks = np.sort(np.argsort(-p, kind="stable")[:_HEARD])
-    speaker, word = _spoken(passages, passages.best[speaks, nugget])
+    best = passages.best[speaks, nugget]
+    first, last = (np.searchsorted(passages.row, best, side) for side in ("left", "right"))
+    sizes = last - first
+    speaker = np.repeat(np.arange(len(best)), sizes)
+    at = np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    word = passages.word[at]
     some, word = np.unique(word, return_inverse=True)
     if not len(some):
         return np.zeros(len(p))
@@ -161,29 +149,13 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     left = np.append(p[speaks] ** 2, 0.0)[:, None]
     others = (p[speaks] ** 2).sum() - left
     told = np.bincount(word.ravel(), said[speaker, word.ravel()]) - said
-    weights = _other_words(told, others, passages.background[some])
+    background = passages.background[some]
+    rate = (told + _SHRINK * background) / (others + _SHRINK)
+    weights = np.maximum(rate - _ABOVE * background, 0) * np.maximum(log(_RARE / background), 0)
     weights[:, passages.own[nugget, some]] = 0.0
     listener = np.full(len(p), len(speaks))
     listener[speaks] = np.arange(len(speaks))
     return _heard(passages, some, _largest(weights), listener)
-
-
-def _spoken(passages: _Passages, best: Ints) -> tuple[Ints, Ints]:
-    """Entries of (speaker, word) of the best passages."""
-    first, last = np.searchsorted(passages.row, best), np.searchsorted(passages.row, best, "right")
-    sizes = last - first
-    speaker = np.repeat(np.arange(len(best)), sizes)
-    at = np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-    return speaker, passages.word[at]
-
-
-def _other_words(told: Floats, others: Floats, background: Floats) -> Floats:
-    """other(w), a row for each who listens."""
-    rate = (told + _SHRINK * background) / (others + _SHRINK)
-    found: Floats = np.maximum(rate - _ABOVE * background, 0) * np.maximum(
-        log(_RARE / background), 0
-    )
-    return found
 
 
 def _largest(weights: Floats) -> Floats:
@@ -192,8 +164,7 @@ def _largest(weights: Floats) -> Floats:
         least = np.partition(weights, -OTHER_WORDS, axis=1)[:, -OTHER_WORDS]
         weights = np.where(weights >= least[:, None], weights, 0.0)
     totals = weights.sum(axis=1, keepdims=True)
-    found: Floats = weights / np.where(totals > 0, totals, 1.0)
-    return found
+    return np.asarray(weights / np.where(totals > 0, totals, 1.0))
 
 
 def _heard(passages: _Passages, some: Ints, weights: Floats, listener: Ints) -> Floats:
@@ -204,5 +175,4 @@ def _heard(passages: _Passages, some: Ints, weights: Floats, listener: Ints) -> 
     kept = column[passages.word] >= 0
     row, at = passages.row[kept], column[passages.word[kept]]
     shares = np.bincount(row, weights[listener[owner[row]], at], int(passages.starts[-1]))
-    found: Floats = np.maximum.reduceat(shares, passages.starts[:-1])
-    return found
+    return np.asarray(np.maximum.reduceat(shares, passages.starts[:-1]))

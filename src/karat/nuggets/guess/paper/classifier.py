@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.nuggets.guess.paper.thresholds import (
     BEST_F,
@@ -39,7 +39,6 @@ from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
-from karat.text.recipe import Ragged
 from karat.text.stemmers import stemmers
 from karat.text.stopwords import stop_digest, stop_words
 from karat.text.tokens import Vocab
@@ -204,7 +203,7 @@ def score(pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress =
         mine.merge(vocab)
         words = paper.words.tokens(pool.texts[first:last], mine)
         starts = np.clip(pool.starts, first, last) - first
-        given = *words, starts, *_described(pool, texts), weights
+        given = *words, starts, *texts, pool.description_starts, pool.nugget_starts, weights
         parts.append(_kernel.nugget_scores(*given, paper.n, paper.once, paper.normalised, None))
         progress(last, len(pool.texts), "scoring nuggets")
     return np.concatenate(parts)
@@ -228,15 +227,11 @@ def trained_score(
     weights = _weights(pool, paper, idf, vocab)
     whose = np.zeros(len(pool.texts), dtype=np.int64)
     whose[pool.cell_response] = np.unique(fold, return_inverse=True)[1].ravel()
-    given = *words, pool.starts, *_described(pool, texts), (labels > 0).view(np.uint8), whose
-    found = _kernel.nugget_taught(*given, weights, paper.n, paper.once, paper.normalised, None)
+    given = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
+    taught = *given, (labels > 0).view(np.uint8), whose, weights
+    found = _kernel.nugget_taught(*taught, paper.n, paper.once, paper.normalised, None)
     progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
     return found
-
-
-def _described(pool: Pool, texts: Ragged) -> tuple[NDArray[np.int32], Ints, Ints, Ints]:
-    """Return descriptions, where those of each nugget begin, and the nuggets of each question."""
-    return *texts, pool.description_starts, pool.nugget_starts
 
 
 def _weights(pool: Pool, paper: Paper, idf: Idf | None, vocab: Vocab) -> Floats:

@@ -188,12 +188,10 @@ def grid(scores: Floats) -> Floats:
 
 
 def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> Tally:
-    thresholds = grid(scores) if thresholds is None else thresholds
-    positive, negative = np.sort(scores[yes]), np.sort(scores[~yes])
-    fp = np.searchsorted(positive, thresholds, side="right").astype(np.float64)
-    tn = np.searchsorted(negative, thresholds, side="right").astype(np.float64)
-    counts = np.stack([fp, tn, len(negative) - tn, len(positive) - fp], axis=1)
-    return Tally(thresholds, counts)
+    at = grid(scores) if thresholds is None else thresholds
+    judged = np.sort(scores[yes]), np.sort(scores[~yes])
+    fp, tn = (np.searchsorted(some, at, side="right").astype(np.float64) for some in judged)
+    return Tally(at, np.stack([fp, tn, len(judged[1]) - tn, len(judged[0]) - fp], axis=1))
 
 
 # ----------------------------------------------------------------------- marginal likelihoods
@@ -225,8 +223,7 @@ def _log_betas(counts: Floats) -> Floats:
     """Return log B(FP+1, TN+1) B(FN+1, TP+1) of every row of counts."""
     fp, tn, fn, tp = counts.T.astype(np.int64)
     f = _log_factorials(int(counts[0].sum()).bit_length() if len(counts) else 0)
-    found: Floats = f[fp] + f[tn] - f[fp + tn + 1] + (f[fn] + f[tp] - f[fn + tp + 1])
-    return found
+    return np.asarray(f[fp] + f[tn] - f[fp + tn + 1] + (f[fn] + f[tp] - f[fn + tp + 1]))
 
 
 @cache
@@ -251,24 +248,22 @@ def _log_shared(units: list[Floats]) -> float:
     return float(top + log(float(inner) * (b - a) * (d - c)))
 
 
-Box = tuple[tuple[float, float], tuple[float, float]]
-
-
-def _mass(units: list[Floats]) -> tuple[Box, tuple[float, float]]:
+def _mass(units: list[Floats]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
     """Return a box around all that is not negligible, and its highest node.
 
     It starts as the unit square and shrinks until the mass fills half of it.
     """
-    box: Box = ((0.0, 1.0), (0.0, 1.0))
-    half = len(_COARSE) / 2
+    box = [(0.0, 1.0), (0.0, 1.0)]
     for _ in range(16):
-        fp, fn = (_nodes(side, _COARSE) for side in box)
+        fp, fn = nodes = [_nodes(side, _COARSE) for side in box]
         values = _log_product(units, fp, fn)
         heavy = values > values.max() - _FAR
-        rows, columns = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
-        if min(np.ptp(rows), np.ptp(columns)) > half:
+        kept = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
+        if min(map(np.ptp, kept)) > len(_COARSE) / 2:
             break
-        box = _part(box[0], rows), _part(box[1], columns)
+        edges = [np.array([a, *x, b]) for (a, b), x in zip(box, nodes, strict=True)]
+        # From the node before the first heavy one to that after the last.
+        box = [(float(e[k[0]]), float(e[k[-1] + 2])) for e, k in zip(edges, kept, strict=True)]
     row, column = np.unravel_index(values.argmax(), values.shape)
     return box, (float(fp[row]), float(fn[column]))
 
@@ -278,15 +273,9 @@ def _nodes(side: tuple[float, float], places: Floats) -> Floats:
     return np.asarray(low + places * (high - low))
 
 
-def _part(side: tuple[float, float], heavy: NDArray[np.intp]) -> tuple[float, float]:
-    """Return the part of a side from the node before the first heavy one to that after the last."""
-    edges = np.concatenate(([side[0]], _nodes(side, _COARSE), [side[1]]))
-    return float(edges[heavy[0]]), float(edges[heavy[-1] + 2])
-
-
 def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
     """Return log of the product over units of the mean over t of L_u(t, fp, fn): fp x fn."""
-    rates = _log_rates(fp, fn)
+    rates = _log_rates(*(x.ravel() for x in np.meshgrid(fp, fn, indexing="ij")))
     total = np.zeros(rates.shape[1])
     for counts in units:
         logs = product(counts, rates)
@@ -295,10 +284,9 @@ def _log_product(units: list[Floats], fp: Floats, fn: Floats) -> Floats:
     return total.reshape(len(fp), len(fn))
 
 
-def _log_rates(fp: Floats, fn: Floats) -> Floats:
-    """Return log of fp, 1 - fp, fn, 1 - fn at all pairs: 4 x pairs."""
-    a, b = (x.ravel() for x in np.meshgrid(fp, fn, indexing="ij"))
-    return log(np.stack([a, 1 - a, b, 1 - b]))
+def _log_rates(fp: Floats | float, fn: Floats | float) -> Floats:
+    """Return log of fp, 1 - fp, fn, 1 - fn: a row each."""
+    return log(np.stack([fp, 1 - fp, fn, 1 - fn]))
 
 
 # ------------------------------------------------------------------------------- choosing
@@ -323,13 +311,10 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
         return given_threshold(scores, labels, best_f_threshold(s, yes), BEST_F)
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
     elsewhere = _step(everywhere[0], *_rates(everywhere))
-    some = tallies(s, yes, units)
-    own = model == "nugget-errors"
-    fp, fn = _rates(everywhere if own else some)
-    steps = {
-        unit: _own_step(tally) if own else _step(tally, fp, fn) for unit, tally in some.items()
-    }
-    return Thresholds(model, steps, elsewhere, fp, fn)
+    some, own = tallies(s, yes, units), model == "nugget-errors"
+    rates = _rates(everywhere if own else some)
+    steps = {unit: _own_step(one) if own else _step(one, *rates) for unit, one in some.items()}
+    return Thresholds(model, steps, elsewhere, *rates)
 
 
 def given_threshold(
@@ -337,8 +322,7 @@ def given_threshold(
 ) -> Thresholds:
     """Return one threshold for all cells, with the rates that are expected there."""
     judged = ~np.isnan(labels)
-    tally = _tally(scores[judged], labels[judged] > 0, np.array([threshold]))
-    step = _own_step(tally)
+    step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([threshold])))
     return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
 
 
@@ -350,37 +334,30 @@ def _rates(some: dict[int, Tally]) -> tuple[float, float]:
     units = [tally.counts for tally in some.values()]
     rates = _mass(units)[1]
     counts = np.concatenate(units)
-    starts = np.cumsum([0, *(len(unit) for unit in units[:-1])])
-    for _ in range(_CLIMBS):
-        fp, tn, fn, tp = _expected(counts, starts, *rates).tolist()
+    sizes = [len(unit) for unit in units]
+    starts = np.cumsum([0, *sizes[:-1]])
+    for _ in range(_CLIMBS):  # each unit over its thresholds, as likely as they are
+        logs = product(counts, _log_rates(*rates))
+        likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
+        share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
+        fp, tn, fn, tp = product(share, counts).tolist()
         rates = (fp + _LEAST) / (fp + tn + 2 * _LEAST), (fn + _LEAST) / (fn + tp + 2 * _LEAST)
     return rates
 
 
-def _expected(counts: Floats, starts: NDArray[np.intp], fp: float, fn: float) -> Floats:
-    """Return FP, TN, FN and TP of all units, each over its thresholds by how likely they are."""
-    logs = product(counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
-    sizes = np.diff(np.append(starts, len(counts)))
-    likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
-    share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
-    return product(share, counts)
-
-
 def _step(tally: Tally, fp: float, fn: float) -> NoisyThreshold:
     """Weigh thresholds at shared rates."""
-    logs = product(tally.counts, _log_rates(np.array([fp]), np.array([fn]))[:, 0])
-    return _weighed(tally, logs, np.full(len(logs), fp), np.full(len(logs), fn))
+    return _weighed(tally, product(tally.counts, _log_rates(fp, fn)), fp, fn)
 
 
 def _own_step(tally: Tally) -> NoisyThreshold:
     """Weigh thresholds, each with the rates that are expected there."""
     fp, tn, fn, tp = tally.counts.T
-    return _weighed(
-        tally, _log_betas(tally.counts), (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
-    )
+    rates = (fp + 1) / (fp + tn + 2), (fn + 1) / (fn + tp + 2)
+    return _weighed(tally, _log_betas(tally.counts), *rates)
 
 
-def _weighed(tally: Tally, logs: Floats, fp: Floats, fn: Floats) -> NoisyThreshold:
+def _weighed(tally: Tally, logs: Floats, fp: Floats | float, fn: Floats | float) -> NoisyThreshold:
     likely = exp(logs - logs.max())
     likely /= likely.sum()
     passed, failed = likely * (1 - fn), likely * fp

@@ -49,13 +49,25 @@ class Tuning:
     """All settings and, for the best of them, all threshold models."""
 
     by: str
-    how: Paper
-    """The best setting."""
+    """The unit that was left out: system, institution or question."""
+    cells: Folded
     idf: IdfSource
     trials: tuple[Trial, ...]
+    """The paper's classifier at its 24 settings."""
     models: tuple[ModelTrial, ...]
+    """Threshold models for the best setting: log10 P(Data|Model), and what they are worth."""
     left_out: tuple[tuple[str, ...], ...]
     """The runs of each institution, where those were left out."""
+
+    @property
+    def best(self) -> Trial:
+        """The best of the paper's settings by F."""
+        return best(self.trials)
+
+    @property
+    def how(self) -> Paper:
+        """The best setting."""
+        return self.best.classifier
 
 
 def settings(base: Paper | None = None) -> list[Paper]:
@@ -68,18 +80,6 @@ def settings(base: Paper | None = None) -> list[Paper]:
     stop = base.stop if base.stop != "none" else "en"
     choices = product(("none", stem), (1, 2, 3), ("idf", "count"), ("none", stop))
     return [replace(base, stem=s, n=n, weight=w, stop=t) for s, n, w, t in choices]
-
-
-def tuning_cells(
-    pool: Pool, labels: Floats, by: str, paper: Paper, official: Floats | None = None
-) -> Folded:
-    """Return the cells in folds; training on responses needs some that are not left out."""
-    if paper.responses and by == "question":
-        raise InputError(
-            "training on judged responses while questions are left out: of a question that is left "
-            "out no response is known; leave out systems or institutions"
-        )
-    return Folded(pool, labels, folds(pool, by), official)
 
 
 def tune_all(
@@ -97,15 +97,19 @@ def tune_all(
     that of `paper`.
     """
     paper = paper or Paper()
-    cells, source = tuning_cells(pool, labels, by, paper, official), paper.source
+    if paper.responses and by == "question":
+        raise InputError(
+            "training on judged responses while questions are left out: of a question that is left "
+            "out no response is known; leave out systems or institutions"
+        )
+    cells, source = Folded(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
-    how = best(trials).classifier
-    models = try_models(cells, by, how, source, progress)
+    models = try_models(cells, by, best(trials).classifier, source, progress)
     houses: dict[str, list[str]] = {}
     for run, house in zip(pool.runs, pool.houses, strict=True):
         houses.setdefault(house, []).append(run)
     left_out = tuple(map(tuple, houses.values())) if by == "institution" else ()
-    return Tuning(by, how, source, tuple(trials), tuple(models), left_out)
+    return Tuning(by, cells, source, tuple(trials), tuple(models), left_out)
 
 
 def tune(
@@ -140,11 +144,7 @@ def fold_thresholds(cells: Folded, scores: Floats) -> Floats:
 
 
 def try_models(
-    cells: Folded,
-    by: str,
-    how: Paper,
-    source: IdfSource | None = None,
-    progress: Progress = silent,
+    cells: Folded, by: str, how: Paper, source: IdfSource | None = None, progress: Progress = silent
 ) -> list[ModelTrial]:
     """Return the paper's Table 4 for one setting, each model cross-validated.
 
