@@ -35,6 +35,7 @@ from karat.nuggets.sets.runs import Response, Run, normal
 
 KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
 NOTHING = "-"
+_Row = tuple[Place, tuple[str | None, ...]]
 _IMPORTANCE = re.compile(r"(vital|okay)(?:/([0-9]{1,9}))?", re.IGNORECASE)
 _FIELD = r"([^ \t]+)"
 _GAP = r"[ \t]+"
@@ -64,21 +65,12 @@ def read_folder(path: Path, draft: NuggetDraft) -> None:
         draft.take = wanted
 
 
-def _rows(
-    path: Path, fields: int, expected: str, draft: NuggetDraft
-) -> Iterator[tuple[Place, _Row]]:
+def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterator[_Row]:
     for place, line in draft.reading.numbered(read_lines(path), path):
-        if not line.strip(" \t"):
-            continue
-        found = _LINES[fields].fullmatch(line)
-        if found is None:
-            count = len(line.split())
-            draft.reading.problem(place, f"found {count} fields, expected {expected}")
-        else:
+        if found := _LINES[fields].fullmatch(line):
             yield place, found.groups()
-
-
-_Row = tuple[str | None, ...]
+        elif line.strip(" \t"):
+            draft.problem(place, f"found {len(line.split())} fields, expected {expected}")
 
 
 # ------------------------------------------------------------------------------------ the key
@@ -86,25 +78,20 @@ _Row = tuple[str | None, ...]
 
 def read_key(path: Path, draft: NuggetDraft) -> None:
     """A key."""
-    expected = "QID NUGGET vital|okay DESCRIPTION"
-    for place, row in _rows(path, 3, expected, draft):
+    for place, row in _rows(path, 3, "QID NUGGET vital|okay DESCRIPTION", draft):
         question, id, importance, text = (field or "" for field in row)
         if importance == "question":
             if text or question not in draft.questions:
                 draft.question(question, place, text)
-            continue
-        if importance == "also":
+        elif importance == "also":
             draft.also(question, id, text, place)
-            continue
-        found = _IMPORTANCE.fullmatch(importance)
-        if found is None:
-            draft.reading.problem(place, f"found {quoted(importance)}, expected vital or okay")
-            continue
-        if question not in draft.questions:
-            draft.question(question, place)
-        votes = None if found[2] is None else int(found[2])
-        nugget = Nugget(id, (text,), found[1].lower() == "vital", votes)
-        draft.nugget(question, nugget, place)
+        elif found := _IMPORTANCE.fullmatch(importance):
+            if question not in draft.questions:
+                draft.question(question, place)
+            votes = None if found[2] is None else int(found[2])
+            draft.nugget(question, Nugget(id, (text,), found[1].lower() == "vital", votes), place)
+        else:
+            draft.problem(place, f"found {quoted(importance)}, expected vital or okay")
 
 
 def key_lines(key: Key) -> Iterator[str]:
@@ -128,18 +115,16 @@ def read_runs(path: Path, draft: NuggetDraft) -> None:
     for place, row in _rows(path, 3, "QID TAG DOCID RESPONSE", draft):
         question, tag, document, text = row
         if text is None:
-            draft.reading.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
+            draft.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
         else:
-            response = Response(text, _given(document))
-            draft.response(tag or "", question or "", response, place)
+            draft.response(tag or "", question or "", Response(text, _given(document)), place)
 
 
 def run_lines(run: Run) -> Iterator[str]:
     """Yield the lines of a run."""
     for question, responses in run.answers.items():
         for response in responses:
-            fields = question, run.tag, response.document or NOTHING
-            yield _line(fields, response.text)
+            yield _line((question, run.tag, response.document or NOTHING), response.text)
 
 
 def _given(field: str | None) -> str:
@@ -186,9 +171,7 @@ def read_judged(path: Path, draft: NuggetDraft) -> None:
         if text is None or (not text.strip() and item in answer.items):
             later.append((place, (question, tag, item, field)))
         elif item in answer.items:
-            draft.reading.problem(
-                place, f"item {short(item)} again (first {answer.items[item].place})"
-            )
+            draft.problem(place, f"item {short(item)} again (first {answer.items[item].place})")
         else:
             answer.items[item] = _Item(place, text)
             draft.response(tag, question, Response(text, _given(field)), place)
@@ -205,7 +188,7 @@ def _say(
 ) -> None:
     """A line of part 2."""
     if item not in answer.items:
-        draft.reading.problem(place, f"item {short(item)}, which no line of part 1 has")
+        draft.problem(place, f"item {short(item)}, which no line of part 1 has")
         return
     known = draft.questions[question].nuggets if question in draft.questions else {}
     nugget, equals, given = field.rpartition("=")
@@ -215,9 +198,7 @@ def _say(
     elif given == "?":
         value = None
     elif (value := number(given)) is None:
-        draft.reading.problem(
-            place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?"
-        )
+        draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
         return
     answer.said.setdefault((item, nugget), []).append((place, value))
 
@@ -237,18 +218,11 @@ def judged_lines(judgements: Judgements, key: Key) -> Iterator[str]:
     for (question, tag), texts in answers.items():
         for nugget in key.questions[question].nuggets:
             values = [judgements.known.get((question, nugget.id, text)) for text in texts]
-            for item, field in _part_two(nugget.id, values):
-                yield " ".join(_checked((question, tag, str(item), field))) + "\n"
-
-
-def _part_two(nugget: str, values: list[float | None]) -> Iterator[tuple[int, str]]:
-    """Item and field for what silence would say wrongly."""
-    silence = None if any(values) else 0.0
-    for item, value in enumerate(values, 1):
-        if value == SUPPORT:
-            yield item, nugget
-        elif value != silence:
-            yield item, f"{nugget}={'?' if value is None else format(value, 'g')}"
+            silence = None if any(values) else 0.0
+            for item, value in enumerate(values, 1):
+                if value != silence:  # else silence says it
+                    said = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
+                    yield " ".join(_checked((question, tag, str(item), nugget.id + said))) + "\n"
 
 
 # --------------------------------------------------------------------------------- the folder
