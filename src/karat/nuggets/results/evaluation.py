@@ -60,12 +60,8 @@ class _CrossValidated(Result):
     signature = ""
 
     def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
-        return {
-            "leave_out": by,
-            "classifier": str(paper),
-            "corrected": self.corrected,
-            "strict": self.strict,
-        }
+        flags = {"corrected": self.corrected, "strict": self.strict}
+        return {"leave_out": by, "classifier": str(paper), **flags}
 
     @property
     def _judgements(self) -> list[str]:
@@ -104,25 +100,19 @@ class NuggetTuning(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found, no_own = self.found, ""
-        how = found.how.shown_whole
+        found, how, no_own = self.found, self.found.how.shown_whole, ""
         if found.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
+        several = "; ".join(", ".join(house) for house in found.left_out if len(house) > 1)
+        houses = f"{len(found.left_out)} institutions{'; together: ' * bool(several)}{several}."
         return (
             f"Cross-validated: {_BY[found.by]}.",
-            *_houses(found.left_out),
+            *([houses] if found.left_out else []),
             "Settings: one threshold, with the best F on the other folds, and runs' scores from "
             f"decisions. Threshold models: of {how}, and runs' scores from probabilities{no_own}.",
             *self._judgements,
             about_idf(found.idf),
         )
-
-
-def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
-    """Say how runs were taken together."""
-    several = "; ".join(", ".join(house) for house in left_out if len(house) > 1)
-    together = f"; together: {several}" if several else ""
-    return [f"{len(left_out)} institutions{together}."] if left_out else []
 
 
 @dataclass(frozen=True, eq=False, repr=False)

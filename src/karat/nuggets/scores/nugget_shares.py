@@ -41,8 +41,7 @@ class Shares(NamedTuple):
 
 def shares(run: str, question: Question, decided: Decided) -> Shares:
     """The six scores of an answer."""
-    (found,) = _all_shares(run, [question], [decided])
-    return found
+    return next(_all_shares(run, [question], [decided]))
 
 
 def score_shares(run: Run, key: Key, decided: Mapping[str, Decided]) -> tuple[Shares, ...]:

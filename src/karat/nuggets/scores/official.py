@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
@@ -38,8 +38,6 @@ LARGEST_BETA = 1e6
 """With this, F is recall to all digits that are shown; its square is far from overflowing."""
 
 WEIGHTS = ("vital", "pyramid")
-
-
 _NONE = np.zeros(0)
 
 
@@ -165,22 +163,9 @@ def run_score(run: Run, answers: Iterable[Answer], beta: float) -> RunScore:
             skipped.append(question.id)
             continue
         counts.append(found)
-        rows.append(
-            QuestionScore(
-                run.tag,
-                question.id,
-                *measure(found, beta),
-                vital_returned,
-                okay_returned,
-                vital,
-                len(question.nuggets) - vital,
-                found.length,
-                found.allowance,
-                len(run.responses(question.id)),
-                judged,
-                undecided,
-            )
-        )
+        cells: list[Any] = [vital_returned, okay_returned, vital, len(question.nuggets) - vital]
+        cells += [found.length, found.allowance, len(run.responses(question.id)), judged, undecided]
+        rows.append(QuestionScore(run.tag, question.id, *measure(found, beta), *cells))
     micro = measure(total(counts), beta)
     return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
@@ -210,8 +195,7 @@ def weights(question: Question, kind: str = "vital") -> Floats:
                 "which pyramid weights need: give them to all nuggets, or score by vital and okay"
             )
     votes = np.array([nugget.votes for nugget in question.nuggets], dtype=np.float64)
-    most = max(float(votes.max(initial=0.0)), 1.0)
-    return np.divide(votes, most)
+    return np.divide(votes, max(float(votes.max(initial=0.0)), 1.0))
 
 
 def total(counts: Sequence[Counts]) -> Counts:
