@@ -50,13 +50,7 @@ if TYPE_CHECKING:
 )
 @flag("--strict", "Ask what matters to strict scores: partial support is none.")
 def command(
-    runs: tuple[str, ...],
-    given: dict[str, Any],
-    log: str,
-    judge: str,
-    kind: str,
-    likely: float | None,
-    strict: bool,
+    runs: tuple[str, ...], given: Any, log: str, judge: str, kind: str, likely: Any, strict: bool
 ) -> None:
     """Judge which response carries which nugget, the most useful pairs first.
 
