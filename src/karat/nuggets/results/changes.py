@@ -224,15 +224,9 @@ def diff_nuggets(
         names = f"{names[0]} (old)", f"{names[1]} (new)"
     same = given[0].tag == given[1].tag
     runs = [replace(run, tag=n) if same else run for run, n in zip(given, names, strict=True)]
-    done = score_nuggets(
-        replace(old, runs={run.tag: run for run in runs}),
-        how,
-        guess=guess,
-        rule=rule,
-        corrected=corrected,
-        general=general,
-        judged_as={run.tag: judged.tag for run, judged in zip(runs, given, strict=True)},
-        progress=progress,
-    )
+    both = replace(old, runs={run.tag: run for run in runs})
+    tags = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
+    settings: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
+    done = score_nuggets(both, how, guess=guess, rule=rule, **settings, progress=progress)
     told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
     return NuggetChanges(done, everything, told)

@@ -76,8 +76,7 @@ class NuggetContents(Result):
         """Pairs of response and nugget on which judges contradict each other."""
         return tuple(
             DisputeRow(
-                one.rows[0].question,
-                one.rows[0].nugget,
+                *one.rows[0][:2],
                 ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
                 one.value,
                 "tie" if one.tie else "",

@@ -15,7 +15,7 @@ from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
 from karat.nuggets.results.guess_notes import about_guesses, title
 from karat.nuggets.results.signature import signature
-from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.decisions import NOTHING, Decided, decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
@@ -117,7 +117,7 @@ class Scored(NamedTuple):
     @property
     def row(self) -> RunRow:
         """All scores of the run."""
-        found = self.decided.values()
+        found, score = self.decided.values(), self.official
         pairs = sum(decided.values.size for decided in found) or math.nan
         judged, undecided = (sum(getattr(d, k) for d in found) for k in ("judged", "undecided"))
         ends: dict[str, Any] = {
@@ -127,14 +127,13 @@ class Scored(NamedTuple):
         }
         return RunRow(
             run=self.run.tag,
-            micro=self.official.micro.f,
-            macro=self.official.macro.f,
-            recall=self.official.macro.recall,
-            precision=self.official.macro.precision,
-            questions=len(self.official.questions),
+            micro=score.micro.f,
+            macro=score.macro.f,
+            questions=len(score.questions),
             known=judged / pairs,
             guessed=(pairs - judged - undecided) / pairs,
             undecided=undecided / pairs,
+            **_only(score.macro, RunRow),
             **_only(mean_shares(self.shares), RunRow),
             **ends,
         )
@@ -257,19 +256,12 @@ class NuggetScoring(Result):
             supports, credits = decided.support(strict).tolist(), decided.credit(strict)
             found = zip(question.nuggets, supports, credits, strict=True)
             for j, (nugget, support, credit) in enumerate(found):
-                by = decided.by(j, credit)
-                words = None if credit is None else spoken(responses[credit].text, nugget)
-                yield NuggetRow(
-                    one.run.tag,
-                    id,
-                    nugget.id,
-                    nugget.importance,
-                    None if by == "nothing" else support,
-                    by,
-                    None if credit is None else credit + 1,
-                    None if words is None else quoted(words),
-                    nugget.descriptions[0],
-                )
+                by, number, words = decided.by(j, credit), None, None
+                if credit is not None:
+                    number, words = credit + 1, quoted(spoken(responses[credit].text, nugget))
+                about = one.run.tag, id, nugget.id, nugget.importance
+                known = None if by == NOTHING else support
+                yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

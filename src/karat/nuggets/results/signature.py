@@ -30,11 +30,7 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 
 
 def signature(
-    how: Official,
-    found: Nuggeteer | None,
-    judgements: Judgements,
-    corrected: bool = True,
-    general: bool = False,
+    how: Official, found: Nuggeteer | None, judgements: Judgements, corrected: bool, general: bool
 ) -> str:
     """Return the settings that a run was scored with.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -69,18 +69,10 @@ def census(nuggets: NuggetSet) -> Census:
         for response in run.responses(id)
         for nugget in question.nuggets
     )
-    return Census(
-        nuggets.name,
-        len(sizes),
-        vital,
-        sum(sizes) - vital,
-        *spread(sizes),
-        len(counts),
-        *spread([sum(row) for row in counts]),
-        *spread([count for row in counts for count in row]),
-        len(nuggets.judgements.rows),
-        judged / pairs if pairs else math.nan,
-    )
+    cells: list[Any] = [len(sizes), vital, sum(sizes) - vital, *spread(sizes), len(counts)]
+    cells += [*spread([sum(row) for row in counts]), *spread([n for row in counts for n in row])]
+    cells += [len(nuggets.judgements.rows), judged / pairs if pairs else math.nan]
+    return Census(nuggets.name, *cells)
 
 
 def spread(values: Sequence[float]) -> Spread:
