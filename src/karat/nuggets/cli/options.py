@@ -24,6 +24,10 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
+named = partial(option, callback=not_empty)
+"""An option whose value is a name, which must not be empty."""
+
+
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Return the names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
@@ -59,13 +63,12 @@ skip_unknown = flag(
     "--skip-unknown", "Leave out responses to questions that the key does not have."
 )
 _JUDGES = (
-    option(
+    named(
         "--model-judge model_judges",
         "This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
         "for several; - is the judge without a name.",
         multiple=True,
         metavar="NAME",
-        callback=not_empty,
     ),
     option(
         "--ties",
@@ -76,19 +79,18 @@ _JUDGES = (
 )
 judges = bundle("judges", *_JUDGES)
 """Arguments of `load_nuggets` that say who the judges are and how they vote."""
-judgements = option(
+judgements = named(
     "-j --judgements",
     "Judged responses, in any format; repeat for several (default: those with KEY).",
     path,
     multiple=True,
     metavar="FILE",
-    callback=not_empty,
 )
 
 
 def _beside(what: str, names: str) -> Any:
     told = f"{what} from here, not those that come with SET; repeat for several."
-    return option(names, told, path, multiple=True, metavar="PLACE", callback=not_empty)
+    return named(names, told, path, multiple=True, metavar="PLACE")
 
 
 places = bundle(
@@ -102,12 +104,11 @@ places = bundle(
 
 keyed = bundle(
     "given",
-    option(
+    named(
         "-k --key",
         "The key: a file or folder in any format, or the name of a known set.",
         required=True,
         metavar="KEY",
-        callback=not_empty,
         shell_complete=complete_nuggets,
     ),
     judgements,
@@ -139,9 +140,7 @@ _OLD_FORM = (
     _old("--idf", "idf", metavar="SOURCE"),
     _old("--idf-language", "idf_language", metavar="LANGUAGE"),
 )
-_classifier = partial(
-    option, "--classifier", kind=None, metavar="NAME:SETTING=VALUE,…", callback=not_empty
-)
+_classifier = partial(named, "--classifier", kind=None, metavar="NAME:SETTING=VALUE,…")
 
 
 class WithClassifiers(click.Command):
@@ -171,11 +170,11 @@ def _parsed(text: str, **old: Any) -> Any:
 
     name, _, settings = text.partition(":")
     given = {key: value for key, value in old.items() if value is not None and value is not False}
-    named = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
+    names = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
     items = [item for item in settings.split(",") if item]
     said = {item.partition("=")[0].strip() for item in items}
     found: Any = parse_classifier(text)
-    for key, written in named.items():
+    for key, written in names.items():
         if key in said:
             raise click.UsageError(f"{written} and --classifier {text} both say {key}: give one")
         if not hasattr(found, key):
@@ -190,7 +189,7 @@ def _parsed(text: str, **old: Any) -> Any:
             raise click.UsageError("idf_language is for wordfreq: add idf=wordfreq")
         source.check()
     if given:
-        spelled = [named[k] if v is True else f"{named[k]} {v}" for k, v in given.items()]
+        spelled = [names[k] if v is True else f"{names[k]} {v}" for k, v in given.items()]
         items += [f"{key}={to_text(value)}" for key, value in given.items()]
         new = f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}"
         click.echo(f"{new}; the old form will go in a later version", err=True)
@@ -286,12 +285,11 @@ trying = bundle(
         choice("system", "institution", "question"),
         "system",
     ),
-    option(
+    named(
         "--institution",
         "A regular expression for what in a run's tag tells its institution (default: what "
         "stands before the first digit or sign), for runs whose file does not say it.",
         metavar="PATTERN",
-        callback=not_empty,
     ),
     flag("--strict", "Count partial support as no support."),
     corrected(False),

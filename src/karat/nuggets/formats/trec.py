@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from karat.errors import OutputError, quoted, short
 from karat.evalset.formats.directory import file_name, text_files
@@ -134,16 +133,11 @@ def _given(field: str | None) -> str:
 # ----------------------------------------------------------------------------- the judgements
 
 
-class _Item(NamedTuple):
-    place: Place
-    text: str
-
-
 class _Answer:
     """One system's answer to one question: its items, and what was said of each."""
 
     def __init__(self) -> None:
-        self.items: dict[str, _Item] = {}
+        self.items: dict[str, tuple[Place, str]] = {}
         self.said: dict[tuple[str, str], list[tuple[Place, float | None]]] = {}
 
     def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
@@ -151,32 +145,31 @@ class _Answer:
         carried = {n for (_, n), said in self.said.items() if any(value for _, value in said)}
         known = list(nuggets)
         unknown = dict.fromkeys(n for _, n in self.said if n not in known)
-        for id, item in self.items.items():
+        for id, (first, text) in self.items.items():
             for nugget in (*known, *unknown):
                 for place, value in self.said.get((id, nugget), ()):
                     if value is not None:
-                        yield place, item.text, nugget, value
+                        yield place, text, nugget, value
                 if (id, nugget) not in self.said and nugget not in carried and nugget in known:
-                    yield item.place, item.text, nugget, 0.0
+                    yield first, text, nugget, 0.0
 
 
 def read_judged(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
-    later: list[tuple[Place, tuple[str, ...]]] = []
+    later: list[tuple[_Answer, str, str, str, Place]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
-        question, tag, item, field = (str(part) for part in row[:4])
-        text = row[4]
+        (question, tag, item, field), text = map(str, row[:4]), row[4]
         answer = answers.setdefault((question, tag), _Answer())
         if text is None or (not text.strip() and item in answer.items):
-            later.append((place, (question, tag, item, field)))
+            later.append((answer, question, item, field, place))
         elif item in answer.items:
-            draft.problem(place, f"item {short(item)} again (first {answer.items[item].place})")
+            draft.problem(place, f"item {short(item)} again (first {answer.items[item][0]})")
         else:
-            answer.items[item] = _Item(place, text)
+            answer.items[item] = place, text
             draft.response(tag, question, Response(text, _given(field)), place)
-    for place, (question, tag, item, field) in later:
-        _say(answers[question, tag], question, item, field, place, draft)
+    for said in later:
+        _say(*said, draft)
     for (question, tag), answer in answers.items():
         known = draft.questions[question].nuggets if question in draft.questions else {}
         for place, text, nugget, value in answer.judged(known):

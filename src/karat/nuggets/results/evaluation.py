@@ -56,8 +56,15 @@ class _CrossValidated(Result):
     """The name of the set."""
     corrected: bool
     strict: bool
+    found: Any
 
     signature = ""
+
+    @cached_property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models for the best setting."""
+        tried: Sequence[ModelTrial] = self.found.models
+        return model_rows([one.model for one in tried], [one.agreement for one in tried])
 
     def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
         flags = {"corrected": self.corrected, "strict": self.strict}
@@ -72,10 +79,6 @@ class _CrossValidated(Result):
         return [corrected] * self.corrected + ["Partial support is none (strict)."] * self.strict
 
 
-def _models(tried: Sequence[ModelTrial]) -> tuple[ModelRow, ...]:
-    return model_rows([one.model for one in tried], [one.agreement for one in tried])
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetTuning(_CrossValidated):
     """The 24 settings of the paper's classifier and, for the best, all threshold models."""
@@ -86,11 +89,6 @@ class NuggetTuning(_CrossValidated):
     def rows(self) -> tuple[SettingRow, ...]:
         """The settings, the best F first."""
         return setting_rows(self.found.trials)
-
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        return _models(self.found.models)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -142,11 +140,6 @@ class NuggetEvaluation(_CrossValidated):
     def trials(self) -> tuple[SettingRow, ...]:
         """The 24 settings of the paper's classifier, the best F first."""
         return setting_rows(self.found.trials)
-
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        return _models(self.found.models)
 
     @property
     def runs(self) -> tuple[RunPoint, ...]:

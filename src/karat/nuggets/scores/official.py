@@ -111,9 +111,8 @@ class Official:
                 f"beta={self.beta}: expected a number of at least 0 and at most {most}"
             )
         if self.weights not in WEIGHTS:
-            raise InputError(
-                f"weights={quoted(self.weights)}: expected one of {', '.join(WEIGHTS)}"
-            )
+            known = ", ".join(WEIGHTS)
+            raise InputError(f"weights={quoted(self.weights)}: expected one of {known}")
 
     def __str__(self) -> str:
         """Every setting; what decided on responses is for `signature.signature` to say."""
@@ -123,27 +122,19 @@ class Official:
     def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
         """Score a run from what was decided on every question."""
         questions = list(key.questions.values())
-        table = self._sums(questions, [decided[question.id] for question in questions])
-        answers = []
-        for question, (returned, whole, carried, vital, all_vital) in zip(
-            questions, table, strict=True
-        ):
-            answer, found = run.responses(question.id), decided[question.id]
-            counts = Counts(returned, whole, ALLOWANCE * carried, length(answer))
-            kinds = _count(vital), _count(carried - vital), int(all_vital)
-            answers.append((question, counts, kinds, found.judged, found.undecided))
-        return run_score(run, answers, self.beta)
-
-    def _sums(
-        self, questions: Sequence[Question], decided: Sequence[Decided]
-    ) -> list[tuple[float, ...]]:
-        """Return r, R, nuggets carried, vital ones carried and vital ones of the key, by answer."""
-        carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
+        carried = np.concatenate([_NONE, *(decided[q.id].returned(self.strict) for q in questions)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
         ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
         parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
-        return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
+        answers = []
+        for question, sums in zip(questions, sums_between(parts, ends).T.tolist(), strict=True):
+            found, (returned, whole, some, some_vital, all_vital) = decided[question.id], sums
+            spent = length(run.responses(question.id))
+            counts = Counts(returned, whole, ALLOWANCE * some, spent)
+            kinds = _count(some_vital), _count(some - some_vital), int(all_vital)
+            answers.append((question, counts, kinds, found.judged, found.undecided))
+        return run_score(run, answers, self.beta)
 
 
 def _count(nuggets: float) -> float:

@@ -84,10 +84,8 @@ class NuggetDraft:
         if not self._is_name("nugget", nugget.id, place):
             return
         if nugget.id in known:
-            first = known[nugget.id].place
-            self.problem(
-                place, f"question {short(question)} has nugget {short(nugget.id)} already ({first})"
-            )
+            again = f"has nugget {short(nugget.id)} already ({known[nugget.id].place})"
+            self.problem(place, f"question {short(question)} {again}")
         elif not all(text.strip() for text in nugget.descriptions):
             self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
         else:
@@ -95,13 +93,12 @@ class NuggetDraft:
 
     def _describe(self, question: str, id: str, description: str, place: Place) -> None:
         known = self.questions[question].nuggets if question in self.questions else {}
-        if id not in known:
-            self.problem(
-                place, f"a further description of nugget {short(id)}, which no line above has"
-            )
-            return
-        old, first = known[id]
-        known[id] = Drafted(replace(old, descriptions=(*old.descriptions, description)), first)
+        if id in known:
+            old, first = known[id]
+            known[id] = Drafted(replace(old, descriptions=(*old.descriptions, description)), first)
+        else:
+            told = f"a further description of nugget {short(id)}, which no line above has"
+            self.problem(place, told)
 
     # ------------------------------------------------------------------------------ the runs
 
@@ -151,16 +148,16 @@ class NuggetDraft:
     def _extend_key(self) -> None:
         """Nuggets first, then words for them; what the key has by now is not added again."""
         for place, question, nugget in self._added:
-            if self._is_asked("a nugget", question, place) and not self._has(question, nugget):
+            if self._is_asked("a nugget of", question, place) and not self._has(question, nugget):
                 self._keep(question, nugget, place)
         for place, question, id, words in self._words:
-            if not self._is_asked("words for a nugget", question, place):
+            if not self._is_asked("words for a nugget of", question, place):
                 continue
             known = self.questions[question].nuggets
             if not words.strip():
                 self.problem(place, f"no words for nugget {short(id)}, expected some")
-            elif id not in known:
-                self._unknown_nugget("words for", question, id, place)
+            elif not self._has_nugget("words for", question, id, place):
+                continue
             elif words not in known[id].nugget.descriptions:
                 self._describe(question, id, words, place)
 
@@ -182,11 +179,16 @@ class NuggetDraft:
         for id, found in self.questions.items():
             if not found.nuggets:
                 self.problem(found.place, f"question {short(id)} has no nuggets")
-        runs = {
-            tag: make_run(tag, self._known(rows), self._institutions.get(tag, ""))
-            for tag, rows in self._responses.items()
-        }
-        kept = [(place, row) for place, row in self._judged if self._can_judge(row, place)]
+        runs = {}
+        for tag, rows in self._responses.items():
+            known = [row[1:] for row in rows if self._is_asked("a response to", row[1], row[0], 1)]
+            runs[tag] = make_run(tag, known, self._institutions.get(tag, ""))
+        kept = [
+            (place, row)
+            for place, row in self._judged
+            if self._is_asked("a judgement of", row.question, place)
+            and self._has_nugget("a judgement of", row.question, row.nugget, place)
+        ]
         judged = Judgements(with_kinds(kept, self.models, self.name, self.reading), self.ties)
         self.reading.check()
         key = make_key(
@@ -197,44 +199,24 @@ class NuggetDraft:
         notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
         return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
 
-    def _known(self, rows: list[tuple[Place, str, Response]]) -> list[tuple[str, Response]]:
-        found = []
-        for place, question, response in rows:
-            if question in self.questions:
-                found.append((question, response))
-            elif self.skip_unknown:
-                self._skipped[question] = self._skipped.get(question, 0) + 1
-            else:
-                self.problem(
-                    place, f"a response to question {quoted(question)}, which is not in the key"
-                )
-        return found
-
-    def _can_judge(self, row: Judged, place: Place) -> bool:
-        if not self._is_asked("a judgement", row.question, place):
-            return False
-        if row.nugget in self.questions[row.question].nuggets:
-            return True
-        self._unknown_nugget("a judgement of", row.question, row.nugget, place)
-        return False
-
-    def _is_asked(self, what: str, question: str, place: Place) -> bool:
-        """Return whether the key has a question that an assessor spoke of."""
+    def _is_asked(self, what: str, question: str, place: Place, responses: int = 0) -> bool:
+        """Return whether the key has a question; else what is said of it is left out, or wrong."""
         if question in self.questions:
             return True
         if self.skip_unknown:
-            self._skipped.setdefault(question, 0)
+            self._skipped[question] = self._skipped.get(question, 0) + responses
         else:
-            self.problem(place, f"{what} of question {quoted(question)}, which is not in the key")
+            self.problem(place, f"{what} question {quoted(question)}, which is not in the key")
         return False
 
-    def _unknown_nugget(self, what: str, question: str, id: str, place: Place) -> None:
+    def _has_nugget(self, what: str, question: str, id: str, place: Place) -> bool:
+        """Return whether a question of the key has a nugget; else a problem is noted."""
         known = self.questions[question].nuggets
-        self.problem(
-            place,
-            f"{what} nugget {quoted(id)}, which question {short(question)} does not have "
-            f"({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
-        )
+        if id not in known:
+            some = f"{', '.join([*known][:10])}{', …' if len(known) > 10 else ''}"
+            told = f"which question {short(question)} does not have ({some})"
+            self.problem(place, f"{what} nugget {quoted(id)}, {told}")
+        return id in known
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -116,36 +116,29 @@ def _disputes(judgements: Judgements) -> list[str]:
     counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
     rule = "the majority counts"
     if ties:
-        rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
+        some = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
+        rule += f", and {some} {counted[judgements.ties]}"
     rows = (ties or found)[0].rows
     votes = [f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in rows[:5]]
     said = ", ".join(votes) + (", …" if len(rows) > 5 else "")
     more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
     return [
-        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; "
-        f"{rule}: question {rows[0].question}, nugget {rows[0].nugget}: {said}{more}"
+        f"judges contradict each other on {len(found):,} pair{'s' * (len(found) > 1)} of response "
+        f"and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: {said}{more}"
     ]
-
-
-def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "") -> str:
-    """`1 tie counts`, `2 ties count`."""
-    many = len(found) != 1
-    return f"{len(found):,} {noun}{'s' * many} {several if many else one}".rstrip()
 
 
 def _unknown_kinds(judgements: Judgements) -> list[str]:
     names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
-    if not names:
-        return []
-    return [
+    told = (
         f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
         "(--model-judge NAME, or a kind beside the judge)"
-    ]
+    )
+    return [told] if names else []
 
 
 def _model_labels(judgements: Judgements) -> list[str]:
     counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
-    if not counts:
-        return []
     shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    return [f"labels of models are evidence for guesses, never judgements: {shown}"]
+    told = f"labels of models are evidence for guesses, never judgements: {shown}"
+    return [told] if counts else []
