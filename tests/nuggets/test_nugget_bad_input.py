@@ -10,6 +10,7 @@ import pytest
 import karat as kt
 from karat.evalset.reading import Reading
 from karat.nuggets.formats.loading import KNOWN, read_nuggets
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import remarks
 
@@ -59,7 +60,7 @@ def test_all_problems_are_kept_and_counted(tmp_path: Path) -> None:
     assert said.endswith("(and 1 more: karat nuggets describe lists them)")
     reading = Reading()
     with pytest.raises(kt.InputError):
-        read_nuggets(tmp_path / "key", [], [], reading)
+        read_nuggets(tmp_path / "key", [], [], NuggetDraft("key", reading))
     assert len(reading.problems) == 2
 
 

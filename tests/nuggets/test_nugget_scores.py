@@ -13,7 +13,7 @@ from oracles import nugget_loops
 
 import karat as kt
 from karat.nuggets.scores.decisions import Decided, decide, decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares, shares
+from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Counts, Official, length, measure, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
@@ -39,6 +39,10 @@ def decided(matrix: list[list[float]], nuggets: int) -> Decided:
 def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
     run = make_run("A", [(asked.id, Response(text)) for text in texts])
     return how.score(run, make_key([asked]), {asked.id: decided(matrix, len(asked.nuggets))})
+
+
+def shares(asked: Question, found: Decided) -> Shares:
+    return score_shares(make_run("A", []), make_key([asked]), {asked.id: found})[0]
 
 
 # ------------------------------------------------------------------------------ worked values
@@ -202,7 +206,7 @@ def test_a_guess_is_not_written_to() -> None:
 
 
 def test_shares_by_hand() -> None:
-    found = shares("A", question(*"vvo"), decided([[1, 0, 0], [0, 0.5, 0.5]], 3))
+    found = shares(question(*"vvo"), decided([[1, 0, 0], [0, 0.5, 0.5]], 3))
     assert found[2:] == near([2 / 3, 0.75, 1.75 / 2.5, 1 / 3, 0.5, 1 / 2.5])
 
 
@@ -269,7 +273,7 @@ def test_shares_and_credit_are_those_of_plain_loops(
         for strict in (False, True)
         for okay in (1.0, 0.0, 0.5)
     ]
-    found = shares("A", asked, made)[2:]
+    found = shares(asked, made)[2:]
     assert found == near([math.nan if x is None else x for x in expected], nan_ok=True)
     first = [nugget_loops.first_carrier(matrix, j) for j in range(len(vital))]
     assert made.credit() == first

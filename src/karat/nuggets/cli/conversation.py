@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from karat.cli.show import say, takes_color
 from karat.errors import quoted
 from karat.nuggets.cli.keyboard import Keyboard
+from karat.nuggets.report.asks import drawn, heading, laid_out, numbered, page, telling
 from karat.report.render.terminal import Paper
 from karat.visible import visible
 
@@ -82,7 +83,6 @@ class Talk:
 
     def _show(self, ask: Ask) -> None:
         from karat.nuggets.judging.likelihood import spoken
-        from karat.nuggets.report.asks import drawn, heading, laid_out, telling
 
         size = shutil.get_terminal_size((80, 24))
         self._paper = Paper(max(size.columns, _LEAST[0]), takes_color())
@@ -109,25 +109,17 @@ class Talk:
         elif pressed == "a":
             return self._add()
         elif pressed == "m":
-            self._more()
+            self._range = page(self._lines, self._height, self._pages)
+            self._pages += 1
+            tell(*drawn(self._lines, self._range, self._paper))
         elif pressed == "?":
             tell(*(f"{key}  {words}" for key, words in KEYS.items()))
         elif pressed.strip() and pressed != "q":
             tell(f"{quoted(visible(pressed))} is no key here; ? lists them")
         return pressed != "q"
 
-    def _more(self) -> None:
-        """The next page of the response."""
-        from karat.nuggets.report.asks import drawn, page
-
-        self._range = page(self._lines, self._height, self._pages)
-        self._pages += 1
-        tell(*drawn(self._lines, self._range, self._paper))
-
     def _mark(self, ask: Ask) -> None:
         """Ask for the words that carry the nugget, by their numbers."""
-        from karat.nuggets.report.asks import numbered
-
         count = len(self._words)
         tell(*numbered(self._words, self._lines, self._range, self._paper))
         given = self._line(f"words from-to, 1-{count} (empty: none) > ")

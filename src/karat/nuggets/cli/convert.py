@@ -41,6 +41,5 @@ def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
         save_nuggets(found, target, format)
     click.echo(f"{target}: {found!r}")
     if format != "jsonl" and (labels := sum(map(len, found.judgements.of_models.values()))):
-        click.echo(
-            f"{target}: without {labels:,} labels of models, which only jsonl keeps", err=True
-        )
+        told = f"without {labels:,} labels of models, which only jsonl keeps"
+        click.echo(f"{target}: {told}", err=True)

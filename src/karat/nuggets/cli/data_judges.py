@@ -19,11 +19,7 @@ def judge_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_judged(
-    name: str,
-    dimensions: Sequence[str],
-    progress: Progress,
-    judgements: Sequence[str],
-    judges: options.JudgeOptions,
+    name: str, dimensions: Sequence[str], progress: Progress, judgements: Sequence[str], judges: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets

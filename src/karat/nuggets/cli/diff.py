@@ -22,13 +22,7 @@ from karat.nuggets.cli.score import open_runs
 @flag("--all everything", "Also list nuggets kept and missed.")
 @options.output
 def command(
-    old: str,
-    new: str,
-    given: dict[str, Any],
-    how: dict[str, Any],
-    everything: bool,
-    format: str,
-    output: str | None,
+    old: str, new: str, given: Any, how: Any, everything: bool, format: str, output: str | None
 ) -> None:
     """Show which nuggets a new version of a system gained and lost.
 
@@ -46,7 +40,6 @@ def command(
     with Bar() as progress:
         before = open_runs((old,), **given, progress=progress)
         after = open_runs((new,), **given, guess=how["guess"], progress=progress)
-        done = diff_nuggets(
-            before, after, **how, names=(old, new), everything=everything, progress=progress
-        )
+        how |= {"names": (old, new), "everything": everything}
+        done = diff_nuggets(before, after, **how, progress=progress)
     show(done.document(options.command_line()), format, output)

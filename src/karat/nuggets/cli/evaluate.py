@@ -18,14 +18,7 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.trying
 @nuggets_options.beta
 @options.output
-def command(
-    name: str,
-    given: dict[str, Any],
-    how: dict[str, Any],
-    beta: float,
-    format: str,
-    output: str | None,
-) -> None:
+def command(name: str, given: Any, how: Any, beta: float, format: str, output: str | None) -> None:
     """Set Nuggeteer, Pourpre and ROUGE beside the assessors of a judged set.
 
     Precision, recall and F of decisions; Kendall's tau-b, R^2 and RMSE of runs' scores. Classifiers

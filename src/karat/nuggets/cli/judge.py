@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,22 +15,16 @@ from karat.nuggets.cli import options as nuggets_options
 from karat.nuggets.cli.score import open_runs
 from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 
-if TYPE_CHECKING:
-    from karat.nuggets.judging.asking import Probabilities
-    from karat.nuggets.sets.nugget_set import NuggetSet
-    from karat.progress import Progress
-
 
 @click.command(name="judge")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @nuggets_options.keyed
-@option(
+@nuggets_options.named(
     "--log",
     "Judgements are appended to this file; it is read first, so that nothing is asked twice.",
     path,
     required=True,
     metavar="FILE",
-    callback=nuggets_options.not_empty,
 )
 @option(
     "--judge", "Name of the judge, kept in the log.", default="", show_default=False, metavar="NAME"
@@ -50,13 +44,7 @@ if TYPE_CHECKING:
 )
 @flag("--strict", "Ask what matters to strict scores: partial support is none.")
 def command(
-    runs: tuple[str, ...],
-    given: dict[str, Any],
-    log: str,
-    judge: str,
-    kind: str,
-    likely: float | None,
-    strict: bool,
+    runs: tuple[str, ...], given: Any, log: str, judge: str, kind: str, likely: Any, strict: bool
 ) -> None:
     """Judge which response carries which nugget, the most useful pairs first.
 
@@ -68,8 +56,10 @@ def command(
     karat nuggets judge heron --key demo-nuggets --log log.jsonl --likely 0.2
     """
     from karat.nuggets.cli.conversation import converse, tell
+    from karat.nuggets.guess.nuggeteer import FEWEST, nuggeteer
     from karat.nuggets.judging.agenda import Agenda
-    from karat.nuggets.judging.asking import disputed
+    from karat.nuggets.judging.asking import Probabilities, disputed
+    from karat.nuggets.judging.likelihood import overlap
     from karat.nuggets.judging.log import Log
     from karat.nuggets.judging.session import Session
 
@@ -81,7 +71,11 @@ def command(
             tell(f"{log}: the last line was cut off by a crash and is gone")
         with Bar() as progress:
             found = open_runs(runs, **given, log=log, progress=progress)
-            chances = _chances(found, strict, progress)
+            # From a classifier where there is enough to learn from, else from plain overlap.
+            chances: Probabilities = overlap
+            if len(found.judgements.deciding) >= FEWEST:
+                guesses = nuggeteer(found, progress, measured=False, strict=strict)
+                chances = guesses.chances if guesses.learned else overlap
             # Pairs that nobody has judged; for an adjudicator disputed pairs, in the same order.
             order = partial(Agenda, strict=strict) if kind == PERSON else disputed
             asks = order(found, chances, likely=likely, progress=progress)
@@ -90,14 +84,3 @@ def command(
     tell(f"{session.judged:,} judged, {session.left:,} left; {log}")
     if stopped:
         raise click.exceptions.Exit(130)
-
-
-def _chances(nuggets: NuggetSet, strict: bool, progress: Progress) -> Probabilities:
-    """From a classifier where there is enough to learn from, else from plain overlap."""
-    from karat.nuggets.guess.nuggeteer import FEWEST, nuggeteer
-    from karat.nuggets.judging.likelihood import overlap
-
-    if len(nuggets.judgements.deciding) < FEWEST:
-        return overlap
-    found = nuggeteer(nuggets, progress, measured=False, strict=strict)
-    return found.chances if found.learned else overlap

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 _BEGUN = re.compile(r"\x1b(\[[0-?]*[ -/]*|O)?")
@@ -35,12 +34,7 @@ class Keyboard:
             self._found = termios.tcgetattr(self._fd)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._set(by_key=False)
 
     def key(self) -> str:

@@ -24,6 +24,10 @@ def not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
+named = partial(option, callback=not_empty)
+"""An option whose value is a name, which must not be empty."""
+
+
 def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Return the names of known sets; where none fits, files."""
     from click.shell_completion import CompletionItem
@@ -37,21 +41,16 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
 def bundle(name: str, *options: Any, make: Command = dict) -> Callable[[Command], Command]:
     """Return options whose values a command gets together, as `name`: what `make` makes of them."""
 
-    def none() -> None:
-        """Take the options, to be asked for their names."""
-
-    for each in options:
-        each(none)
-    names = [param.name for param in none.__click_params__]  # type: ignore[attr-defined]
-
     def add(function: Command) -> Command:
         @wraps(function)
         def called(**given: Any) -> Any:
-            mine = {key: given.pop(key) for key in names}
+            mine = {param.name: given.pop(param.name) for param in added}
             return function(**given, **{name: make(**mine)})
 
+        known = len(getattr(called, "__click_params__", ()))
         for each in reversed(options):
             called = each(called)
+        added = called.__click_params__[known:][::-1]  # type: ignore[attr-defined]
         return called
 
     return add
@@ -64,13 +63,12 @@ skip_unknown = flag(
     "--skip-unknown", "Leave out responses to questions that the key does not have."
 )
 _JUDGES = (
-    option(
+    named(
         "--model-judge model_judges",
         "This judge is a model: its labels are evidence for guesses, not judgements. Repeat "
         "for several; - is the judge without a name.",
         multiple=True,
         metavar="NAME",
-        callback=not_empty,
     ),
     option(
         "--ties",
@@ -79,47 +77,38 @@ _JUDGES = (
         HALF,
     ),
 )
-JudgeOptions = dict[str, Any]
-"""Arguments of `load_nuggets` that say who the judges are and how they vote."""
 judges = bundle("judges", *_JUDGES)
-judgements = option(
+"""Arguments of `load_nuggets` that say who the judges are and how they vote."""
+judgements = named(
     "-j --judgements",
     "Judged responses, in any format; repeat for several (default: those with KEY).",
     path,
     multiple=True,
     metavar="FILE",
-    callback=not_empty,
 )
 
 
-def _beside(what: str, *names: str) -> Any:
-    return click.option(
-        *names,
-        multiple=True,
-        metavar="PLACE",
-        callback=not_empty,
-        type=click.Path(),
-        help=f"{what} from here, not those that come with SET; repeat for several.",
-    )
+def _beside(what: str, names: str) -> Any:
+    told = f"{what} from here, not those that come with SET; repeat for several."
+    return named(names, told, path, multiple=True, metavar="PLACE")
 
 
 places = bundle(
     "given",
     skip_unknown,
-    _beside("Judgements", "-j", "--judgements"),
-    _beside("Runs", "--run", "runs"),
+    _beside("Judgements", "-j --judgements"),
+    _beside("Runs", "--run runs"),
     *_JUDGES,
 )
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
     "given",
-    option(
+    named(
         "-k --key",
         "The key: a file or folder in any format, or the name of a known set.",
         required=True,
         metavar="KEY",
-        callback=not_empty,
         shell_complete=complete_nuggets,
     ),
     judgements,
@@ -151,9 +140,7 @@ _OLD_FORM = (
     _old("--idf", "idf", metavar="SOURCE"),
     _old("--idf-language", "idf_language", metavar="LANGUAGE"),
 )
-_classifier = partial(
-    click.option, "--classifier", metavar="NAME:SETTING=VALUE,…", callback=not_empty
-)
+_classifier = partial(named, "--classifier", kind=None, metavar="NAME:SETTING=VALUE,…")
 
 
 class WithClassifiers(click.Command):
@@ -179,14 +166,15 @@ class WithClassifiers(click.Command):
 def _parsed(text: str, **old: Any) -> Any:
     """Return the classifier that `--classifier` and options of earlier versions describe."""
     from karat.nuggets.guess.classifiers import parse_classifier
+    from karat.settings import to_text
 
     name, _, settings = text.partition(":")
     given = {key: value for key, value in old.items() if value is not None and value is not False}
-    named = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
+    names = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
     items = [item for item in settings.split(",") if item]
     said = {item.partition("=")[0].strip() for item in items}
     found: Any = parse_classifier(text)
-    for key, written in named.items():
+    for key, written in names.items():
         if key in said:
             raise click.UsageError(f"{written} and --classifier {text} both say {key}: give one")
         if not hasattr(found, key):
@@ -201,15 +189,10 @@ def _parsed(text: str, **old: Any) -> Any:
             raise click.UsageError("idf_language is for wordfreq: add idf=wordfreq")
         source.check()
     if given:
-        from karat.settings import to_text
-
-        spelled = [named[k] if v is True else f"{named[k]} {v}" for k, v in given.items()]
+        spelled = [names[k] if v is True else f"{names[k]} {v}" for k, v in given.items()]
         items += [f"{key}={to_text(value)}" for key, value in given.items()]
-        click.echo(
-            f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}; the old form will "
-            "go in a later version",
-            err=True,
-        )
+        new = f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}"
+        click.echo(f"{new}; the old form will go in a later version", err=True)
     return found
 
 
@@ -237,29 +220,17 @@ def corrected(default: bool) -> Any:
 beta = option("--beta", "How much recall counts in F.", float, 3.0)
 
 
-def _scored(
-    beta: float,
-    weights: str,
-    strict: bool,
-    corrected: bool,
-    guess: bool,
-    general: bool,
-    classifier: str,
-    **old: Any,
-) -> dict[str, Any]:
+def _scored(classifier: str, **given: Any) -> dict[str, Any]:
     """Return the arguments of `score_nuggets` and `diff_nuggets`."""
     from karat.nuggets.scores.official import Official
 
-    out = {"--classifier": classifier != "calibrated", "--idf": old["idf"], "--general": general}
-    for name in (name for name, given in out.items() if given and not guess):
+    how = {key: given.pop(key) for key in ("beta", "weights", "strict")}
+    own = {key: given.pop(key) for key in ("corrected", "guess", "general")}
+    chosen = classifier != "calibrated"
+    out = {"--classifier": chosen, "--idf": given["idf"], "--general": own["general"]}
+    for name in (name for name, said in out.items() if said and not own["guess"]):
         raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {
-        "how": Official(beta, weights, strict),
-        "guess": guess,
-        "rule": _parsed(classifier, **old),
-        "corrected": corrected,
-        "general": general,
-    }
+    return {**own, "how": Official(**how), "rule": _parsed(classifier, **given)}
 
 
 scoring = bundle(
@@ -281,7 +252,6 @@ scoring = bundle(
     flag("--general", "Intervals of scores on questions like these, not on these alone."),
     _classifier(
         default="calibrated",
-        show_default=True,
         help="Classifier for unjudged pairs, with settings as below; auto picks the one with the "
         "higher cross-validated F.",
     ),
@@ -292,26 +262,19 @@ scoring = bundle(
 """Arguments of `score_nuggets` and `diff_nuggets`."""
 
 
-def _tried(
-    by: str, institution: str | None, strict: bool, corrected: bool, classifier: str, **old: Any
-) -> dict[str, Any]:
+def _tried(classifier: str, **given: Any) -> dict[str, Any]:
     """Return the arguments that `tune_nuggets` and `evaluate_nuggets` share."""
-    if institution is not None and by != "institution":
+    own = {key: given.pop(key) for key in ("by", "institution", "strict", "corrected")}
+    if own["institution"] is not None and own["by"] != "institution":
         raise click.UsageError(
             "--institution is for --leave-out institution: add that, or leave it out"
         )
-    paper = _parsed(classifier, **old)
-    given = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
-    if paper.name != "paper" or given & set(_VARIED):
+    paper = _parsed(classifier, **given)
+    said = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
+    if paper.name != "paper" or said & set(_VARIED):
         wanted = "paper, with settings other than " + ", ".join(_VARIED) + ", which are tried here"
         raise click.UsageError(f"--classifier {classifier}: expected {wanted}")
-    return {
-        "by": by,
-        "institution": institution,
-        "strict": strict,
-        "corrected": corrected,
-        "paper": paper,
-    }
+    return {**own, "paper": paper}
 
 
 trying = bundle(
@@ -322,18 +285,16 @@ trying = bundle(
         choice("system", "institution", "question"),
         "system",
     ),
-    option(
+    named(
         "--institution",
         "A regular expression for what in a run's tag tells its institution (default: what "
         "stands before the first digit or sign), for runs whose file does not say it.",
         metavar="PATTERN",
-        callback=not_empty,
     ),
     flag("--strict", "Count partial support as no support."),
     corrected(False),
     _classifier(
         default="paper",
-        show_default=True,
         help="The paper's classifier, with settings that all trials share, as below.",
     ),
     *_OLD_FORM,

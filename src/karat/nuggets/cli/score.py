@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 )
 @options.output
 def command(
-    runs: tuple[str, ...],
-    given: dict[str, Any],
-    how: dict[str, Any],
-    details: bool,
-    pourpre: bool,
-    report: str | None,
-    format: str,
-    output: str | None,
+    runs: tuple[str, ...], given: Any, how: Any, report: Any, format: str, output: Any, **more: Any
 ) -> None:
     """Score runs by the nuggets their answers carry.
 
@@ -59,7 +52,7 @@ def command(
         raise InputError(f"--report and --output are both {report}: name two files")
     with Bar() as progress:
         found = open_runs(runs, **given, guess=how["guess"], progress=progress)
-        done = score_nuggets(found, **how, pourpre=pourpre, details=details, progress=progress)
+        done = score_nuggets(found, **how, **more, progress=progress)
     document = done.document(options.command_line())
     if report is not None:
         from karat.nuggets.report.matrix import score_page

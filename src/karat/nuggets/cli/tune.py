@@ -17,9 +17,7 @@ from karat.nuggets.cli import options as nuggets_options
 @nuggets_options.places
 @nuggets_options.trying
 @options.output
-def command(
-    name: str, given: dict[str, Any], how: dict[str, Any], format: str, output: str | None
-) -> None:
+def command(name: str, given: Any, how: Any, format: str, output: str | None) -> None:
     """Cross-validate the 24 settings of Nuggeteer's classifier.
 
     Stemming, n-grams up to 1, 2 or 3, idf or counts, stop words; thresholds are chosen without the

@@ -28,7 +28,7 @@ from karat.errors import quoted
 from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
-from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response
 
@@ -49,15 +49,21 @@ def read_jsonl(path: Path, draft: NuggetDraft) -> None:
         if "nuggets" in found:
             _question(found, place, draft)
         elif isinstance(found.get("nugget"), dict):
-            _addition(found, place, draft)
+            told = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
+            nugget = _nugget(found["nugget"], place, draft.reading)
+            if told and nugget:
+                draft.add(told["question"], nugget, place)
         elif "nugget" in found and "description" in found:
-            _description(found, place, draft)
+            if texts := _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading):
+                draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
         elif "nugget" in found:
             _judgement(found, place, draft)
         elif "run" in found and "question" not in found:
-            _run(found, place, draft)
-        else:
-            _response(found, place, draft)
+            if texts := _texts(found, ("run",), RUN, place, draft.reading):
+                draft.run(texts["run"], place, texts["institution"])
+        elif texts := _texts(found, RESPONSE[:3], RESPONSE, place, draft.reading):
+            response = Response(texts["response"], texts["document"])
+            draft.response(texts["run"], texts["question"], response, place)
 
 
 def _texts(
@@ -66,9 +72,8 @@ def _texts(
     """The members that are strings, those that may be left out as ""; None if anything is wrong."""
     before = len(reading.problems) + reading.more
     if unknown := [key for key in found if key not in allowed]:
-        reading.problem(
-            place, f"found the name {quoted(unknown[0])}, expected {', '.join(allowed)}"
-        )
+        known = ", ".join(allowed)
+        reading.problem(place, f"found the name {quoted(unknown[0])}, expected {known}")
     kept = {key: member(found, key, str, place, reading) for key in needed}
     for key in allowed:
         if key in found and key not in (*needed, "nuggets", "value"):
@@ -85,8 +90,7 @@ def _question(found: _Found, place: Place, draft: NuggetDraft) -> None:
         return
     draft.question(texts["question"], place, texts["text"])
     for given in nuggets:
-        nugget = _nugget(given, place, draft.reading)
-        if nugget is not None:
+        if nugget := _nugget(given, place, draft.reading):
             draft.nugget(texts["question"], nugget, place)
 
 
@@ -106,12 +110,8 @@ def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
         expected = "id, importance (vital or okay), descriptions and perhaps votes"
         reading.problem(place, f"found the nugget {quoted(given)}, expected {expected}")
         return None
-    return Nugget(
-        found["id"],
-        tuple(found["descriptions"]),
-        found["importance"] == "vital",
-        found.get("votes"),
-    )
+    vital = found["importance"] == "vital"
+    return Nugget(found["id"], tuple(found["descriptions"]), vital, found.get("votes"))
 
 
 def is_votes(given: object) -> bool:
@@ -119,38 +119,12 @@ def is_votes(given: object) -> bool:
     return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
 
 
-def _run(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts(found, ("run",), RUN, place, draft.reading)
-    if texts is not None:
-        draft.run(texts["run"], place, texts["institution"])
-
-
-def _response(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts(found, RESPONSE[:3], RESPONSE, place, draft.reading)
-    if texts is not None:
-        response = Response(texts["response"], texts["document"])
-        draft.response(texts["run"], texts["question"], response, place)
-
-
-def _addition(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
-    nugget = _nugget(found["nugget"], place, draft.reading)
-    if texts is not None and nugget is not None:
-        draft.add(texts["question"], nugget, place)
-
-
-def _description(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading)
-    if texts is not None:
-        draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
-
-
 def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
     texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
     given = found.get("value")
     value = None if isinstance(given, str) else number(given)
     if value is None:
-        draft.reading.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
+        draft.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
     elif texts is not None:
         draft.judge(Judged(**{**texts, "value": value}), place)  # type: ignore[arg-type]
 
@@ -161,7 +135,8 @@ def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
 def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
-        yield json_line(_plain_question(question))
+        found = {"question": question.id, **_filled(text=question.text)}
+        yield json_line({**found, "nuggets": [_plain_nugget(one) for one in question.nuggets]})
     for run in nuggets.runs.values():
         yield json_line({"run": run.tag, **_filled(institution=run.institution)})
         for id, responses in run.answers.items():
@@ -194,14 +169,6 @@ def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
         "importance": nugget.importance,
         **({} if nugget.votes is None else {"votes": nugget.votes}),
         "descriptions": list(nugget.descriptions),
-    }
-
-
-def _plain_question(question: Question) -> dict[str, Any]:
-    return {
-        "question": question.id,
-        **_filled(text=question.text),
-        "nuggets": [_plain_nugget(nugget) for nugget in question.nuggets],
     }
 
 

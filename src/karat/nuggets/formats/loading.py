@@ -83,27 +83,21 @@ def load_nuggets(
     `model_judges` are the names of judges that are models ("-": judgements without a name), where
     files do not say so. `ties` is the value of a tie between judges: half, yes or no.
     """
-    reading = Reading(progress, LISTER)
-    given = format, skip_unknown, log, model_judges, ties
-    return read_nuggets(key, runs, judgements, reading, *given)
+    draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
+    return read_nuggets(key, runs, judgements, draft, format, log)
 
 
 def read_nuggets(
     key: GivenPath,
     runs: Sequence[GivenPath],
     judgements: Sequence[GivenPath],
-    reading: Reading,
+    draft: NuggetDraft,
     format: str | None = None,
-    skip_unknown: bool = False,
     log: GivenPath | None = None,
-    model_judges: Sequence[str] = (),
-    ties: str = HALF,
 ) -> NuggetSet:
-    """Return a set as `load_nuggets` does, leaving what was found wrong in `reading`."""
+    """Return a set as `load_nuggets` does, leaving what was found wrong in the draft's reading."""
     if format is not None:
         _ = FORMATS[format]  # refuses a name that is no format's
-    draft = NuggetDraft(set_name(key), reading, skip_unknown)
-    draft.models, draft.ties = tuple(model_judges), ties
     others = (("runs", runs), ("judgements", judgements))
     draft.take = ("key", *(part for part, given in others if not given))
     _read(key, "key", draft, format)
@@ -112,7 +106,7 @@ def read_nuggets(
         for path in given:
             before = draft.responses
             _read(path, part, draft)
-            if part == "runs" and draft.responses == before and not reading.problems:
+            if part == "runs" and draft.responses == before and not draft.reading.problems:
                 raise InputError(f"{path}: no response in it, expected a run of at least one")
     if log is not None:
         _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
@@ -125,8 +119,7 @@ def set_name(given: GivenPath) -> str:
 
 
 def _read(given: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
-    known = NUGGET_SETS.known_set(given)
-    path = NUGGET_SETS.path(given)
+    known, path = NUGGET_SETS.known_set(given), NUGGET_SETS.path(given)
     format = format or (known.format if known else None)
     NUGGET_SETS.read(path, format, lambda place: (detect(place, part), place), draft)
 

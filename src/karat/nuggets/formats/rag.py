@@ -26,7 +26,7 @@ from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run, normal
+from karat.nuggets.sets.runs import Response
 
 LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
 NAMES = {value: label for label, value in LABELS.items()}
@@ -50,7 +50,8 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
         nuggets = _nuggets(found, place, draft.reading)
         if question is None or nuggets is None:
             continue
-        _take_key(question, found, nuggets, place, draft)
+        if nuggets:
+            _take_key(question, found, [nugget for nugget, _ in nuggets], place, draft)
         if "run_id" not in found:
             continue
         tag = member(found, "run_id", str, place, draft.reading)
@@ -62,15 +63,12 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
         if known.place is place:
             draft.response(tag, question, Response(text), place)
         elif judge and (text != known.text or judge["judge"] in known.judges):
-            draft.reading.problem(
-                place,
-                f"run {short(tag)} answers question {short(question)} already ({known.place})",
-            )
+            told = f"run {short(tag)} answers question {short(question)} already ({known.place})"
+            draft.problem(place, told)
         known.judges.add(judge["judge"] if judge else "")
         for nugget, label in nuggets:
             if label is not None and judge is not None:
-                row = Judged(question, nugget.id, text, LABELS[label], tag, **judge)
-                draft.judge(row, place)
+                draft.judge(Judged(question, nugget.id, text, LABELS[label], tag, **judge), place)
 
 
 def _judge(found: _Found, place: Place, reading: Reading) -> dict[str, str] | None:
@@ -113,34 +111,20 @@ def _is_nugget(given: object) -> bool:
 
 
 def _nugget(given: Mapping[str, Any], number: int) -> Nugget:
-    texts = (given["text"], *given.get("also", ()))
-    id = given.get("id", str(number))
+    texts, id = (given["text"], *given.get("also", ())), given.get("id", str(number))
     return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
 
 
 def _take_key(
-    question: str,
-    found: _Found,
-    nuggets: list[tuple[Nugget, str | None]],
-    place: Place,
-    draft: NuggetDraft,
+    question: str, found: _Found, mine: list[Nugget], place: Place, draft: NuggetDraft
 ) -> None:
     """The nuggets of a question must be the same wherever they stand."""
-    if not nuggets:
-        return
-    mine = [nugget for nugget, _ in nuggets]
-    if question in draft.questions:
-        known = draft.questions[question]
-        theirs = [nugget for nugget, _ in known.nuggets.values()]
-        said = [
-            [(nugget.id, nugget.descriptions[0], nugget.vital) for nugget in each]
-            for each in (mine, theirs)
-        ]
+    if known := draft.questions.get(question):
+        both = mine, [nugget for nugget, _ in known.nuggets.values()]
+        said = [[(one.id, one.descriptions[0], one.vital) for one in each] for each in both]
         if said[0] != said[1]:
-            draft.reading.problem(
-                place,
-                f"found other nuggets for question {short(question)} than before ({known.place})",
-            )
+            told = f"found other nuggets for question {short(question)} than before"
+            draft.problem(place, f"{told} ({known.place})")
         return
     text = member(found, "query", str, place, draft.reading) if "query" in found else ""
     draft.question(question, place, text or "")
@@ -156,21 +140,14 @@ def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
     for question in nuggets.key.questions.values():
         runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
         for run in runs:
-            yield json_line(_answer(question, run, nuggets))
+            responses = run.responses(question.id)
+            texts, best = [some.text for some in responses], nuggets.judgements.best
+            known = {one.id: best(question.id, one.id, responses) for one in question.nuggets}
+            labels = {id: NAMES[value] for id, value in known.items() if value is not None}
+            answer = {"run_id": run.tag, "answer_text": "\n".join(texts)}
+            yield json_line({**_plain(question, labels), **answer})
         if not runs:
             yield json_line(_plain(question, {}))
-
-
-def _answer(question: Question, run: Run, nuggets: NuggetSet) -> _Found:
-    responses = run.responses(question.id)
-    labels = {}
-    for nugget in question.nuggets:
-        keys = [(question.id, nugget.id, normal(response.text)) for response in responses]
-        known = [v for v in map(nuggets.judgements.known.get, keys) if v is not None]
-        if known:
-            labels[nugget.id] = NAMES[max(known)]
-    answer = {"run_id": run.tag, "answer_text": "\n".join(some.text for some in responses)}
-    return {**_plain(question, labels), **answer}
 
 
 def _plain(question: Question, labels: Mapping[str, str]) -> _Found:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from karat.errors import OutputError, quoted, short
 from karat.evalset.formats.directory import file_name, text_files
@@ -35,6 +34,7 @@ from karat.nuggets.sets.runs import Response, Run, normal
 
 KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
 NOTHING = "-"
+_Row = tuple[Place, tuple[str | None, ...]]
 _IMPORTANCE = re.compile(r"(vital|okay)(?:/([0-9]{1,9}))?", re.IGNORECASE)
 _FIELD = r"([^ \t]+)"
 _GAP = r"[ \t]+"
@@ -64,21 +64,12 @@ def read_folder(path: Path, draft: NuggetDraft) -> None:
         draft.take = wanted
 
 
-def _rows(
-    path: Path, fields: int, expected: str, draft: NuggetDraft
-) -> Iterator[tuple[Place, _Row]]:
+def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterator[_Row]:
     for place, line in draft.reading.numbered(read_lines(path), path):
-        if not line.strip(" \t"):
-            continue
-        found = _LINES[fields].fullmatch(line)
-        if found is None:
-            count = len(line.split())
-            draft.reading.problem(place, f"found {count} fields, expected {expected}")
-        else:
+        if found := _LINES[fields].fullmatch(line):
             yield place, found.groups()
-
-
-_Row = tuple[str | None, ...]
+        elif line.strip(" \t"):
+            draft.problem(place, f"found {len(line.split())} fields, expected {expected}")
 
 
 # ------------------------------------------------------------------------------------ the key
@@ -86,25 +77,20 @@ _Row = tuple[str | None, ...]
 
 def read_key(path: Path, draft: NuggetDraft) -> None:
     """A key."""
-    expected = "QID NUGGET vital|okay DESCRIPTION"
-    for place, row in _rows(path, 3, expected, draft):
+    for place, row in _rows(path, 3, "QID NUGGET vital|okay DESCRIPTION", draft):
         question, id, importance, text = (field or "" for field in row)
         if importance == "question":
             if text or question not in draft.questions:
                 draft.question(question, place, text)
-            continue
-        if importance == "also":
+        elif importance == "also":
             draft.also(question, id, text, place)
-            continue
-        found = _IMPORTANCE.fullmatch(importance)
-        if found is None:
-            draft.reading.problem(place, f"found {quoted(importance)}, expected vital or okay")
-            continue
-        if question not in draft.questions:
-            draft.question(question, place)
-        votes = None if found[2] is None else int(found[2])
-        nugget = Nugget(id, (text,), found[1].lower() == "vital", votes)
-        draft.nugget(question, nugget, place)
+        elif found := _IMPORTANCE.fullmatch(importance):
+            if question not in draft.questions:
+                draft.question(question, place)
+            votes = None if found[2] is None else int(found[2])
+            draft.nugget(question, Nugget(id, (text,), found[1].lower() == "vital", votes), place)
+        else:
+            draft.problem(place, f"found {quoted(importance)}, expected vital or okay")
 
 
 def key_lines(key: Key) -> Iterator[str]:
@@ -128,18 +114,16 @@ def read_runs(path: Path, draft: NuggetDraft) -> None:
     for place, row in _rows(path, 3, "QID TAG DOCID RESPONSE", draft):
         question, tag, document, text = row
         if text is None:
-            draft.reading.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
+            draft.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
         else:
-            response = Response(text, _given(document))
-            draft.response(tag or "", question or "", response, place)
+            draft.response(tag or "", question or "", Response(text, _given(document)), place)
 
 
 def run_lines(run: Run) -> Iterator[str]:
     """Yield the lines of a run."""
     for question, responses in run.answers.items():
         for response in responses:
-            fields = question, run.tag, response.document or NOTHING
-            yield _line(fields, response.text)
+            yield _line((question, run.tag, response.document or NOTHING), response.text)
 
 
 def _given(field: str | None) -> str:
@@ -149,16 +133,11 @@ def _given(field: str | None) -> str:
 # ----------------------------------------------------------------------------- the judgements
 
 
-class _Item(NamedTuple):
-    place: Place
-    text: str
-
-
 class _Answer:
     """One system's answer to one question: its items, and what was said of each."""
 
     def __init__(self) -> None:
-        self.items: dict[str, _Item] = {}
+        self.items: dict[str, tuple[Place, str]] = {}
         self.said: dict[tuple[str, str], list[tuple[Place, float | None]]] = {}
 
     def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
@@ -166,34 +145,31 @@ class _Answer:
         carried = {n for (_, n), said in self.said.items() if any(value for _, value in said)}
         known = list(nuggets)
         unknown = dict.fromkeys(n for _, n in self.said if n not in known)
-        for id, item in self.items.items():
+        for id, (first, text) in self.items.items():
             for nugget in (*known, *unknown):
                 for place, value in self.said.get((id, nugget), ()):
                     if value is not None:
-                        yield place, item.text, nugget, value
+                        yield place, text, nugget, value
                 if (id, nugget) not in self.said and nugget not in carried and nugget in known:
-                    yield item.place, item.text, nugget, 0.0
+                    yield first, text, nugget, 0.0
 
 
 def read_judged(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
-    later: list[tuple[Place, tuple[str, ...]]] = []
+    later: list[tuple[_Answer, str, str, str, Place]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
-        question, tag, item, field = (str(part) for part in row[:4])
-        text = row[4]
+        (question, tag, item, field), text = map(str, row[:4]), row[4]
         answer = answers.setdefault((question, tag), _Answer())
         if text is None or (not text.strip() and item in answer.items):
-            later.append((place, (question, tag, item, field)))
+            later.append((answer, question, item, field, place))
         elif item in answer.items:
-            draft.reading.problem(
-                place, f"item {short(item)} again (first {answer.items[item].place})"
-            )
+            draft.problem(place, f"item {short(item)} again (first {answer.items[item][0]})")
         else:
-            answer.items[item] = _Item(place, text)
+            answer.items[item] = place, text
             draft.response(tag, question, Response(text, _given(field)), place)
-    for place, (question, tag, item, field) in later:
-        _say(answers[question, tag], question, item, field, place, draft)
+    for said in later:
+        _say(*said, draft)
     for (question, tag), answer in answers.items():
         known = draft.questions[question].nuggets if question in draft.questions else {}
         for place, text, nugget, value in answer.judged(known):
@@ -205,7 +181,7 @@ def _say(
 ) -> None:
     """A line of part 2."""
     if item not in answer.items:
-        draft.reading.problem(place, f"item {short(item)}, which no line of part 1 has")
+        draft.problem(place, f"item {short(item)}, which no line of part 1 has")
         return
     known = draft.questions[question].nuggets if question in draft.questions else {}
     nugget, equals, given = field.rpartition("=")
@@ -215,9 +191,7 @@ def _say(
     elif given == "?":
         value = None
     elif (value := number(given)) is None:
-        draft.reading.problem(
-            place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?"
-        )
+        draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
         return
     answer.said.setdefault((item, nugget), []).append((place, value))
 
@@ -237,18 +211,11 @@ def judged_lines(judgements: Judgements, key: Key) -> Iterator[str]:
     for (question, tag), texts in answers.items():
         for nugget in key.questions[question].nuggets:
             values = [judgements.known.get((question, nugget.id, text)) for text in texts]
-            for item, field in _part_two(nugget.id, values):
-                yield " ".join(_checked((question, tag, str(item), field))) + "\n"
-
-
-def _part_two(nugget: str, values: list[float | None]) -> Iterator[tuple[int, str]]:
-    """Item and field for what silence would say wrongly."""
-    silence = None if any(values) else 0.0
-    for item, value in enumerate(values, 1):
-        if value == SUPPORT:
-            yield item, nugget
-        elif value != silence:
-            yield item, f"{nugget}={'?' if value is None else format(value, 'g')}"
+            silence = None if any(values) else 0.0
+            for item, value in enumerate(values, 1):
+                if value != silence:  # else silence says it
+                    said = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
+                    yield " ".join(_checked((question, tag, str(item), nugget.id + said))) + "\n"
 
 
 # --------------------------------------------------------------------------------- the folder

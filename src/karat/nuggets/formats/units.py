@@ -24,7 +24,7 @@ from karat.evalset.reading import Place, read_lines
 from karat.evalset.saving import NamedFile
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import Judged
-from karat.nuggets.sets.keys import Key, Nugget
+from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
 
@@ -67,8 +67,8 @@ class _Ids(NamedTuple):
         """Return the lines of a file, one for each question."""
         lines, count = read_lines(path), len(self.ids)
         if len(lines) != count:
-            found = f"found {len(lines):,} lines, expected {count:,}"
-            raise InputError(f"{path}: {found}, as {self.source} has")
+            told = f"found {len(lines):,} lines, expected {count:,}, as {self.source} has"
+            raise InputError(f"{path}: {told}")
         return lines
 
 
@@ -107,7 +107,7 @@ def _read_labels(
     for (place, line), (question, count, text) in zip(lines, rows, strict=True):
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
-            draft.reading.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
+            draft.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
             continue
         for i, label in enumerate(labels, 1):
             draft.judge(Judged(question, str(i), text, float(label), path.stem), place)
@@ -120,23 +120,15 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     """Yield the files of a folder; a run must be judged whole, or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
-    yield UNITS, ["\t".join(map(_unit, question.nuggets)) + "\n" for question in questions]
+    units = ([_one_line(one.descriptions[0]) for one in question.nuggets] for question in questions)
+    yield UNITS, ["\t".join(text.replace("\t", " ") for text in row) + "\n" for row in units]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
             raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
-        yield f"{SUMMARIES}/{run.tag}.summary", _summaries(run, nuggets.key)
-        labels = _labels(run, nuggets)
-        if labels:
+        answers = ([_one_line(one.text) for one in run.responses(q.id)] for q in questions)
+        yield f"{SUMMARIES}/{run.tag}.summary", [" ".join(texts) + "\n" for texts in answers]
+        if labels := _labels(run, nuggets):
             yield f"{LABELS}/{run.tag}.label", labels
-
-
-def _unit(nugget: Nugget) -> str:
-    return _one_line(nugget.descriptions[0]).replace("\t", " ")
-
-
-def _summaries(run: Run, key: Key) -> Iterator[str]:
-    for question in key.questions:
-        yield " ".join(_one_line(some.text) for some in run.responses(question)) + "\n"
 
 
 def _one_line(text: str) -> str:
@@ -146,8 +138,8 @@ def _one_line(text: str) -> str:
 def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
     """Return a line for each question; nothing if nothing of the run was judged."""
     rows = {
-        question.id: [_label(question.id, nugget.id, run, nuggets) for nugget in question.nuggets]
-        for question in nuggets.key.questions.values()
+        id: [nuggets.judgements.best(id, one.id, run.responses(id)) for one in question.nuggets]
+        for id, question in nuggets.key.questions.items()
     }
     silent = [question for question in rows if not run.responses(question)]
     judged = [label for labels in rows.values() for label in labels if label is not None]
@@ -157,10 +149,4 @@ def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
             f"run {short(run.tag)} was not judged on all nuggets of question {short(missing[0])}: "
             "content units need every label; choose another format"
         )
-    return ["\t".join(label or "0" for label in row) + "\n" for row in rows.values() if judged]
-
-
-def _label(question: str, nugget: str, run: Run, nuggets: NuggetSet) -> str | None:
-    keys = [(question, nugget, some.normal) for some in run.responses(question)]
-    known = [v for v in map(nuggets.judgements.known.get, keys) if v is not None]
-    return None if not known else str(int(any(known)))
+    return ["\t".join(f"{bool(v):d}" for v in row) + "\n" for row in rows.values() if judged]

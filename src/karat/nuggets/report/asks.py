@@ -105,19 +105,17 @@ def page(lines: Sequence[Line], height: int, number: int) -> range:
 
 def drawn(lines: Sequence[Line], shown: range, paper: Paper) -> list[str]:
     """Some lines of a response, and how many there are before and after them."""
-    found = [MARGIN + _inked(lines[k], paper) for k in shown]
     if not lines:
         return []
+    found = []
+    for line in (lines[k] for k in shown):
+        inked = [paper.ink(piece.text, CYAN) if piece.speaks else piece.text for piece in line]
+        gaps = ["", *(piece.gap for piece in line[1:])]
+        found.append(MARGIN + "".join(map("".join, zip(gaps, inked, strict=True))))
     before, after = shown.start, len(lines) - shown.stop
     above = [paper.ink(f"… {before:,} lines above", DIM)] if before else []
     below = [paper.ink(f"… {after:,} lines below", DIM)] if after else []
     return [*above, *found, *below, ""]
-
-
-def _inked(line: Line, paper: Paper) -> str:
-    texts = [paper.ink(piece.text, CYAN) if piece.speaks else piece.text for piece in line]
-    gaps = ["" if k == 0 else piece.gap for k, piece in enumerate(line)]
-    return "".join(gap + text for gap, text in zip(gaps, texts, strict=True))
 
 
 def numbered(words: Sequence[Word], lines: Sequence[Line], shown: range, paper: Paper) -> list[str]:

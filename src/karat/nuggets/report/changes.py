@@ -30,8 +30,7 @@ _SCORES = (
     number("f", "F", 4, help="The mean over questions."),
     number("f_low", "F low", 4, help="Lower end of the 95% interval of F."),
     number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
-    number("recall", "Recall", 4),
-    number("precision", "Precision", 4),
+    *(number(key, key.capitalize(), 4) for key in ("recall", "precision")),
     number("micro", "Micro F", 4, help="Of all questions together."),
     number("A", "A", 4, help="Share of all nuggets, half for partial support."),
     number("low", "Low", 4, help="Lower end of the 95% interval of A."),
@@ -68,27 +67,17 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
         for nugget in question.nuggets
     }
     scores = [{**row._asdict(), "f": row.macro} for row in rows]
-    changed = [
-        {
-            **row._asdict(),
-            "heading": row.change,
-            "response": excerpt(
-                row.new_response or row.old_response, nuggets[row.question, row.nugget]
-            ),
-            "by": row.by,
-        }
-        for row in found.rows
-    ]
-    return Document(
-        title=f"From {old} to {new}",
-        blocks=(
-            Table("scores", "Scores", without_ends(_SCORES, rows), scores),
-            Table("counts", "Nuggets", _COUNTS, records(found.counts)),
-            Table("rows", "What changed", _ROWS, changed, group="heading"),
-            Table("questions", "Questions", _QUESTIONS, records(found.questions)),
-            Table("test", "Tests", _TEST, records(found.tests), readers="programs"),
-        ),
-        command=command,
-        signatures={NAME: found.signature},
-        notes=found.notes,
+    changed = []
+    for row in found.rows:
+        text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
+        people = {"heading": row.change, "response": text, "by": row.by}
+        changed.append({**row._asdict(), **people})
+    blocks = (
+        Table("scores", "Scores", without_ends(_SCORES, rows), scores),
+        Table("counts", "Nuggets", _COUNTS, records(found.counts)),
+        Table("rows", "What changed", _ROWS, changed, group="heading"),
+        Table("questions", "Questions", _QUESTIONS, records(found.questions)),
+        Table("test", "Tests", _TEST, records(found.tests), readers="programs"),
     )
+    signed = {NAME: found.signature}
+    return Document(f"From {old} to {new}", blocks, command, signed, notes=found.notes)

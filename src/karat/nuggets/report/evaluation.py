@@ -40,19 +40,22 @@ def tuning_document(found: NuggetTuning, command: str = "") -> Document:
 
 def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
     """Return the report of classifiers and baselines side by side, with two charts."""
-    return Document(
-        f"Nugget scores against assessors: {found.name}",
-        (
-            Table("rows", "Agreement with assessors", _ROWS, records(found.rows)),
-            _settings("settings", found.trials),
-            models_table(found.models, _TRIED),
-            chart_figure(_scatter(found)),
-            chart_figure(_threshold_chart(found)),
-        ),
-        command,
-        {},
-        notes=found.notes,
+    curves = Curves(
+        "tau_b against the threshold",
+        "threshold of the paper's classifier",
+        "tau_b of runs",
+        [Curve(name, [Knot(*point) for point in points]) for name, points in found.found.curves],
+        caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
+    blocks = (
+        Table("rows", "Agreement with assessors", _ROWS, records(found.rows)),
+        _settings("settings", found.trials),
+        models_table(found.models, _TRIED),
+        chart_figure(_scatter(found)),
+        chart_figure(curves),
+    )
+    title = f"Nugget scores against assessors: {found.name}"
+    return Document(title, blocks, command, {}, notes=found.notes)
 
 
 def _scatter(found: NuggetEvaluation) -> Scatter:
@@ -72,14 +75,4 @@ def _scatter(found: NuggetEvaluation) -> Scatter:
         note=f"tau_b {found.rows[0].tau_b:.3f}",
         caption="One point a run, guessed by the calibrated classifier; the line is where both are "
         f"equal.{bars}",
-    )
-
-
-def _threshold_chart(found: NuggetEvaluation) -> Curves:
-    return Curves(
-        "tau_b against the threshold",
-        "threshold of the paper's classifier",
-        "tau_b of runs",
-        [Curve(name, [Knot(*point) for point in points]) for name, points in found.found.curves],
-        caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )

@@ -53,11 +53,9 @@ def _led(block: Block, titles: Mapping[str, str]) -> Block:
     """The table of questions with ways to their matrices."""
     if not isinstance(block, Table) or block.key != "questions":
         return block
-    ids = [str(row["question"]) for row in block.rows]
-    led = [
-        {**row, "question": Link(id, titles[id])} for row, id in zip(block.rows, ids, strict=True)
-    ]
-    return replace(block, rows=led)
+    links = {id: Link(id, title) for id, title in titles.items()}
+    rows = [{**row, "question": links[str(row["question"])]} for row in block.rows]
+    return replace(block, rows=rows)
 
 
 def _figure(
@@ -70,22 +68,13 @@ def _figure(
     """One figure of a question: nuggets down, runs across, and the responses."""
     tags = [one.run.tag for one in found.scored]
     rows = list(zip(*columns, strict=True))
-    chart = HeatMap(
-        title,
-        "nugget",
-        "run",
-        [nugget.id for nugget in question.nuggets],
-        tags,
-        [[row.support or 0.0 for row in some] for some in rows],
-        digits=1,
-        low=0,
-        high=1,
-    )
+    names = [nugget.id for nugget in question.nuggets]
+    shades = [[row.support or 0.0 for row in some] for some in rows]
+    chart = HeatMap(title, "nugget", "run", names, tags, shades, digits=1, low=0, high=1)
 
     def page() -> str:
-        heads = [
-            element("th", element("span", quote(tag)), scope="col", class_="tag") for tag in tags
-        ]
+        spans = [element("span", quote(tag)) for tag in tags]
+        heads = [element("th", span, scope="col", class_="tag") for span in spans]
         body = []
         for j, some in enumerate(rows):
             kind = element("em", f" {some[0].importance}")
@@ -107,10 +96,8 @@ def _cell(number: int, run: int, nugget: int, row: NuggetRow) -> str:
         return element("td", "–" if row.by == "no response" else "?", title=told)
     sign = SIGNS[support] if row.by != "guess" else f"({SIGNS[support]})"
     place = _anchor(number, run, (row.response or 1) - 1)
-    return element(
-        "td",
-        element("a", sign, href=f"#{place}", aria_label=told, title=told, data_nugget=str(nugget)),
-    )
+    told_of = {"aria_label": told, "title": told, "data_nugget": str(nugget)}
+    return element("td", element("a", sign, href=f"#{place}", **told_of))
 
 
 def _anchor(question: int, run: int, response: int) -> str:
@@ -120,8 +107,7 @@ def _anchor(question: int, run: int, response: int) -> str:
 def _answers(question: Question, number: int, scored: Sequence[Scored]) -> Iterator[str]:
     """The responses of each run, folded away until they are asked for."""
     for run, one in enumerate(scored):
-        responses = one.run.responses(question.id)
-        if responses:
+        if responses := one.run.responses(question.id):
             items = [
                 element("p", _marked(question, response.text), id=_anchor(number, run, i))
                 for i, response in enumerate(responses)
@@ -139,8 +125,7 @@ def _marked(question: Question, text: str) -> str:
     for count, (word, found) in enumerate(spoken_for(text, question.nuggets), 1):
         if count > MOST_WORDS:
             continue
-        nuggets = " ".join(map(str, found))
-        shown = quote(word.text)
+        nuggets, shown = " ".join(map(str, found)), quote(word.text)
         gap = " " * (0 < end < word.start)
         pieces += [gap, element("mark", shown, data_nuggets=nuggets) if nuggets else shown]
         end = word.end

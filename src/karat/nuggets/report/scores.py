@@ -29,6 +29,7 @@ MODELS = (
     Column("name", "Name", readers="people"),
     number("log10", "log10 P(Data|Model)", 1),
 )
+_STRICT = "Partial support does not count."
 _RUNS = (
     Column("run", "Run"),
     number("micro", "F micro", 3, help="F of sums over questions."),
@@ -44,32 +45,25 @@ _RUNS = (
     number("high", "High", 3, help="Upper end of the 95% interval of A."),
     number("V", "V", 3, help="The same of vital nuggets."),
     number("W", "W", 3, help="The same, okay nuggets weighing half."),
-    number("A_strict", "A strict", 3, help="Partial support does not count."),
-    number("V_strict", "V strict", 3, help="Partial support does not count."),
-    number("W_strict", "W strict", 3, help="Partial support does not count."),
+    *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
     number("known", "Known", 3, help="Share of decisions that were judged."),
     number("guessed", "Guessed", 3, help="Share of decisions that are guesses."),
     number("undecided", "Open", 3, help="Share that nothing decides: no credit."),
 )
+_PAIRS = ("responses", "judged", "undecided")
 _QUESTIONS = (
     Column("run", "Run"),
     Column("question", "Question"),
-    number("f", "F", 3),
-    number("recall", "Recall", 3),
-    number("precision", "Precision", 3),
+    *(number(key, key.capitalize(), 3) for key in ("f", "recall", "precision")),
     number("vital_returned", "Vital", help="Vital nuggets returned."),
     number("vital", "of", help="Vital nuggets in the key."),
     number("okay_returned", "Okay", help="Okay nuggets returned."),
     number("okay", "of", help="Okay nuggets in the key."),
     number("length", "Length", help="Characters, white space not counted."),
     number("allowance", "Allowance", 0, help="100 for every nugget returned."),
-    number("A", "A", 3, readers="programs"),
-    number("V", "V", 3, readers="programs"),
-    number("W", "W", 3, readers="programs"),
-    number("responses", "Responses", readers="programs"),
-    number("judged", "Judged", readers="programs"),
-    number("undecided", "Undecided", readers="programs"),
+    *(number(key, key, 3, readers="programs") for key in "AVW"),
+    *(number(key, key.capitalize(), readers="programs") for key in _PAIRS),
 )
 _NUGGETS = (
     Column("heading", "Question", readers="people"),
@@ -90,16 +84,12 @@ _POURPRE = (
     number("idf_micro", "idf micro", 3, help="Words weigh their idf."),
     number("idf_macro", "idf macro", 3, help="Words weigh their idf."),
 )
+_INSIDE = "Share of judged runs whose A lies in the 95% interval from the errors on the others."
 _CLASSIFIERS = (
     Column("classifier", "Classifier"),
     Column("guesses", "Guesses", help="Whether it decided what nobody has judged."),
     *AGREEMENT,
-    number(
-        "covered",
-        "Inside",
-        3,
-        help="Share of judged runs whose A lies in the 95% interval from the errors on the others.",
-    ),
+    number("covered", "Inside", 3, help=_INSIDE),
 )
 _ENDS = {"f_low", "f_high", "low", "high"}
 _BOTH = (
@@ -118,48 +108,30 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
     """Return the report of runs, their answers and, if asked for, every nugget."""
     from karat.nuggets.scores.official import NAME
 
-    signed = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
+    seen = "Classifiers, on judged runs that they had not seen"
+    both = [{**row._asdict(), "classifier": name} for name, row in found.side_by_side]
     tables = [
         Table("rows", "Runs", without_ends(_RUNS, found.rows), records(found.rows)),
         Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(found.pourpre)),
-        Table(
-            "classifiers",
-            "Classifiers, on judged runs that they had not seen",
-            _CLASSIFIERS,
-            records(found.classifiers),
-        ),
-        Table(
-            "side_by_side",
-            "Both classifiers side by side",
-            _BOTH,
-            [{**row._asdict(), "classifier": name} for name, row in found.side_by_side],
-            group="run",
-        ),
+        Table("classifiers", seen, _CLASSIFIERS, records(found.classifiers)),
+        Table("side_by_side", "Both classifiers side by side", _BOTH, both, group="run"),
         models_table(found.models, MODELS),
+        Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
     ]
-    tables = [table for table in tables if table.rows or table.key == "rows"]
-    tables.append(
-        Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run")
-    )
+    tables = [table for table in tables if table.rows or table.key in ("rows", "questions")]
     if found.details:
         tables.append(Table("nuggets", "Nuggets", _NUGGETS, _nuggets(found), group="heading"))
-    return Document(
-        f"Nuggets of {found.nuggets.name}",
-        tuple(tables),
-        command,
-        {NAME: found.signature, **{name: how.signature for name, (how, _) in signed}},
-        notes=found.notes,
-    )
+    signed = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
+    signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in signed}}
+    title = f"Nuggets of {found.nuggets.name}"
+    return Document(title, tuple(tables), command, signatures, notes=found.notes)
 
 
 def _nuggets(found: NuggetScoring) -> list[Row]:
-    texts = {id: question.text for id, question in found.nuggets.key.questions.items()}
+    questions = found.nuggets.key.questions.items()
+    texts = {id: f"{id}: {question.text}" if question.text else id for id, question in questions}
     return [
-        {
-            **row._asdict(),
-            "heading": f"{row.run}, question {row.question}"
-            + (f": {texts[row.question]}" if texts[row.question] else ""),
-        }
+        {**row._asdict(), "heading": f"{row.run}, question {texts[row.question]}"}
         for row in found.decisions
     ]
 

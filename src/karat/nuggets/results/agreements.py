@@ -59,17 +59,13 @@ class ModelRow(NamedTuple):
     rmse: float | None = None
 
 
-def classifier_rows(found: Nuggeteer, beside: Nuggeteer) -> tuple[ClassifierRow, ...]:
-    """Return the agreement of both classifiers, as far as it could be measured."""
+def classifier_rows(found: Nuggeteer) -> tuple[ClassifierRow, ...]:
+    """Return the agreement of both classifiers, if there are two and it could be measured."""
+    both = [(found, "yes"), (found.beside, "no")] if found.beside else []
     return tuple(
-        ClassifierRow(
-            title(one.classifier),
-            "yes" if one is found else "no",
-            *one.agreement,
-            one.covered,
-        )
-        for one in (found, beside)
-        if one.agreement is not None
+        ClassifierRow(title(one.classifier), guesses, *one.agreement, one.covered)
+        for one, guesses in both
+        if one and one.agreement is not None
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError
-from karat.nuggets.results.scoring import NuggetScoring, Scored, about_skipped, score_nuggets
+from karat.nuggets.results.scoring import NuggetScoring, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
@@ -107,30 +107,19 @@ class NuggetChanges(Result):
     """Whether `rows` has nuggets that were kept and missed, too."""
     remarks: tuple[str, ...] = ()
 
-    @property
-    def _both(self) -> tuple[Scored, ...]:
-        return self.scoring.scored
-
     @cached_property
     def all(self) -> tuple[ChangeRow, ...]:
         """Every nugget, in the order of the key."""
-        found = []
+        found, both = [], self.scoring.scored
         for id, question in self.scoring.nuggets.key.questions.items():
-            credits = [one.decided[id].credit(self.scoring.how.strict) for one in self._both]
+            credits = [one.decided[id].credit(self.scoring.how.strict) for one in both]
             for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
-                versions = list(zip(self._both, at, strict=True))
+                versions = list(zip(both, at, strict=True))
+                about = id, nugget.id, nugget.importance, nugget.descriptions[0]
                 texts = ["" if k is None else v.run.responses(id)[k].text for v, k in versions]
-                found.append(
-                    ChangeRow(
-                        _KINDS[at[0] is not None, at[1] is not None],
-                        id,
-                        nugget.id,
-                        nugget.importance,
-                        nugget.descriptions[0],
-                        *texts,
-                        *(one.decided[id].by(j, k) for one, k in versions),
-                    )
-                )
+                by = [one.decided[id].by(j, k) for one, k in versions]
+                kind = _KINDS[at[0] is not None, at[1] is not None]
+                found.append(ChangeRow(kind, *about, *texts, *by))
         return tuple(found)
 
     @property
@@ -150,14 +139,10 @@ class NuggetChanges(Result):
 
     def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
         """Return the old and the new score, F or A, V, W, of each question that has it."""
-        if score == "F":
-            both = [
-                {r.question: r.f for r in one.official.questions} for one in self.scoring.scored
-            ]
-        else:
-            shares = (one.shares for one in self._both)
-            both = [{row.question: getattr(row, score) for row in rows} for rows in shares]
-        return {id: (old, both[1][id]) for id, old in both[0].items() if not np.isnan(old)}
+        f, both = score == "F", self.scoring.scored
+        rows: Iterator[Sequence[Any]] = (v.official.questions if f else v.shares for v in both)
+        before, after = ({r.question: getattr(r, "f" if f else score) for r in s} for s in rows)
+        return {id: (old, after[id]) for id, old in before.items() if not np.isnan(old)}
 
     @property
     def questions(self) -> tuple[QuestionChange, ...]:
@@ -201,12 +186,9 @@ class NuggetChanges(Result):
         """The tests in words, what the changes rest on, and remarks on both versions."""
         changed = [one for one in self.all if one.change in (GAINED, LOST)]
         counts = {by: sum(one.by == by for one in changed) for by in _UNSURE}
-        unsure = [
-            f"{count:,} of {len(changed):,} changes {_UNSURE[by]}."
-            for by, count in counts.items()
-            if count
-        ]
-        skipped = about_skipped(self._both[1].official.skipped)
+        changes = f"of {len(changed):,} changes"
+        unsure = [f"{count:,} {changes} {_UNSURE[by]}." for by, count in counts.items() if count]
+        skipped = about_skipped(self.scoring.scored[1].official.skipped)
         told = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
         return (*map(str, self.tests), *unsure, *skipped, *told)
 
@@ -242,15 +224,9 @@ def diff_nuggets(
         names = f"{names[0]} (old)", f"{names[1]} (new)"
     same = given[0].tag == given[1].tag
     runs = [replace(run, tag=n) if same else run for run, n in zip(given, names, strict=True)]
-    done = score_nuggets(
-        replace(old, runs={run.tag: run for run in runs}),
-        how,
-        guess=guess,
-        rule=rule,
-        corrected=corrected,
-        general=general,
-        judged_as={run.tag: judged.tag for run, judged in zip(runs, given, strict=True)},
-        progress=progress,
-    )
+    both = replace(old, runs={run.tag: run for run in runs})
+    tags = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
+    settings: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
+    done = score_nuggets(both, how, guess=guess, rule=rule, **settings, progress=progress)
     told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
     return NuggetChanges(done, everything, told)

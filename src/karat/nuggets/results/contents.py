@@ -8,31 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from karat.evalset.reading import Reading
-from karat.nuggets.formats.loading import LISTER, read_nuggets
-from karat.nuggets.sets.census import Bin, census, difficulty
+from karat.nuggets.formats.loading import LISTER, read_nuggets, set_name
+from karat.nuggets.sets.census import Bin, Census, census, difficulty
+from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.judgements import UNNAMED
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.nuggets.sets.voting import HALF
 from karat.progress import Progress, silent
 from karat.results import Result
-
-
-class ContentsRow(NamedTuple):
-    """The paper's Table 1: means with half their 95% intervals, 1.96 standard errors."""
-
-    name: str
-    questions: int
-    vital: int
-    okay: int
-    nuggets: float
-    nuggets_half: float
-    runs: int
-    responses: float
-    responses_half: float
-    answers: float
-    answers_half: float
-    judgements: int
-    judged: float
 
 
 class ContradictionRow(NamedTuple):
@@ -69,29 +52,22 @@ class NuggetContents(Result):
     signature: str = ""
 
     @property
-    def rows(self) -> tuple[ContentsRow, ...]:
+    def rows(self) -> tuple[Census, ...]:
         """Counts of questions, nuggets, runs, responses and judgements: one row."""
-        if self.nuggets is None:
-            return ()
-        c = census(self.nuggets)
-        counts = c.questions, c.vital, c.okay, *c.nuggets, c.runs, *c.responses, *c.answers
-        return (ContentsRow(self.nuggets.name, *counts, c.judgements, c.judged),)
+        return (census(self.nuggets),) if self.nuggets else ()
 
     @property
     def difficulty(self) -> tuple[Bin, ...]:
         """The paper's Figure 4: nuggets by the number of runs that were judged to carry them."""
         found = self.nuggets
-        return (
-            tuple(difficulty(found)) if found and found.runs and found.judgements.deciding else ()
-        )
+        known = found and found.runs and found.judgements.deciding
+        return tuple(difficulty(found)) if found and known else ()
 
     @property
     def contradictions(self) -> tuple[ContradictionRow, ...]:
         """Judgements of one judge about the same words that differ."""
         return tuple(
-            ContradictionRow(
-                one.question, one.nugget, one.value, one.place, other.value, other.place
-            )
+            ContradictionRow(*one[:2], one.value, one.place, other.value, other.place)
             for one, other in (self.nuggets.judgements.contradictions if self.nuggets else ())
         )
 
@@ -100,8 +76,7 @@ class NuggetContents(Result):
         """Pairs of response and nugget on which judges contradict each other."""
         return tuple(
             DisputeRow(
-                one.rows[0].question,
-                one.rows[0].nugget,
+                *one.rows[0][:2],
                 ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
                 one.value,
                 "tie" if one.tie else "",
@@ -132,8 +107,8 @@ def describe_nuggets(
     """
     if isinstance(nuggets, NuggetSet):
         return NuggetContents(nuggets.name, nuggets)
-    reading, log = Reading(progress, LISTER), None
-    given = nuggets, runs, judgements, reading, None, skip_unknown, log, model_judges, ties
-    found = reading.attempt(lambda: read_nuggets(*given))
+    reading = Reading(progress, LISTER)
+    draft = NuggetDraft(set_name(nuggets), reading, skip_unknown, model_judges, ties)
+    found = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
     count = len(reading.problems) + reading.more
     return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count)

@@ -56,16 +56,19 @@ class _CrossValidated(Result):
     """The name of the set."""
     corrected: bool
     strict: bool
+    found: Any
 
     signature = ""
 
+    @cached_property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models for the best setting."""
+        tried: Sequence[ModelTrial] = self.found.models
+        return model_rows([one.model for one in tried], [one.agreement for one in tried])
+
     def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
-        return {
-            "leave_out": by,
-            "classifier": str(paper),
-            "corrected": self.corrected,
-            "strict": self.strict,
-        }
+        flags = {"corrected": self.corrected, "strict": self.strict}
+        return {"leave_out": by, "classifier": str(paper), **flags}
 
     @property
     def _judgements(self) -> list[str]:
@@ -74,10 +77,6 @@ class _CrossValidated(Result):
             "of any run, was judged to."
         )
         return [corrected] * self.corrected + ["Partial support is none (strict)."] * self.strict
-
-
-def _models(tried: Sequence[ModelTrial]) -> tuple[ModelRow, ...]:
-    return model_rows([one.model for one in tried], [one.agreement for one in tried])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,11 +90,6 @@ class NuggetTuning(_CrossValidated):
         """The settings, the best F first."""
         return setting_rows(self.found.trials)
 
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        return _models(self.found.models)
-
     @property
     def settings(self) -> Mapping[str, Any]:
         """Parts left out, and the best setting."""
@@ -104,25 +98,19 @@ class NuggetTuning(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found, no_own = self.found, ""
-        how = found.how.shown_whole
+        found, how, no_own = self.found, self.found.how.shown_whole, ""
         if found.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
+        several = "; ".join(", ".join(house) for house in found.left_out if len(house) > 1)
+        houses = f"{len(found.left_out)} institutions{'; together: ' * bool(several)}{several}."
         return (
             f"Cross-validated: {_BY[found.by]}.",
-            *_houses(found.left_out),
+            *([houses] if found.left_out else []),
             "Settings: one threshold, with the best F on the other folds, and runs' scores from "
             f"decisions. Threshold models: of {how}, and runs' scores from probabilities{no_own}.",
             *self._judgements,
             about_idf(found.idf),
         )
-
-
-def _houses(left_out: Sequence[Sequence[str]]) -> list[str]:
-    """Say how runs were taken together."""
-    several = "; ".join(", ".join(house) for house in left_out if len(house) > 1)
-    together = f"; together: {several}" if several else ""
-    return [f"{len(left_out)} institutions{together}."] if left_out else []
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,11 +140,6 @@ class NuggetEvaluation(_CrossValidated):
     def trials(self) -> tuple[SettingRow, ...]:
         """The 24 settings of the paper's classifier, the best F first."""
         return setting_rows(self.found.trials)
-
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        return _models(self.found.models)
 
     @property
     def runs(self) -> tuple[RunPoint, ...]:

@@ -24,8 +24,7 @@ def title(name: str) -> str:
 def about_guesses(found: Nuggeteer, how: Official, general: bool, intervals: bool) -> list[str]:
     """Return what guesses rest on; `intervals` says whether any score has one."""
     rule: Any = found.rule
-    guesses = _guesses(found, rule)
-    told = [f"{guesses} {_intervals(found, how, general, intervals)}"]
+    told = [f"{_guesses(found, rule)} {_intervals(found, how, general, intervals)}"]
     if found.classifier not in _NAMES:
         return told
     if isinstance(rule, Auto):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from karat.nuggets.intervals.intervals import RunIntervals
 from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
 from karat.nuggets.results.guess_notes import about_guesses, title
 from karat.nuggets.results.signature import signature
-from karat.nuggets.scores.decisions import Decided, decide_run
+from karat.nuggets.scores.decisions import NOTHING, Decided, decide_run
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
 from karat.nuggets.scores.official import Official, RunScore
@@ -107,7 +107,7 @@ class Scored(NamedTuple):
     """A run with its decisions and scores."""
 
     run: Run
-    decided: dict[str, Decided]
+    decided: Mapping[str, Decided]
     official: RunScore
     shares: tuple[Shares, ...]
     """A, V and W of every question."""
@@ -117,7 +117,7 @@ class Scored(NamedTuple):
     @property
     def row(self) -> RunRow:
         """All scores of the run."""
-        found = self.decided.values()
+        found, score = self.decided.values(), self.official
         pairs = sum(decided.values.size for decided in found) or math.nan
         judged, undecided = (sum(getattr(d, k) for d in found) for k in ("judged", "undecided"))
         ends: dict[str, Any] = {
@@ -127,14 +127,13 @@ class Scored(NamedTuple):
         }
         return RunRow(
             run=self.run.tag,
-            micro=self.official.micro.f,
-            macro=self.official.macro.f,
-            recall=self.official.macro.recall,
-            precision=self.official.macro.precision,
-            questions=len(self.official.questions),
+            micro=score.micro.f,
+            macro=score.macro.f,
+            questions=len(score.questions),
             known=judged / pairs,
             guessed=(pairs - judged - undecided) / pairs,
             undecided=undecided / pairs,
+            **_only(score.macro, RunRow),
             **_only(mean_shares(self.shares), RunRow),
             **ends,
         )
@@ -143,9 +142,7 @@ class Scored(NamedTuple):
         """Return the scores of all questions of the key."""
         scores = {row.question: _only(row, QuestionRow) for row in self.official.questions}
         for row in self.shares:
-            yield QuestionRow(
-                self.run.tag, row.question, row.A, row.V, row.W, **scores.get(row.question, {})
-            )
+            yield QuestionRow(*row[:5], **scores.get(row.question, {}))
 
 
 def _only(row: Any, kind: Any) -> dict[str, Any]:
@@ -193,17 +190,15 @@ class NuggetScoring(Result):
     @property
     def pourpre(self) -> tuple[PourpreRow, ...]:
         """Pourpre's scores of each run, if they were asked for."""
-        pairs = zip(*(scores for _, scores in self.by_words), strict=True)
         return tuple(
             PourpreRow(pair[0].run, *(f for one in pair for f in (one.micro.f, one.macro.f)))
-            for pair in pairs
+            for pair in zip(*(scores for _, scores in self.by_words), strict=True)
         )
 
     @property
     def classifiers(self) -> tuple[ClassifierRow, ...]:
         """Both classifiers on judged runs that they had not seen, if both were asked."""
-        found = self.guesses
-        return classifier_rows(found, found.beside) if found and found.beside else ()
+        return classifier_rows(self.guesses) if self.guesses else ()
 
     @property
     def side_by_side(self) -> list[tuple[str, RunRow]]:
@@ -224,9 +219,7 @@ class NuggetScoring(Result):
     def settings(self) -> dict[str, Any]:
         """Settings of the scores, and the classifier that guessed."""
         return {
-            "beta": self.how.beta,
-            "weights": self.how.weights,
-            "strict": self.how.strict,
+            **asdict(self.how),
             "corrected": self.corrected,
             "general": self.general,
             "classifier": self.guesses.classifier if self.guesses else None,
@@ -236,21 +229,14 @@ class NuggetScoring(Result):
     @property
     def signature(self) -> str:
         """All that changes the numbers, but the texts themselves."""
-        return signature(
-            self.how,
-            self.guesses,
-            corrected=self.corrected,
-            general=self.general,
-            ties=self.nuggets.judgements.ties,
-            models=tuple(self.nuggets.judgements.of_models),
-        )
+        kept = self.nuggets.judgements
+        return signature(self.how, self.guesses, kept, self.corrected, self.general)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the set, and what the guesses rest on."""
         told = remarks(self.nuggets, corrected=self.corrected)
-        skipped = dict.fromkeys(q for one in self.scored for q in one.official.skipped)
-        told += about_skipped(skipped)
+        told += about_skipped(q for one in self.scored for q in one.official.skipped)
         if any(decided.undecided for one in self.scored for decided in one.decided.values()):
             told.append("Pairs of response and nugget that nobody judged get no credit.")
         return (*told, *self.about_guesses)
@@ -258,8 +244,7 @@ class NuggetScoring(Result):
     @cached_property
     def about_guesses(self) -> list[str]:
         """Sentences on what the guesses rest on; none without guesses."""
-        intervals = any(one.intervals for one in self.scored)
-        found = self.guesses
+        intervals, found = any(one.intervals for one in self.scored), self.guesses
         return about_guesses(found, self.how, self.general, intervals) if found else []
 
     def _decisions(self, one: Scored) -> Iterator[NuggetRow]:
@@ -271,24 +256,17 @@ class NuggetScoring(Result):
             supports, credits = decided.support(strict).tolist(), decided.credit(strict)
             found = zip(question.nuggets, supports, credits, strict=True)
             for j, (nugget, support, credit) in enumerate(found):
-                by = decided.by(j, credit)
-                words = None if credit is None else spoken(responses[credit].text, nugget)
-                yield NuggetRow(
-                    one.run.tag,
-                    id,
-                    nugget.id,
-                    nugget.importance,
-                    None if by == "nothing" else support,
-                    by,
-                    None if credit is None else credit + 1,
-                    None if words is None else quoted(words),
-                    nugget.descriptions[0],
-                )
+                by, number, words = decided.by(j, credit), None, None
+                if credit is not None:
+                    number, words = credit + 1, quoted(spoken(responses[credit].text, nugget))
+                about = one.run.tag, id, nugget.id, nugget.importance
+                known = None if by == NOTHING else support
+                yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])
 
 
-def about_skipped(questions: Mapping[str, Any] | Sequence[str]) -> list[str]:
+def about_skipped(questions: Iterable[str]) -> list[str]:
     """The sentence on questions that have no score."""
-    names = ", ".join(questions)
+    names = ", ".join(dict.fromkeys(questions))
     return [f"Skipped, not scored 0: {names}; no nugget there has any weight."] if names else []
 
 
@@ -316,36 +294,20 @@ def score_nuggets(
     """
     how, names = how or Official(), judged_as or {}
     by: Any = parse_classifier(rule) if isinstance(rule, str) else rule or Calibrated()
-    own = {tag: None if corrected else names.get(tag, tag) for tag in nuggets.runs}
 
-    def scored(found: Nuggeteer | None) -> tuple[Scored, ...]:
-        return tuple(
-            _scored(nuggets, run, how, found, own[tag], general, progress)
-            for tag, run in nuggets.runs.items()
-        )
+    key, kept = nuggets.key, nuggets.judgements
+
+    def scored(run: Run, found: Nuggeteer | None) -> Scored:
+        own = None if corrected else names.get(run.tag, run.tag)
+        guesses = found.guess(run.tag) if found else None
+        decided = decide_run(run, key, kept, guesses, progress, own=own)
+        ends = found.intervals(run, decided, how, general=general) if found else None
+        shares = score_shares(run, key, decided)
+        return Scored(run, decided, how.score(run, key, decided), shares, ends)
 
     found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
-    beside = scored(found.beside) if found and found.beside else None
-    runs = scored(found)
-    by_words = (
-        tuple(score_pourpre(nuggets, how, getattr(by, "source", IdfSource()), progress))
-        if pourpre
-        else ()
-    )
-    return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, by_words, details)
-
-
-def _scored(
-    nuggets: NuggetSet,
-    run: Run,
-    how: Official,
-    found: Nuggeteer | None,
-    own: str | None,
-    general: bool,
-    progress: Progress,
-) -> Scored:
-    given = nuggets.key, nuggets.judgements, found.guess(run.tag) if found else None
-    decided = dict(decide_run(run, *given, progress, own=own))
-    ends = found.intervals(run, decided, how, general=general) if found else None
-    shares = score_shares(run, nuggets.key, decided)
-    return Scored(run, decided, how.score(run, nuggets.key, decided), shares, ends)
+    other, given = found.beside if found else None, nuggets.runs.values()
+    beside = tuple(scored(run, other) for run in given) if other else None
+    runs, idf = tuple(scored(run, found) for run in given), getattr(by, "source", IdfSource())
+    words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
+    return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, words, details)

@@ -11,7 +11,6 @@ people does not count as half, `models` where labels of models are no judgements
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from urllib.parse import quote
 
 from karat import __version__
@@ -21,6 +20,7 @@ from karat.nuggets.guess.paper.classifier import AUTO, Paper
 from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judge_kinds import NAMELESS
+from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.voting import HALF
 from karat.registry import origin
 from karat.settings import to_text
@@ -30,22 +30,15 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 
 
 def signature(
-    how: Official,
-    found: Nuggeteer | None = None,
-    *,
-    corrected: bool = True,
-    general: bool = False,
-    ties: str = HALF,
-    models: Sequence[str] = (),
+    how: Official, found: Nuggeteer | None, judgements: Judgements, corrected: bool, general: bool
 ) -> str:
     """Return the settings that a run was scored with.
 
-    `found` is what guessed, if anything did, and has intervals then. `ties` is the value of a tie
-    between people, `models` the judges whose labels are no judgements.
+    `found` is what guessed, if anything did, and has intervals then.
     """
     judged = CORRECTED if corrected else AS_JUDGED
-    judged += f",ties={ties}" * (ties != HALF)
-    if models:
+    judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
+    if models := judgements.of_models:
         judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
     parts = [f"{how},judgements={judged}", *_guesses(found, general), f"karat={__version__}"]
     return "|".join(parts)
@@ -74,19 +67,12 @@ def _settings(found: Nuggeteer) -> dict[str, str]:
     told = dict(item.split("=", 1) for item in text.split(",") if item)
     if not isinstance(found.rule, Paper):
         return told
-    words = {name: told[name] for name in ("n", "weight", "stem", "stop")}
-    flags = {"normalised": told["normalised"], "once": told["once"]}
-    flags["on_responses"] = told["responses"]
-    return {**words, "tok": TOKENIZER, **flags, **_threshold(found, found.rule)}
-
-
-def _threshold(found: Nuggeteer, paper: Paper) -> dict[str, str]:
-    """Return the threshold that was given, or the model of learned ones.
-
-    `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
-    """
-    if paper.threshold is not None:
-        return {"threshold": to_text(paper.threshold)}
-    model = paper.threshold_model
-    chosen = [found.paper.thresholds.model] if found.paper and model == AUTO else []
-    return {"thresholds": "/".join([model, *chosen])}
+    shown = {name: told[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
+    shown |= {name: told[name] for name in ("normalised", "once")}
+    shown["on_responses"] = told["responses"]
+    if found.rule.threshold is not None:
+        return {**shown, "threshold": to_text(found.rule.threshold)}
+    # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
+    model = found.rule.threshold_model
+    chosen = f"/{found.paper.thresholds.model}" if found.paper and model == AUTO else ""
+    return {**shown, "thresholds": model + chosen}

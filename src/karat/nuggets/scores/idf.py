@@ -70,10 +70,8 @@ def pooled_idf(runs: Iterable[Run], stem: str = "none", progress: Progress = sil
 
     The classifier's is another: `classifier.smoothed_idf`.
     """
-    texts: dict[str, None] = {}
-    for run in runs:
-        for responses in run.answers.values():
-            texts.update(dict.fromkeys(response.text for response in responses))
+    answers = (responses for run in runs for responses in run.answers.values())
+    texts = dict.fromkeys(response.text for responses in answers for response in responses)
     if not texts:
         raise InputError("there are no responses to take idf from: name a corpus, or use wordfreq")
     return texts_idf(Strings(texts.keys(), "responses"), stem, progress)
@@ -105,7 +103,6 @@ def wordfreq_idf(language: str = "en") -> Wordfreq:
     if language not in wordfreq.available_languages():
         known = ", ".join(sorted(wordfreq.available_languages()))
         raise InputError(f"wordfreq has no language {quoted(language)}; there are {known}")
-
     return Wordfreq(language)
 
 

@@ -81,13 +81,12 @@ class IdfSource:
         """The idf of words as a classifier cuts and stems them; told once for each way."""
         rule = Words(words.stem)  # stop words do not matter to it
         if (pool, rule) not in self._told:
-            self._told[pool, rule] = self._of(pool, rule)
+            if self.name == WORDFREQ:
+                found = _of_stems(pool, rule, wordfreq_idf(self.language))
+            else:
+                found = smoothed_idf(pool.texts if self.name == POOLED else self._corpus, rule)
+            self._told[pool, rule] = found
         return self._told[pool, rule]
-
-    def _of(self, pool: Pool, rule: Words) -> Idf:
-        if self.name == WORDFREQ:
-            return _of_stems(pool, rule, wordfreq_idf(self.language))
-        return smoothed_idf(pool.texts if self.name == POOLED else self._corpus, rule)
 
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """The idf of words as Pourpre asks for it."""

@@ -11,13 +11,13 @@ A question without vital nuggets has no V: it is NaN and left out of the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.official import mean, sums_between
-from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.sets.keys import Key
 from karat.nuggets.sets.runs import Run
 
 _OKAY = {"A": 1.0, "V": 0.0, "W": 0.5}
@@ -39,32 +39,24 @@ class Shares(NamedTuple):
     W_strict: float
 
 
-def shares(run: str, question: Question, decided: Decided) -> Shares:
-    """The six scores of an answer."""
-    (found,) = _all_shares(run, [question], [decided])
-    return found
-
-
 def score_shares(run: Run, key: Key, decided: Mapping[str, Decided]) -> tuple[Shares, ...]:
-    """The scores of every answer of a run; a question without a response has no nugget."""
+    """The scores of every answer of a run; a question without a response has no nugget.
+
+    All answers at once: the nuggets of all questions, one after the other.
+    """
     questions = list(key.questions.values())
-    return tuple(_all_shares(run.tag, questions, [decided[q.id] for q in questions]))
-
-
-def _all_shares(
-    run: str, questions: Sequence[Question], decided: Sequence[Decided]
-) -> Iterator[Shares]:
-    """All answers at once: the nuggets of all questions, one after the other."""
     weights = np.where(np.concatenate([_NONE, *(q.is_vital for q in questions)]), 1.0, _OKAYS)
-    support = np.concatenate([_NONE, *(one.best for one in decided)])
-    strict = np.concatenate([_NONE, *(one.returned(strict=True) for one in decided)])
+    support = np.concatenate([_NONE, *(decided[q.id].best for q in questions)])
+    strict = np.concatenate([_NONE, *(decided[q.id].returned(strict=True) for q in questions)])
     parts = [weights, weights * support, weights * strict]
     ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
     table = sums_between(np.concatenate(parts), ends).T.tolist()
+    rows = []
     for question, sums in zip(questions, table, strict=True):
         shared = zip(sums[3:], sums[:3] * 2, strict=True)
         found = (part / most if most else math.nan for part, most in shared)
-        yield Shares(run, question.id, *found)
+        rows.append(Shares(run.tag, question.id, *found))
+    return tuple(rows)
 
 
 def mean_shares(rows: Sequence[Shares]) -> Shares:

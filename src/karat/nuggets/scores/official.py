@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
@@ -38,8 +38,6 @@ LARGEST_BETA = 1e6
 """With this, F is recall to all digits that are shown; its square is far from overflowing."""
 
 WEIGHTS = ("vital", "pyramid")
-
-
 _NONE = np.zeros(0)
 
 
@@ -113,9 +111,8 @@ class Official:
                 f"beta={self.beta}: expected a number of at least 0 and at most {most}"
             )
         if self.weights not in WEIGHTS:
-            raise InputError(
-                f"weights={quoted(self.weights)}: expected one of {', '.join(WEIGHTS)}"
-            )
+            known = ", ".join(WEIGHTS)
+            raise InputError(f"weights={quoted(self.weights)}: expected one of {known}")
 
     def __str__(self) -> str:
         """Every setting; what decided on responses is for `signature.signature` to say."""
@@ -125,27 +122,19 @@ class Official:
     def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
         """Score a run from what was decided on every question."""
         questions = list(key.questions.values())
-        table = self._sums(questions, [decided[question.id] for question in questions])
-        answers = []
-        for question, (returned, whole, carried, vital, all_vital) in zip(
-            questions, table, strict=True
-        ):
-            answer, found = run.responses(question.id), decided[question.id]
-            counts = Counts(returned, whole, ALLOWANCE * carried, length(answer))
-            kinds = _count(vital), _count(carried - vital), int(all_vital)
-            answers.append((question, counts, kinds, found.judged, found.undecided))
-        return run_score(run, answers, self.beta)
-
-    def _sums(
-        self, questions: Sequence[Question], decided: Sequence[Decided]
-    ) -> list[tuple[float, ...]]:
-        """Return r, R, nuggets carried, vital ones carried and vital ones of the key, by answer."""
-        carried = np.concatenate([_NONE, *(one.returned(self.strict) for one in decided)])
+        carried = np.concatenate([_NONE, *(decided[q.id].returned(self.strict) for q in questions)])
         weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
         ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
         parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
-        return [tuple(row) for row in sums_between(parts, ends).T.tolist()]
+        answers = []
+        for question, sums in zip(questions, sums_between(parts, ends).T.tolist(), strict=True):
+            found, (returned, whole, some, some_vital, all_vital) = decided[question.id], sums
+            spent = length(run.responses(question.id))
+            counts = Counts(returned, whole, ALLOWANCE * some, spent)
+            kinds = _count(some_vital), _count(some - some_vital), int(all_vital)
+            answers.append((question, counts, kinds, found.judged, found.undecided))
+        return run_score(run, answers, self.beta)
 
 
 def _count(nuggets: float) -> float:
@@ -165,22 +154,9 @@ def run_score(run: Run, answers: Iterable[Answer], beta: float) -> RunScore:
             skipped.append(question.id)
             continue
         counts.append(found)
-        rows.append(
-            QuestionScore(
-                run.tag,
-                question.id,
-                *measure(found, beta),
-                vital_returned,
-                okay_returned,
-                vital,
-                len(question.nuggets) - vital,
-                found.length,
-                found.allowance,
-                len(run.responses(question.id)),
-                judged,
-                undecided,
-            )
-        )
+        cells: list[Any] = [vital_returned, okay_returned, vital, len(question.nuggets) - vital]
+        cells += [found.length, found.allowance, len(run.responses(question.id)), judged, undecided]
+        rows.append(QuestionScore(run.tag, question.id, *measure(found, beta), *cells))
     micro = measure(total(counts), beta)
     return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
 
@@ -210,8 +186,7 @@ def weights(question: Question, kind: str = "vital") -> Floats:
                 "which pyramid weights need: give them to all nuggets, or score by vital and okay"
             )
     votes = np.array([nugget.votes for nugget in question.nuggets], dtype=np.float64)
-    most = max(float(votes.max(initial=0.0)), 1.0)
-    return np.divide(votes, most)
+    return np.divide(votes, max(float(votes.max(initial=0.0)), 1.0))
 
 
 def total(counts: Sequence[Counts]) -> Counts:

@@ -62,7 +62,9 @@ class Pourpre:
     def signature(self) -> str:
         """Every setting, and Karat's version; a function of one's own says its name alone."""
         settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
-        settings["weigh"] = "count" if self.weigh is count_weights else _name(self.weigh)
+        names = (getattr(self.weigh, name, "") for name in ("signature", "__name__"))
+        told = next(filter(None, names), type(self.weigh).__name__)
+        settings["weigh"] = "count" if self.weigh is count_weights else str(told)
         if self.stop != "none":
             settings["stop"] += f"@{stop_digest(self.stop)}"
         shown = ",".join(f"{name}={value}" for name, value in settings.items())
@@ -77,10 +79,8 @@ class Pourpre:
         """Responses by nuggets, whatever the threshold."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
         words = cut([*texts, *(some.text for some in responses)], self.stem, self.stop)
-        each = _overlap(words, len(texts), self.weigh)
-        counts = [len(nugget.descriptions) for nugget in question.nuggets]
-        starts = np.cumsum([0, *counts[:-1]])
-        return np.maximum.reduceat(each, starts, axis=1)
+        starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
+        return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
     def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
         """Return the weight of the matches, their allowance and the length of the answer."""
@@ -105,17 +105,12 @@ class Pourpre:
 
 def score_pourpre(
     nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
-) -> list[tuple[Pourpre, list[RunScore]]]:
+) -> tuple[tuple[Pourpre, list[RunScore]], ...]:
     """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
     plain = Pourpre(beta=how.beta, weights=how.weights)
-    rare = replace(plain, weigh=idf.of_words(nuggets.runs.values(), plain.stem))
     runs = nuggets.runs.values()
-    return [(one, [one.score(run, nuggets.key, progress) for run in runs]) for one in (plain, rare)]
-
-
-def _name(weigh: Weigh) -> str:
-    told = getattr(weigh, "signature", None) or getattr(weigh, "__name__", None)
-    return str(told or type(weigh).__name__)
+    ways = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
+    return tuple((one, [one.score(run, nuggets.key, progress) for run in runs]) for one in ways)
 
 
 def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:

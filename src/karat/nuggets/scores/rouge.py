@@ -28,6 +28,5 @@ def score_rouge(run: Run, key: Key, name: str = DEFAULT) -> RougeScore:
     nuggets = (question.nuggets for question in key.questions.values())
     references = ["\n".join(nugget.descriptions[0] for nugget in some) for some in nuggets]
     values = metric(name).segments(answers, references, threads=1).tolist()
-    return RougeScore(
-        run.tag, math.fsum(values) / len(values), dict(zip(key.questions, values, strict=True))
-    )
+    by_question = dict(zip(key.questions, values, strict=True))
+    return RougeScore(run.tag, math.fsum(values) / len(values), by_question)

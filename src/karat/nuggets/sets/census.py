@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -17,18 +17,22 @@ class Spread(NamedTuple):
 
 
 class Census(NamedTuple):
-    """A row of Table 1."""
+    """The paper's Table 1: means with half their 95% intervals, 1.96 standard errors."""
 
+    name: str
     questions: int
     vital: int
     okay: int
-    nuggets: Spread
+    nuggets: float
     """Nuggets of a question."""
+    nuggets_half: float
     runs: int
-    responses: Spread
+    responses: float
     """Responses of a run."""
-    answers: Spread
+    responses_half: float
+    answers: float
     """Responses of a run to a question."""
+    answers_half: float
     judgements: int
     judged: float
     """The share of pairs of response and nugget that were judged."""
@@ -50,6 +54,7 @@ class Bin(NamedTuple):
 
 def census(nuggets: NuggetSet) -> Census:
     """Counts of questions, nuggets, runs and responses."""
+    known = nuggets.judgements.known
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
     counts = [
@@ -57,17 +62,17 @@ def census(nuggets: NuggetSet) -> Census:
     ]
     sizes = [len(question.nuggets) for question in questions]
     pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
-    return Census(
-        len(sizes),
-        vital,
-        sum(sizes) - vital,
-        spread(sizes),
-        len(counts),
-        spread([sum(row) for row in counts]),
-        spread([count for row in counts for count in row]),
-        len(nuggets.judgements.rows),
-        _judged(nuggets) / pairs if pairs else math.nan,
+    judged = sum(
+        (id, nugget.id, response.normal) in known
+        for run in nuggets.runs.values()
+        for id, question in nuggets.key.questions.items()
+        for response in run.responses(id)
+        for nugget in question.nuggets
     )
+    cells: list[Any] = [len(sizes), vital, sum(sizes) - vital, *spread(sizes), len(counts)]
+    cells += [*spread([sum(row) for row in counts]), *spread([n for row in counts for n in row])]
+    cells += [len(nuggets.judgements.rows), judged / pairs if pairs else math.nan]
+    return Census(nuggets.name, *cells)
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -80,17 +85,6 @@ def spread(values: Sequence[float]) -> Spread:
         return Spread(mean, math.nan)
     variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
     return Spread(mean, 1.96 * math.sqrt(variance / n))
-
-
-def _judged(nuggets: NuggetSet) -> int:
-    known = nuggets.judgements.known
-    return sum(
-        (id, nugget.id, response.normal) in known
-        for run in nuggets.runs.values()
-        for id, question in nuggets.key.questions.items()
-        for response in run.responses(id)
-        for nugget in question.nuggets
-    )
 
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
@@ -112,8 +106,5 @@ def difficulty(nuggets: NuggetSet) -> list[Bin]:
     while edges[-1][1] < len(nuggets.runs):
         edges.append((edges[-1][1] + 1, min(high, len(nuggets.runs))))
         high *= 2
-    bins = []
-    for low, top in edges:
-        inside = sum(low <= count <= top for count in counts)
-        bins.append(Bin(low, top, inside, inside / len(counts)))
-    return bins
+    inside = [sum(low <= count <= top for count in counts) for low, top in edges]
+    return [Bin(*ends, n, n / len(counts)) for ends, n in zip(edges, inside, strict=True)]

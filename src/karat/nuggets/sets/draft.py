@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading
-from karat.nuggets.sets.judge_kinds import is_kind, with_kinds
+from karat.nuggets.sets.judge_kinds import with_kinds
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
-from karat.nuggets.sets.voting import HALF
+from karat.nuggets.sets.voting import HALF, KINDS
 
 PARTS = ("key", "runs", "judgements")
 
@@ -38,11 +39,17 @@ class NuggetDraft:
     names of judges that are models, `ties` the value of a tie between judges (`voting.py`).
     """
 
-    def __init__(self, name: str, reading: Reading, skip_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        reading: Reading,
+        skip_unknown: bool = False,
+        models: Sequence[str] = (),
+        ties: str = HALF,
+    ) -> None:
         self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
+        self.models, self.ties, self.problem = models, ties, reading.problem
         self.take: tuple[str, ...] = PARTS
-        self.models: tuple[str, ...] = ()
-        self.ties = HALF
         self.questions: dict[str, _Question] = {}
         self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
@@ -58,9 +65,7 @@ class NuggetDraft:
         if "key" not in self.take or not self._is_name("question", id, place):
             return
         if id in self.questions:
-            self.reading.problem(
-                place, f"question {short(id)} again (first {self.questions[id].place})"
-            )
+            self.problem(place, f"question {short(id)} again (first {self.questions[id].place})")
         else:
             self.questions[id] = _Question(text, place, {})
 
@@ -79,27 +84,21 @@ class NuggetDraft:
         if not self._is_name("nugget", nugget.id, place):
             return
         if nugget.id in known:
-            first = known[nugget.id].place
-            self.reading.problem(
-                place, f"question {short(question)} has nugget {short(nugget.id)} already ({first})"
-            )
+            again = f"has nugget {short(nugget.id)} already ({known[nugget.id].place})"
+            self.problem(place, f"question {short(question)} {again}")
         elif not all(text.strip() for text in nugget.descriptions):
-            self.reading.problem(
-                place, f"nugget {short(nugget.id)} has no description, expected words"
-            )
+            self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
         else:
             known[nugget.id] = Drafted(nugget, place)
 
     def _describe(self, question: str, id: str, description: str, place: Place) -> None:
         known = self.questions[question].nuggets if question in self.questions else {}
-        if id not in known:
-            self.reading.problem(
-                place, f"a further description of nugget {short(id)}, which no line above has"
-            )
-            return
-        old, first = known[id]
-        texts = (*old.descriptions, description)
-        known[id] = Drafted(replace(old, descriptions=texts), first)
+        if id in known:
+            old, first = known[id]
+            known[id] = Drafted(replace(old, descriptions=(*old.descriptions, description)), first)
+        else:
+            told = f"a further description of nugget {short(id)}, which no line above has"
+            self.problem(place, told)
 
     # ------------------------------------------------------------------------------ the runs
 
@@ -112,9 +111,8 @@ class NuggetDraft:
 
     def response(self, tag: str, question: str, response: Response, place: Place) -> None:
         """Take the next response of a run to a question."""
-        if "runs" not in self.take or not self._is_name("run", tag, place):
-            return
-        self._responses.setdefault(tag, []).append((place, question, response))
+        if "runs" in self.take and self._is_name("run", tag, place):
+            self._responses.setdefault(tag, []).append((place, question, response))
 
     @property
     def responses(self) -> int:
@@ -128,8 +126,11 @@ class NuggetDraft:
         if "judgements" not in self.take:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
-            self.reading.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        elif is_kind(row.kind, place, self.reading):
+            self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
+        elif row.kind and row.kind not in KINDS:
+            known = ", ".join(KINDS)
+            self.problem(place, f"found the kind {quoted(row.kind)}, expected one of {known}")
+        else:
             self._judged.append((place, row._replace(place=str(place))))
 
     # ---------------------------------------------------------- what assessors add to the key
@@ -147,16 +148,16 @@ class NuggetDraft:
     def _extend_key(self) -> None:
         """Nuggets first, then words for them; what the key has by now is not added again."""
         for place, question, nugget in self._added:
-            if self._is_asked("a nugget", question, place) and not self._has(question, nugget):
+            if self._is_asked("a nugget of", question, place) and not self._has(question, nugget):
                 self._keep(question, nugget, place)
         for place, question, id, words in self._words:
-            if not self._is_asked("words for a nugget", question, place):
+            if not self._is_asked("words for a nugget of", question, place):
                 continue
             known = self.questions[question].nuggets
             if not words.strip():
-                self.reading.problem(place, f"no words for nugget {short(id)}, expected some")
-            elif id not in known:
-                self._unknown_nugget("words for", question, id, place)
+                self.problem(place, f"no words for nugget {short(id)}, expected some")
+            elif not self._has_nugget("words for", question, id, place):
+                continue
             elif words not in known[id].nugget.descriptions:
                 self._describe(question, id, words, place)
 
@@ -173,76 +174,49 @@ class NuggetDraft:
     def finish(self) -> NuggetSet:
         """Return the set; if anything is wrong with it, the first problem is raised."""
         self._extend_key()
-        self._check_key()
-        runs = {
-            tag: make_run(tag, self._known(rows), self._institutions.get(tag, ""))
-            for tag, rows in self._responses.items()
-        }
-        kept = [(place, row) for place, row in self._judged if self._can_judge(row, place)]
+        if not self.questions:
+            self.problem(self.name, "no questions: expected a key with at least one")
+        for id, found in self.questions.items():
+            if not found.nuggets:
+                self.problem(found.place, f"question {short(id)} has no nuggets")
+        runs = {}
+        for tag, rows in self._responses.items():
+            known = [row[1:] for row in rows if self._is_asked("a response to", row[1], row[0], 1)]
+            runs[tag] = make_run(tag, known, self._institutions.get(tag, ""))
+        kept = [
+            (place, row)
+            for place, row in self._judged
+            if self._is_asked("a judgement of", row.question, place)
+            and self._has_nugget("a judgement of", row.question, row.nugget, place)
+        ]
         judged = Judgements(with_kinds(kept, self.models, self.name, self.reading), self.ties)
         self.reading.check()
         key = make_key(
             Question(id, tuple(nugget for nugget, _ in found.nuggets.values()), found.text)
             for id, found in self.questions.items()
         )
-        return NuggetSet(self.name, key, MappingProxyType(runs), judged, self._notes())
+        out = f"{sum(self._skipped.values()):,} responses to {len(self._skipped):,} questions"
+        notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
+        return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
 
-    def _check_key(self) -> None:
-        if not self.questions:
-            self.reading.problem(self.name, "no questions: expected a key with at least one")
-        for id, found in self.questions.items():
-            if not found.nuggets:
-                self.reading.problem(found.place, f"question {short(id)} has no nuggets")
-
-    def _known(self, rows: list[tuple[Place, str, Response]]) -> list[tuple[str, Response]]:
-        found = []
-        for place, question, response in rows:
-            if question in self.questions:
-                found.append((question, response))
-            elif self.skip_unknown:
-                self._skipped[question] = self._skipped.get(question, 0) + 1
-            else:
-                self.reading.problem(
-                    place, f"a response to question {quoted(question)}, which is not in the key"
-                )
-        return found
-
-    def _can_judge(self, row: Judged, place: Place) -> bool:
-        if not self._is_asked("a judgement", row.question, place):
-            return False
-        if row.nugget in self.questions[row.question].nuggets:
-            return True
-        self._unknown_nugget("a judgement of", row.question, row.nugget, place)
-        return False
-
-    def _is_asked(self, what: str, question: str, place: Place) -> bool:
-        """Return whether the key has a question that an assessor spoke of."""
+    def _is_asked(self, what: str, question: str, place: Place, responses: int = 0) -> bool:
+        """Return whether the key has a question; else what is said of it is left out, or wrong."""
         if question in self.questions:
             return True
         if self.skip_unknown:
-            self._skipped.setdefault(question, 0)
+            self._skipped[question] = self._skipped.get(question, 0) + responses
         else:
-            self.reading.problem(
-                place, f"{what} of question {quoted(question)}, which is not in the key"
-            )
+            self.problem(place, f"{what} question {quoted(question)}, which is not in the key")
         return False
 
-    def _unknown_nugget(self, what: str, question: str, id: str, place: Place) -> None:
+    def _has_nugget(self, what: str, question: str, id: str, place: Place) -> bool:
+        """Return whether a question of the key has a nugget; else a problem is noted."""
         known = self.questions[question].nuggets
-        self.reading.problem(
-            place,
-            f"{what} nugget {quoted(id)}, which question {short(question)} does not have "
-            f"({', '.join([*known][:10])}{', …' if len(known) > 10 else ''})",
-        )
-
-    def _notes(self) -> tuple[str, ...]:
-        if not self._skipped:
-            return ()
-        responses = sum(self._skipped.values())
-        return (
-            f"left out: {responses:,} responses to {len(self._skipped):,} questions that the key "
-            "does not have",
-        )
+        if id not in known:
+            some = f"{', '.join([*known][:10])}{', …' if len(known) > 10 else ''}"
+            told = f"which question {short(question)} does not have ({some})"
+            self.problem(place, f"{what} nugget {quoted(id)}, {told}")
+        return id in known
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)

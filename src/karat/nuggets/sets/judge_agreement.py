@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
@@ -77,14 +77,13 @@ def nugget_judge_agreement(
             "--judgements"
         )
     base = agreement_of(nuggets.name, [("nuggets", found.table, found.runs)], controls)
+    kappa = tuple(_judge(found, k) for k in range(len(found.table.judges)))
+    labels = zip(found.table.judges, map(_carried, found.table.values), strict=True)
+    both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
+    pairs = tuple(PairKappa(a, b, one.units, one.equal, one.value, one.why) for a, b, one in both)
+    notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(
-        base.name,
-        base.rows,
-        base.judges,
-        (*base.notes, *remarks(nuggets)),
-        base.settings,
-        kappa=tuple(_judge(found, k) for k in range(len(found.table.judges))),
-        pairs=tuple(_pairs(found.table)),
+        base.name, base.rows, base.judges, notes, base.settings, kappa=kappa, pairs=pairs
     )
 
 
@@ -132,18 +131,6 @@ def _judge(found: _Labels, k: int) -> JudgeKappa:
     yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
     others = cohen_kappa(mine, np.where(yes == no, np.nan, (yes > no).astype(np.float64)))
     settled = cohen_kappa(mine, _carried(found.adjudicated))
-    labels = int((~np.isnan(mine)).sum())
-    return JudgeKappa(
-        name,
-        found.kinds[name],
-        labels,
-        float(np.nanmean(mine)),
-        *(others.units, others.equal, others.value),
-        *(settled.units, settled.equal, settled.value),
-    )
-
-
-def _pairs(table: JudgeTable) -> list[PairKappa]:
-    rows = zip(table.judges, map(_carried, table.values), strict=True)
-    found = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(rows, 2)]
-    return [PairKappa(a, b, one.units, one.equal, one.value, one.why) for a, b, one in found]
+    agreed: list[Any] = [v for one in (others, settled) for v in (one.units, one.equal, one.value)]
+    labels, carried = int((~np.isnan(mine)).sum()), float(np.nanmean(mine))
+    return JudgeKappa(name, found.kinds[name], labels, carried, *agreed)

@@ -12,18 +12,10 @@ from collections.abc import Sequence
 from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.sets.judgements import Judged
-from karat.nuggets.sets.voting import ADJUDICATED, KINDS, MODEL, PERSON
+from karat.nuggets.sets.voting import ADJUDICATED, MODEL, PERSON
 
 NAMELESS = "-"
 """The judge without a name, where the judges that are models are named."""
-
-
-def is_kind(kind: str, place: Place, reading: Reading) -> bool:
-    """Return whether this is the kind of a judge, or nothing; else a problem is noted."""
-    if not kind or kind in KINDS:
-        return True
-    reading.problem(place, f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}")
-    return False
 
 
 def with_kinds(
@@ -33,9 +25,12 @@ def with_kinds(
     said = _said(rows, reading)
     judges = {row.judge or NAMELESS for _, row in rows}
     for model in dict.fromkeys(models):
+        beside = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
         if model not in judges:
-            reading.problem(name, _unknown(model, judges))
-        elif said.setdefault(model, MODEL) != MODEL or _contradicts(model, rows):
+            known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+            told = f"no judgement is by a judge {quoted(model)}, named as a model"
+            reading.problem(name, f"{told} (the judges are {known})")
+        elif said.setdefault(model, MODEL) != MODEL or (beside and not beside & {"", MODEL}):
             reading.problem(
                 name, f"judge {short(model)} is named as a model, but its file says another kind"
             )
@@ -65,14 +60,3 @@ def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, s
         elif first != row.kind:  # a person who also adjudicates
             found[row.judge] = PERSON
     return found
-
-
-def _contradicts(model: str, rows: Sequence[tuple[Place, Judged]]) -> bool:
-    """Whether all judgements without a name, given to a model, have another kind beside them."""
-    kinds = {row.kind for _, row in rows if not row.judge} if model == NAMELESS else set()
-    return bool(kinds) and not kinds & {"", MODEL}
-
-
-def _unknown(model: str, judges: set[str]) -> str:
-    known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
-    return f"no judgement is by a judge {quoted(model)}, named as a model (the judges are {known})"

@@ -6,11 +6,12 @@ never judged twice, whoever submitted them. `voting.py` says which of several ju
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from karat.nuggets.sets.runs import Response, normal
 from karat.nuggets.sets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
@@ -41,8 +42,6 @@ class Judged(NamedTuple):
     @property
     def words(self) -> Words:
         """Question, nugget and normalised response."""
-        from karat.nuggets.sets.runs import normal
-
         return self.question, self.nugget, normal(self.response)
 
 
@@ -105,11 +104,9 @@ class Judgements:
     @cached_property
     def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
         own = _votes(self.deciding, lambda row: (row.run, *row.words))
-        every = self._votes
-        for run, *words in own:
-            question, nugget, text = words
-            if every[question, nugget, text].rank > own[run, question, nugget, text].rank:
-                own[run, question, nugget, text] = every[question, nugget, text]
+        for key, votes in own.items():
+            if (every := self._votes[key[1:]]).rank > votes.rank:
+                own[key] = every
         return own
 
     def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
@@ -121,6 +118,11 @@ class Judgements:
         found: Mapping[str, float] = self.of_response.get((question, text), {})
         mine = {} if own is None else self.of_run.get((own, question, text), {})
         return {**found, **mine} if mine else found
+
+    def best(self, question: str, nugget: str, responses: Iterable[Response]) -> float | None:
+        """Return the best value that counts for any of some responses; None if none was judged."""
+        found = (self.known.get((question, nugget, response.normal)) for response in responses)
+        return max((value for value in found if value is not None), default=None)
 
     @cached_property
     def has_ties(self) -> bool:
@@ -149,8 +151,6 @@ class Judgements:
     @cached_property
     def deciding(self) -> tuple[Judged, ...]:
         """The rows that can decide: all but those of models."""
-        if all(row.kind != MODEL for row in self.rows):
-            return self.rows
         return tuple(row for row in self.rows if row.kind != MODEL)
 
     @cached_property
@@ -178,17 +178,15 @@ class Judgements:
     def disputes(self) -> tuple[Dispute, ...]:
         """Pairs about which judges who decide contradict each other, in the order of their rows."""
         differ = {words: votes for words, votes in self._votes.items() if votes.differ}
-        return tuple(self._disputes(differ)) if differ else ()
-
-    def _disputes(self, differ: Mapping[Words, Votes]) -> Iterator[Dispute]:
         rows: dict[Words, dict[str, Judged]] = {words: {} for words in differ}
-        for row in self.deciding:
+        for row in self.deciding if differ else ():
             votes = differ.get(words := row.words)
             if votes and RANK[row.kind] == votes.rank and votes.by_judge[row.judge] == row.value:
                 rows[words].setdefault(row.judge, row)
-        for words, votes in differ.items():
-            low, high = votes.sides
-            yield Dispute(tuple(rows[words].values()), self.known[words], low != high)
+        return tuple(
+            Dispute(tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1)
+            for words, votes in differ.items()
+        )
 
 
 def _votes(rows: Iterable[Judged], of: Callable[[Judged], _K]) -> dict[_K, Votes]:

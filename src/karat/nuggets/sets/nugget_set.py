@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karat.errors import InputError, quoted, short
-from karat.nuggets.sets.judgements import UNNAMED, Contradiction, Dispute, Judged, Judgements
+from karat.nuggets.sets.judgements import UNNAMED, Judged, Judgements
 from karat.nuggets.sets.keys import Key
 from karat.nuggets.sets.runs import Run
 from karat.nuggets.sets.voting import HALF, NO, YES
@@ -74,11 +74,9 @@ def _key_remarks(key: Key) -> list[str]:
 def _run_remarks(run: Run, key: Key) -> list[str]:
     found = []
     if silent := [q for q in key.questions if not run.responses(q)]:
-        found.append(
-            f"run {short(run.tag)}: no response, which scores 0: {_named('question', silent)}"
-        )
-    empty = [q for q in run.answers for some in run.answers[q] if not some.text.strip()]
-    if empty:
+        told = "no response, which scores 0"
+        found.append(f"run {short(run.tag)}: {told}: {_named('question', silent)}")
+    if empty := [q for q in run.answers for some in run.answers[q] if not some.text.strip()]:
         found.append(f"run {short(run.tag)}: an empty response: {_named('question', empty)}")
     return found
 
@@ -95,18 +93,14 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
     count = len(judgements.contradictions)
     if not count:
         return []
-    first = _contradiction(judgements.contradictions[0])
-    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
-    rule = "the highest counts" if corrected else "a run's own count, else the highest"
-    return [f"contradictory judgements, of which {rule}: {first}{others}"]
-
-
-def _contradiction(pair: Contradiction) -> str:
-    first, second = pair
-    return (
+    first, second = judgements.contradictions[0]
+    told = (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
         f"{first.value:g} ({_place(first)}) and {second.value:g} ({_place(second)})"
     )
+    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    rule = "the highest counts" if corrected else "a run's own count, else the highest"
+    return [f"contradictory judgements, of which {rule}: {told}{others}"]
 
 
 def _place(row: Judged) -> str:
@@ -122,42 +116,29 @@ def _disputes(judgements: Judgements) -> list[str]:
     counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
     rule = "the majority counts"
     if ties:
-        rule += f", and {_counted(ties, 'tie', 'counts', 'count')} {counted[judgements.ties]}"
+        some = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
+        rule += f", and {some} {counted[judgements.ties]}"
+    rows = (ties or found)[0].rows
+    votes = [f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in rows[:5]]
+    said = ", ".join(votes) + (", …" if len(rows) > 5 else "")
     more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
     return [
-        f"judges contradict each other on {_counted(found, 'pair')} of response and nugget; "
-        f"{rule}: {_dispute(ties[0] if ties else found[0])}{more}"
+        f"judges contradict each other on {len(found):,} pair{'s' * (len(found) > 1)} of response "
+        f"and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: {said}{more}"
     ]
-
-
-def _counted(found: Sequence[object], noun: str, one: str = "", several: str = "") -> str:
-    """`1 tie counts`, `2 ties count`."""
-    many = len(found) != 1
-    return f"{len(found):,} {noun}{'s' * many} {several if many else one}".rstrip()
-
-
-def _dispute(one: Dispute) -> str:
-    """Who said what, and where."""
-    said = ", ".join(
-        f"{short(row.judge or UNNAMED)} {row.value:g} ({_place(row)})" for row in one.rows[:5]
-    )
-    more = ", …" if len(one.rows) > 5 else ""
-    return f"question {one.rows[0].question}, nugget {one.rows[0].nugget}: {said}{more}"
 
 
 def _unknown_kinds(judgements: Judgements) -> list[str]:
     names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
-    if not names:
-        return []
-    return [
+    told = (
         f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
         "(--model-judge NAME, or a kind beside the judge)"
-    ]
+    )
+    return [told] if names else []
 
 
 def _model_labels(judgements: Judgements) -> list[str]:
     counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
-    if not counts:
-        return []
     shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    return [f"labels of models are evidence for guesses, never judgements: {shown}"]
+    told = f"labels of models are evidence for guesses, never judgements: {shown}"
+    return [told] if counts else []

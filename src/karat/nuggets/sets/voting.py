@@ -26,7 +26,6 @@ HALF, YES, NO = "half", "yes", "no"
 TIES = (HALF, YES, NO)
 """The value of a tie: 0.5, or the higher or the lower of the two values."""
 
-
 Sides: TypeAlias = tuple[float, float]
 """The lower and the higher value that have the most votes."""
 
@@ -45,23 +44,17 @@ class Votes(NamedTuple):
     @property
     def sides(self) -> Sides:
         """The value with the most votes, twice; the two values of a tie."""
-        return _sides(self.by_judge.values())
+        yes = [value for value in self.by_judge.values() if value > 0]
+        full, judges = 2 * sum(value == 1 for value in yes), len(self.by_judge)
+        carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
+        if not yes or 2 * len(yes) < judges:
+            return 0.0, 0.0
+        return carried if 2 * len(yes) > judges else (0.0, carried[1])
 
     def value(self, ties: str = HALF) -> float:
         """Return the value that counts."""
         low, high = self.sides
-        if low == high:
-            return low
-        return {HALF: 0.5, YES: high, NO: low}[ties]
-
-
-def _sides(values: Collection[float]) -> Sides:
-    yes = [value for value in values if value > 0]
-    full = 2 * sum(value == 1 for value in yes)
-    carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
-    if not yes or 2 * len(yes) < len(values):
-        return 0.0, 0.0
-    return carried if 2 * len(yes) > len(values) else (0.0, carried[1])
+        return low if low == high else {HALF: 0.5, YES: high, NO: low}[ties]
 
 
 def check_kinds(kinds: Collection[str]) -> None:
@@ -70,8 +63,7 @@ def check_kinds(kinds: Collection[str]) -> None:
         raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
 
 
-def check_ties(ties: str) -> str:
-    """Return the name of a rule for ties, if it is one."""
+def check_ties(ties: str) -> None:
+    """Refuse what is no rule for ties."""
     if ties not in TIES:
         raise InputError(f"ties {quoted(ties)}: expected one of {', '.join(TIES)}")
-    return ties
