@@ -17,13 +17,11 @@ from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle
-from karat.paraphrase.table.phrase_table import PhraseTable, every_word
+from karat.paraphrase.table.phrase_table import Arrays, PhraseTable, every_word
 from karat.storage.store import with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 from karat.text.tokens import tokenize
-
-Arrays = Mapping[str, NDArray[Any]]
 
 WEIGHT = 1.0
 """The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""

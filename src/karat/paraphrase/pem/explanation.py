@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
@@ -113,32 +113,23 @@ def explain_pair(
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
     maps = table.maps(tokens.vocab)
-    first, second = _segmented(table, tokens, maps, settings)
+    numbers, lengths, ends = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
+    words = iter([word for i in range(2) for word in tokens[i]])
+    phrases = [
+        _phrase(table, number, tuple(islice(words, length)), settings)
+        for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
+    ]
     one, other = (_bag(table, tokens, i, maps, settings) for i in range(2))
     grams = [Gram(w, one.get(w, 0.0), other.get(w, 0.0)) for w in dict.fromkeys([*one, *other])]
     grams.sort(key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words)))
     return PairExplanation(
-        first,
-        second,
+        tuple(phrases[: ends[1]]),
+        tuple(phrases[ends[1] :]),
         tuple(grams),
         pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
         target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
         settings,
     )
-
-
-def _segmented(
-    table: PhraseTable, tokens: Tokens, maps: Maps, settings: PivotSettings
-) -> Iterator[tuple[Phrase, ...]]:
-    """Yield the phrases of each sentence."""
-    numbers, lengths, starts = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
-    for i, (first, last) in enumerate(pairwise(starts.tolist())):
-        words = iter(tokens[i])
-        pieces = zip(numbers[first:last].tolist(), lengths[first:last].tolist(), strict=True)
-        yield tuple(
-            _phrase(table, number, tuple(next(words) for _ in range(length)), settings)
-            for number, length in pieces
-        )
 
 
 def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
