@@ -42,8 +42,7 @@ def eflomal(source: list[str], pivot: list[str]) -> Rows:
     """Both directions with its defaults, joined by grow-diag-final-and."""
     from eflomal import Aligner
 
-    from karat.paraphrase.align.links import read_pharaoh
-    from karat.paraphrase.align.symmetrize import symmetrize
+    from karat.paraphrase.align.links import read_pharaoh, symmetrize
     from karat.text.tokens import tokenize
 
     with tempfile.TemporaryDirectory() as folder:

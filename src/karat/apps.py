@@ -27,7 +27,7 @@ DECLARED = {
         "TrainedModel": "karat.lm.report:trained_document",
         "ParaphraseScores": "karat.paraphrase.report.scores:scores_document",
         "ParaphraseExplanations": "karat.paraphrase.report.explanations:explanations_document",
-        "GeneratedParaphrases": "karat.paraphrase.report.generated:generated_document",
+        "GeneratedParaphrases": "karat.paraphrase.report.scores:generated_document",
         "ParaphraseEvaluation": "karat.paraphrase.report.evaluation:evaluation_document",
         "WordAlignment": "karat.paraphrase.report.files:file_document",
         "WrittenFile": "karat.paraphrase.report.files:file_document",

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from oracles import phrase_spans as oracle
 
 from karat.errors import InputError
-from karat.paraphrase.align.links import Links, pharaoh_lines, read_pharaoh
-from karat.paraphrase.align.symmetrize import RULES, symmetrize
+from karat.paraphrase.align.links import RULES, Links, pharaoh_lines, read_pharaoh, symmetrize
 from karat.paraphrase.table import phrase_pairs as extract
 from karat.paraphrase.table.phrase_pairs import PhraseCounts, extract_phrases
 from karat.text.tokens import Tokens, Vocab, tokenize

@@ -30,18 +30,8 @@ def read_arpa(
     A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as with KenLM. Shorter n-grams
     that a longer one contains may be missing: they are what backing off makes of them.
     """
-    vocab = _kernel.Vocab()
-    reader = _parsed(path, vocab, progress)
-    levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
-    return vocab, make_tables(*reader.logs(1), levels), reader.order
-
-
-def _parsed(
-    path: str | os.PathLike[str], vocab: _kernel.Vocab, progress: Progress
-) -> _kernel.ArpaReader:
-    name = os.fspath(path)
-    buffer = map_file(path, name)
-    reader = _kernel.ArpaReader(vocab)
+    name, vocab = os.fspath(path), _kernel.Vocab()
+    buffer, reader = map_file(path, name), _kernel.ArpaReader(vocab)
     at = 3 if buffer[:3] == b"\xef\xbb\xbf" else 0
     while at < len(buffer) and not reader.fault:
         at = reader.feed(buffer, at, _PIECE)
@@ -49,7 +39,8 @@ def _parsed(
     reader.finish()
     if reader.fault:
         raise InputError(f"{name}, line {reader.line}: {reader.fault}: is it an ARPA file?")
-    return reader
+    levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
+    return vocab, make_tables(*reader.logs(1), levels), reader.order
 
 
 def write_arpa(

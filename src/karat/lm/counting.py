@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.token_batches import token_batches
-from karat.progress import Progress, silent
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 
@@ -62,23 +61,25 @@ def count_text(
     cutoff: Cutoff,
     *,
     memory: int | None = None,
-    threads: int | None = None,
-    progress: Progress = silent,
+    **work: Any,
 ) -> Counted:
-    """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory."""
-    known = None
-    if cutoff != Cutoff():
-        known = _known(sources, recipe, cutoff, threads, progress)
+    """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory.
+
+    `work` is `threads` and `progress`.
+    """
+    known = _known(sources, recipe, cutoff, **work) if cutoff != Cutoff() else None
     vocab = _new_vocab() if known is None else known
     counter = _kernel.NgramCounter(order)
     limit = _quarter_of_memory() if memory is None else memory
 
     def check() -> None:
-        _check_memory(counter.bytes(), limit)
+        if counter.bytes() > limit:
+            raise InputError(
+                f"the n-grams take more than {limit / 2**30:.1f} GB: train on less text, with a "
+                f"lower order or a smaller vocabulary, or allow more memory"
+            )
 
-    for tokens, words in token_batches(
-        sources, recipe, threads=threads, progress=progress, what="counting"
-    ):
+    for tokens, words in token_batches(sources, recipe, what="counting", **work):
         ids = _ids(vocab, words, grow=known is None)
         counter.add(ids[tokens.ids], tokens.offsets, check)
         check()
@@ -104,17 +105,11 @@ def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[n
 
 
 def _known(
-    sources: Sequence[Segments],
-    recipe: Recipe,
-    cutoff: Cutoff,
-    threads: int | None,
-    progress: Progress,
+    sources: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, **work: Any
 ) -> _kernel.Vocab:
     """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_batches(
-        sources, recipe, threads=threads, progress=progress, what="words"
-    ):
+    for tokens, words in token_batches(sources, recipe, what="words", **work):
         ids = _ids(vocab, words, grow=True)
         here = np.bincount(ids[tokens.ids], minlength=len(vocab))
         here[: len(counts)] += counts
@@ -133,11 +128,3 @@ def _quarter_of_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     except (AttributeError, ValueError, OSError):
         return 1 << 31
-
-
-def _check_memory(used: int, limit: int) -> None:
-    if used > limit:
-        raise InputError(
-            f"the n-grams take more than {limit / 2**30:.1f} GB: train on less text, with a lower "
-            f"order or a smaller vocabulary, or allow more memory"
-        )

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from karat.arithmetic import log, quick_log
-from karat.arrays import Flags, Floats, NDArray, np
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.counting import BOS, Counted, Level
+from karat.lm.counting import BOS, Counted
 from karat.lm.katz import gt_min, katz
 from karat.lm.kneser_ney import kneser_ney
 from karat.lm.tables import ZERO, Logs, make_tables
@@ -57,19 +57,14 @@ def estimate(
     logs = [_logs(found) for found in p]
     weights = [_logs(found) for found in backoff]
     logs[0][BOS] = ZERO
-    levels = [
-        _kept(level, logs[n], weights[n], keep[n - 1], keep[n])
-        for n, level in enumerate(counted.levels, 1)
-    ]
+    levels = []
+    for n, level in enumerate(counted.levels, 1):
+        here, number = keep[n], (np.cumsum(keep[n - 1]) - 1).astype(np.uint32)  # among the kept
+        suffixes, contexts = number[level.suffixes[here]], number[level.contexts[here]]
+        ids = suffixes, level.firsts[here], contexts
+        levels.append(Logs(*ids, logs[n][here], weights[n][here]))
     return make_tables(logs[0], weights[0], levels), notes
 
 
 def _logs(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
-
-
-def _kept(level: Level, p: Logarithms, backoff: Logarithms, below: Flags, keep: Flags) -> Logs:
-    """Return the n-grams that are kept, by the numbers of those below among the kept."""
-    number = (np.cumsum(below) - 1).astype(np.uint32)
-    suffixes, contexts = number[level.suffixes[keep]], number[level.contexts[keep]]
-    return Logs(suffixes, level.firsts[keep], contexts, p[keep], backoff[keep])

@@ -33,10 +33,12 @@ def katz(counted: Counted, keep: list[Flags]) -> Estimates:
     """Return the probabilities of all n-grams, and the back-off weights alpha."""
     words = counted.words.copy()
     words[BOS] = 0
-    p, alphas, notes = [_unigrams(words)], [], _notes(words, 1)
+    p, alphas, notes = [_unigrams(words)], [], []
     for n, level in enumerate(counted.levels, 2):
-        notes += _notes(level.counts, n)
-        r = level.counts * good_turing(level.counts, gt_max(n))[np.minimum(level.counts, 8)]
+        d = good_turing(level.counts, gt_max(n))
+        if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
+            notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
+        r = level.counts * d[np.minimum(level.counts, 8)]
         found, alpha = _backed_off(level, r, keep[n - 1], p[-1], len(words))
         p.append(found)
         alphas.append(alpha)
@@ -94,9 +96,3 @@ def good_turing(counts: Ints, k: int) -> Floats:
         found = (share - A) / (1 - A) if A < 1 else 1.0
         d[r] = found if 0 < found <= 1 and share <= 1 else 1.0
     return d
-
-
-def _notes(counts: Ints, n: int) -> list[str]:
-    d = good_turing(counts, gt_max(n))[1 : gt_max(n) + 1]
-    bad = [str(r) for r, found in enumerate(d.tolist(), 1) if found == 1]
-    return [f"{n}-grams: counts of {', '.join(bad)} are not discounted"] if bad else []

@@ -12,7 +12,7 @@ Below single words stands the uniform distribution over all words but `<s>`: it 
 from __future__ import annotations
 
 from karat.arrays import Flags, Floats, np
-from karat.lm.counting import BOS, Counted, Level
+from karat.lm.counting import BOS, Counted
 from karat.lm.tables import Estimates
 
 FALLBACK = (0.5, 1.0, 1.5)
@@ -32,12 +32,17 @@ def kneser_ney(counted: Counted, keep: list[Flags]) -> Estimates:
         D = discounts(a)
         if D is None:
             notes.append(f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead")
-        taken = np.where(keep[n - 1], _discount(a, D or FALLBACK), a)
+        discount = np.array([0.0, *(D or FALLBACK)])[np.minimum(a, 3).astype(np.int64)]
+        taken = np.where(keep[n - 1], discount, a)
         if n == 1:
-            p.append(_unigrams(a, taken))
+            uniform = 1 / (len(a) - 1)
+            p.append((a - taken + taken.sum() * uniform) / a.sum())
+            p[0][BOS] = 0
             continue
-        found, gamma = _interpolated(counted.levels[n - 2], a, taken, p[-1])
-        p.append(found)
+        level, below = counted.levels[n - 2], len(p[-1])
+        h, total = level.contexts, np.bincount(level.contexts, a, below)
+        gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
+        p.append((a - taken) / total[h] + gamma[h] * p[-1][level.suffixes])
         gammas.append(gamma)
     return Estimates(p, [*gammas, np.ones(len(p[-1]))], tuple(notes))
 
@@ -55,21 +60,6 @@ def _adjusted(counted: Counted, n: int) -> Floats:
     return a
 
 
-def _unigrams(a: Floats, taken: Floats) -> Floats:
-    uniform = 1 / (len(a) - 1)
-    p: Floats = (a - taken + taken.sum() * uniform) / a.sum()
-    p[BOS] = 0
-    return p
-
-
-def _interpolated(level: Level, a: Floats, taken: Floats, lower: Floats) -> tuple[Floats, Floats]:
-    """Return p of each n-gram of a level and gamma of each context."""
-    h, below = level.contexts, len(lower)
-    total = np.bincount(h, a, below)
-    gamma = np.where(total > 0, np.bincount(h, taken, below) / np.maximum(total, 1), 1.0)
-    return (a - taken) / total[h] + gamma[h] * lower[level.suffixes], gamma
-
-
 def discounts(a: Floats) -> tuple[float, float, float] | None:
     """Return D of 1, 2, and 3 and more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
 
@@ -82,9 +72,3 @@ def discounts(a: Floats) -> tuple[float, float, float] | None:
     y = t[1] / (t[1] + 2 * t[2])
     D1, D2, D3 = (k - (k + 1) * y * t[k + 1] / t[k] for k in (1, 2, 3))
     return (D1, D2, D3) if min(D1, D2, D3) > 0 else None
-
-
-def _discount(a: Floats, D: tuple[float, float, float]) -> Floats:
-    table = np.array([0.0, *D])
-    taken: Floats = table[np.minimum(a, 3).astype(np.int64)]
-    return taken

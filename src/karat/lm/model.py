@@ -11,10 +11,9 @@ from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.binary import ABOUT, KIND, VERSION, columns
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
-from karat.lm.tables import count_rows
+from karat.lm.tables import ABOUT, KIND, VERSION, columns, count_rows
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
 from karat.storage.schema import check_arrays, check_fields
@@ -151,7 +150,12 @@ class LanguageModel:
         """
         recipe = Recipe(tok, case, stem)
         check_recipe(recipe)
-        _check_sizes(order, vocabulary, min_count)
+        if not 1 <= order <= _kernel.MAX_ORDER:
+            raise InputError(f"order={order}: expected 1 to {_kernel.MAX_ORDER}")
+        if vocabulary is not None and vocabulary < 1:
+            raise InputError(f"vocabulary={vocabulary}: expected at least 1 word")
+        if min_count < 1:
+            raise InputError(f"min_count={min_count}: expected at least 1")
         least = check_min_counts(order, smoothing, min_counts)
         counted = count_text(
             as_sources(texts),
@@ -261,17 +265,14 @@ class LanguageModel:
         self, sentences: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> Floats:
         """Return log10 Pr of every sentence, its end included."""
-        found = [np.empty(0)]
-        for tokens in self._batches(sentences, threads, progress):
-            found.append(self.kernel.score(tokens.ids, tokens.offsets))
-        return np.concatenate(found)
+        return self.sentences(sentences, threads=threads, progress=progress).log10_p
 
     def sentences(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> SentenceScores:
         """Return log10 Pr of every sentence, its words, and how many of them are unknown."""
         parts = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))]
-        for tokens in self._batches(texts, threads, progress):
+        for tokens, *_ in self._batches(texts, threads, progress):
             before = np.concatenate(([0], np.cumsum(tokens.ids == UNK, dtype=np.int64)))
             p = self.kernel.score(tokens.ids, tokens.offsets)
             parts.append((p, tokens.lengths, np.diff(before[tokens.offsets])))
@@ -291,10 +292,7 @@ class LanguageModel:
         vocab = _kernel.Vocab()
         end = int(vocab.add([SPECIAL[EOS]])[0])
         parts = [_NO_WORDS]
-        for tokens, words in token_batches(
-            as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
-        ):
-            ids = self.find(words)[tokens.ids]
+        for (ids, _), tokens, words in self._batches(texts, threads, progress):
             p, lengths = self.kernel.words(ids, tokens.offsets)
             shown = np.insert(vocab.merge(words)[tokens.ids], tokens.offsets[1:], end)
             oov = np.insert(ids == UNK, tokens.offsets[1:], False)
@@ -308,35 +306,22 @@ class LanguageModel:
     ) -> Perplexity:
         """Return the perplexity of a text: the lower, the better it is predicted."""
         total = Perplexity(0, 0, 0, 0.0, 0.0)
-        for tokens in self._batches(texts, threads, progress):
-            sums = map(sum, zip(total, self._counts(tokens), strict=True))
-            total = Perplexity(*sums)  # type: ignore[arg-type]
+        for tokens, *_ in self._batches(texts, threads, progress):
+            p = self.kernel.words(tokens.ids, tokens.offsets)[0].astype(np.float64)
+            known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)  # ends are known
+            counts = len(tokens.offsets) - 1, len(tokens.ids), int((~known).sum())
+            found = Perplexity(*counts, float(p.sum()), float(p[known].sum()))
+            total = Perplexity(*map(sum, zip(total, found, strict=True)))  # type: ignore[arg-type]
         return total
 
-    def _counts(self, tokens: Ragged) -> Perplexity:
-        """Return the perplexity of one batch; the ends of sentences are known."""
-        p, _ = self.kernel.words(tokens.ids, tokens.offsets)
-        known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)
-        sentences, words = len(tokens.offsets) - 1, len(tokens.ids)
-        p = p.astype(np.float64)
-        oov = int((~known).sum())
-        return Perplexity(sentences, words, oov, float(p.sum()), float(p[known].sum()))
-
-    def _batches(self, texts: Texts, threads: int | None, progress: Progress) -> Iterator[Ragged]:
-        """Yield the texts as ids of this model."""
+    def _batches(
+        self, texts: Texts, threads: int | None, progress: Progress
+    ) -> Iterator[tuple[Ragged, Ragged, _kernel.Vocab]]:
+        """Yield the texts as ids of this model, and as they were cut."""
         for tokens, vocab in token_batches(
             as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
         ):
-            yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets)
+            yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets), tokens, vocab
 
 
 _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
-
-
-def _check_sizes(order: int, vocabulary: int | None, min_count: int) -> None:
-    if not 1 <= order <= _kernel.MAX_ORDER:
-        raise InputError(f"order={order}: expected 1 to {_kernel.MAX_ORDER}")
-    if vocabulary is not None and vocabulary < 1:
-        raise InputError(f"vocabulary={vocabulary}: expected at least 1 word")
-    if min_count < 1:
-        raise InputError(f"min_count={min_count}: expected at least 1")

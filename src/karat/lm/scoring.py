@@ -77,9 +77,8 @@ def score_texts(
     """
     check_choice("by", by, _ROWS)
     opened = model if isinstance(model, LanguageModel) else LanguageModel.open(model)
-    parts = [
-        _ROWS[by](opened, text, threads=threads, progress=progress) for text in as_sources(texts)
-    ]
+    work = {"threads": threads, "progress": progress}
+    parts = [_ROWS[by](opened, text, **work) for text in as_sources(texts)]
     settings = {"model": opened.name, "by": by}
     return LanguageScores(MadeRows(parts), settings, opened.notes, opened.signature)
 

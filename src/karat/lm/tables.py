@@ -1,4 +1,4 @@
-"""Tables: the n-grams of a model as the kernel looks them up, and back as rows of words."""
+"""Tables: the n-grams of a model as they are stored and looked up, and back as rows of words."""
 
 from __future__ import annotations
 
@@ -7,10 +7,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
+from karat.storage.schema import Column, listed, perhaps, record, text, whole, word_columns
 
 if TYPE_CHECKING:
     Arrays = Mapping[str, NDArray[Any]]
     Logarithms = NDArray[np.float32]
+
+KIND = "language model"
+VERSION = 1
+
+ABOUT = record(
+    {
+        "order": whole(1, _kernel.MAX_ORDER),
+        "recipe": record({"tok": text, "case": text, "stem": text}),
+    },
+    smoothing=text,
+    vocabulary=perhaps(whole(1)),
+    min_count=whole(0),
+    min_counts=perhaps(listed(whole(0))),
+    notes=listed(text),
+)
+"""The description of a model."""
 
 ZERO = -99.0
 """log10 of no probability at all: that of `<s>`."""
@@ -45,6 +62,14 @@ class Rows(NamedTuple):
     ids: NDArray[np.int32]
     p: Logarithms
     backoff: Logarithms
+
+
+def columns(order: int) -> dict[str, Column]:
+    """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
+    longer = {f"table_{n}": Column("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
+    # Probabilities are logarithms, which rounding may take a little above 0.
+    words = {"p": Column("float32", "words", high=1e-3), "backoff": Column("float32", "words")}
+    return words | longer | word_columns("words")
 
 
 def make_tables(

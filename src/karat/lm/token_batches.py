@@ -50,20 +50,17 @@ def token_batches(
     total, done = sum(map(len, sources)), 0
 
     def cut(job: tuple[Segments, int, int]) -> Batch:
-        return _cut(job[0].views(job[1], job[2]), recipe)
+        lexicon = Lexicon()
+        passage = Passage(job[0].views(job[1], job[2]), lexicon)
+        tokens = passage.tokens(Recipe(recipe.tok, recipe.case))
+        words = lexicon.vocab(recipe.tok, recipe.case)
+        if recipe.stem == "none":
+            return tokens, words
+        target = _kernel.Vocab()
+        stems = stem_words(recipe.stem, words, 0, target)
+        return Ragged(stems[tokens.ids], tokens.offsets), target
 
     for batch in in_order(cut, jobs, as_threads(threads)):
         yield batch
         done += len(batch[0].offsets) - 1
         progress(done, total, what)
-
-
-def _cut(views: _kernel.Views, recipe: Recipe) -> Batch:
-    lexicon = Lexicon()
-    tokens = Passage(views, lexicon).tokens(Recipe(recipe.tok, recipe.case))
-    words = lexicon.vocab(recipe.tok, recipe.case)
-    if recipe.stem == "none":
-        return tokens, words
-    target = _kernel.Vocab()
-    stems = stem_words(recipe.stem, words, 0, target)
-    return Ragged(stems[tokens.ids], tokens.offsets), target

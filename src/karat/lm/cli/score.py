@@ -26,13 +26,11 @@ def command(
     model: str,
     segments: bool,
     words: bool,
-    tok: str | None,
-    case: str | None,
-    stem: str | None,
     as_text: bool,
     format: str,
     output: str | None,
     threads: int | None,
+    **given: str | None,
 ) -> None:
     """Perplexity of texts under a model, one sentence a line.
 
@@ -55,8 +53,8 @@ def command(
     from karat.text.recipe import Recipe
     from karat.text.segments import Lines
 
-    given = (tok, case, stem) != (None, None, None)
-    recipe = Recipe(tok or "none", case or "mixed", stem or "none") if given else None
+    said = {name: value for name, value in given.items() if value}
+    recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **said})
     with Bar() as progress:
         found = LanguageModel.open(model, recipe, progress=progress)
         lines = [Lines(path, progress, as_text=as_text) for path in texts]

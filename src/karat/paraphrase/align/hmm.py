@@ -19,9 +19,8 @@ from karat import _kernel
 from karat.arrays import Ints, np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
-from karat.paraphrase.align.links import Links, check_sentences
+from karat.paraphrase.align.links import RULES, Links, check_sentences, symmetrize
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
-from karat.paraphrase.align.symmetrize import RULES, symmetrize
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.text.recipe import Recipe, check_choice
@@ -108,20 +107,39 @@ def align_words(
     """Learn from two texts that are aligned line by line, and link their words."""
     check_sentences(source, pivot)
     how = aligner or Aligner()
-    work = _Work(source, pivot, how, threads, progress)
-    work.train()
-    links, (empty, too_long) = work.links(), work.left_out()
+    lengths = np.diff(source.offsets), np.diff(pivot.offsets)
+    cuts = _cuts(*lengths)
+    progress(0, len(source), "finding word pairs")
+    texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
+    kernel = _kernel.JointAligner(*texts, how.longest, _STORED_CELLS, how.agreement == "root")
+    for name, hmm, iterations in (("model 1", False, how.model1), ("HMM", True, how.hmm)):
+        for iteration in range(1, iterations + 1):
+            what = f"{name}, iteration {iteration} of {iterations}"
+            expect = partial(kernel.expect, hmm=hmm)
+            deque(by_batches(expect, cuts, threads, progress, what), maxlen=0)
+            kernel.update(hmm)
+
+    def decoded(rule: str) -> Links:
+        def decode(start: int, stop: int) -> Links:
+            return Links(*kernel.decode(start, stop, how.hmm > 0, rule, how.threshold))
+
+        return _joined(by_batches(decode, cuts, threads, progress, "linking words"))
+
+    if how.decoding == "posterior":
+        links = decoded("mean")
+    else:
+        links = symmetrize(source, pivot, decoded("forward"), decoded("backward"), how.decoding)
+    without = (lengths[0] == 0) | (lengths[1] == 0)
+    empty = int(without.sum())
+    too_long = int((~without & (np.maximum(*lengths) > how.longest)).sum())
     row = AlignmentRow(len(links), len(links.source), empty, too_long)
-    whys = {
-        "with an empty side": empty,
-        f"with more than {how.longest} words on a side": too_long,
-    }
+    whys = {"with an empty side": empty, f"with more than {how.longest} words on a side": too_long}
     notes = tuple(
         f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {why}"
         for why, n in whys.items()
         if n
     )
-    sizes = work.kernel.pairs, work.kernel.nbytes
+    sizes = kernel.pairs, kernel.nbytes
     return WordAlignment(links, (row,), *sizes, vars(how), notes, str(how))
 
 
@@ -139,59 +157,6 @@ def align_text(
     return align_words(*tokens, aligner, threads=threads, progress=progress)
 
 
-class _Work:
-    """One alignment of two texts."""
-
-    def __init__(
-        self,
-        source: Tokens,
-        pivot: Tokens,
-        how: Aligner,
-        threads: int | None,
-        progress: Progress,
-    ) -> None:
-        self.source, self.pivot, self.how = source, pivot, how
-        self.threads, self.progress = threads, progress
-        self.lengths = np.diff(source.offsets), np.diff(pivot.offsets)
-        self.cuts = _cuts(*self.lengths)
-        progress(0, len(source), "finding word pairs")
-        self.kernel = _kernel.JointAligner(
-            *(source.ids, source.offsets, pivot.ids, pivot.offsets),
-            how.longest,
-            _STORED_CELLS,
-            how.agreement == "root",
-        )
-
-    def train(self) -> None:
-        stages = [("model 1", False, self.how.model1), ("HMM", True, self.how.hmm)]
-        for name, hmm, iterations in stages:
-            expect = partial(self.kernel.expect, hmm=hmm)
-            for iteration in range(1, iterations + 1):
-                what = f"{name}, iteration {iteration} of {iterations}"
-                deque(by_batches(expect, self.cuts, self.threads, self.progress, what), maxlen=0)
-                self.kernel.update(hmm)
-
-    def links(self) -> Links:
-        if self.how.decoding == "posterior":
-            return self._decode("mean")
-        both = self._decode("forward"), self._decode("backward")
-        return symmetrize(self.source, self.pivot, *both, self.how.decoding)
-
-    def _decode(self, rule: str) -> Links:
-        def decode(start: int, stop: int) -> Links:
-            hmm = self.how.hmm > 0
-            return Links(*self.kernel.decode(start, stop, hmm, rule, self.how.threshold))
-
-        return _joined(by_batches(decode, self.cuts, self.threads, self.progress, "linking words"))
-
-    def left_out(self) -> tuple[int, int]:
-        """Count sentence pairs with an empty side, and those of the others that are too long."""
-        source, pivot = self.lengths
-        empty = (source == 0) | (pivot == 0)
-        too_long = ~empty & (np.maximum(source, pivot) > self.how.longest)
-        return int(empty.sum()), int(too_long.sum())
-
-
 def _cuts(source: Ints, pivot: Ints) -> list[tuple[int, int]]:
     """Return batches of sentences of about equal work, cut by the text alone."""
     if not len(source):
@@ -204,11 +169,8 @@ def _cuts(source: Ints, pivot: Ints) -> list[tuple[int, int]]:
 
 def _joined(batches: Iterable[Links]) -> Links:
     """Join the links of all batches; the kernel gives ends of sentences within a batch."""
-    source, pivot = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    offsets, held = [np.zeros(1, np.int64)], 0
+    parts, held = [(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64))], 0
     for batch in batches:
-        source.append(batch.source)
-        pivot.append(batch.pivot)
-        offsets.append(batch.offsets + held)
+        parts.append((batch.source, batch.pivot, batch.offsets + held))
         held += len(batch.source)
-    return Links(np.concatenate(source), np.concatenate(pivot), np.concatenate(offsets))
+    return Links(*map(np.concatenate, zip(*parts, strict=True)))

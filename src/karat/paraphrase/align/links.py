@@ -11,12 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.paraphrase.align.parallel_text import each_line
 from karat.progress import Progress, silent
+from karat.text.recipe import check_choice
 from karat.text.segments import Lines
 from karat.text.tokens import Tokens
+
+RULES = {
+    "intersection": "links that both have",
+    "union": "links that either has",
+    "grow-diag": "from the intersection to neighbours that one has and a word without links needs",
+    "grow-diag-final-and": "the same, then links of either whose words both have none",
+}
+"""The rules by which two alignments become one, and what they keep."""
 
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
@@ -68,30 +78,42 @@ def check_sentences(source: Tokens, pivot: Tokens, links: Links | None = None) -
             "expected one line of links for each sentence pair"
         )
     for tokens, ends, side in ((source, links.source, "source"), (pivot, links.pivot, "pivot")):
-        _check_inside(tokens, ends, links.offsets, side)
+        lengths = np.repeat(np.diff(tokens.offsets), np.diff(links.offsets))
+        outside = np.flatnonzero((ends < 0) | (ends >= lengths))
+        if len(outside):
+            first = int(outside[0])
+            sentence = int(np.searchsorted(links.offsets, first, side="right"))
+            raise InputError(
+                f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
+                f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
+            )
 
 
-def _check_inside(tokens: Tokens, ends: NDArray[np.int32], offsets: Ints, side: str) -> None:
-    lengths = np.repeat(np.diff(tokens.offsets), np.diff(offsets))
-    outside = np.flatnonzero((ends < 0) | (ends >= lengths))
-    if len(outside):
-        first = int(outside[0])
-        sentence = int(np.searchsorted(offsets, first, side="right"))
-        raise InputError(
-            f"sentence {sentence:,}: a link names {side} word {ends[first]}, and there are "
-            f"{lengths[first]}, counted from 0: were the links made from another tokenisation?"
-        )
+def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule: str) -> Links:
+    """Join two alignments of the same texts; both have their links as (source, pivot).
+
+    After Och & Ney (2003) and Koehn, Och & Marcu (2003).
+    """
+    check_choice("rule", rule, RULES)
+    check_sentences(source, pivot, first)
+    check_sentences(source, pivot, second)
+    found = _kernel.symmetrize(
+        np.diff(source.offsets),
+        np.diff(pivot.offsets),
+        *(first.source, first.pivot, first.offsets),
+        *(second.source, second.pivot, second.offsets),
+        rule,
+    )
+    return Links(*found)
 
 
 def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:
     """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
     lines = Lines(Path(path), progress)
-    rows = []
-    for number, line in enumerate(each_line(lines), 1):
-        rows.append([_link(word, f"{lines.name}, line {number}") for word in line.split()])
-        if number % 4096 == 0:
-            progress(number, len(lines), f"reading {lines.name}")
-    return Links.of(rows)
+    return Links.of(
+        [_link(word, f"{lines.name}, line {number}") for word in line.split()]
+        for number, line in enumerate(each_line(lines, progress), 1)
+    )
 
 
 def _link(word: str, place: str) -> tuple[int, int]:

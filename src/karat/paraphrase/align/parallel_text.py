@@ -34,11 +34,7 @@ class Parallel:
 
 
 def read_parallel(
-    source: _Path,
-    pivot: _Path | None = None,
-    progress: Progress = silent,
-    *,
-    as_text: bool = False,
+    source: _Path, pivot: _Path | None = None, progress: Progress = silent, *, as_text: bool = False
 ) -> Parallel:
     """Read two files aligned line by line, or one of two columns with a tab between (`.gz` too).
 
@@ -51,7 +47,7 @@ def read_parallel(
         return Parallel(*both)
     lines = Lines(Path(source), progress, as_text=as_text)
     rows = []
-    for number, line in enumerate(each_line(lines), 1):
+    for number, line in enumerate(each_line(lines, progress), 1):
         rows.append(line.split("\t"))
         if len(rows[-1]) != 2:
             columns = "1 column" if len(rows[-1]) == 1 else f"{len(rows[-1])} columns"
@@ -59,18 +55,18 @@ def read_parallel(
                 f"{lines.name}, line {number}: found {columns}, expected two with a tab between "
                 "(source, pivot); for two files that are aligned line by line, name both"
             )
-        if number % STRIDE == 0 or number == len(lines):
-            progress(number, len(lines), f"reading {lines.name}")
     return Parallel(
         Strings([row[0] for row in rows], f"{lines.name}, column 1"),
         Strings([row[1] for row in rows], f"{lines.name}, column 2"),
     )
 
 
-def each_line(texts: Segments) -> Iterator[str]:
+def each_line(texts: Segments, progress: Progress = silent) -> Iterator[str]:
     """Yield the segments of a text one by one."""
     for start in range(0, len(texts), STRIDE):
-        yield from texts.views(start, min(start + STRIDE, len(texts))).strings()
+        end = min(start + STRIDE, len(texts))
+        yield from texts.views(start, end).strings()
+        progress(end, len(texts), f"reading {texts.name}")
 
 
 def parallel_tokens(

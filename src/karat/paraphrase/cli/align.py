@@ -23,12 +23,8 @@ def _words(function: F) -> F:
             ("case", "lower", "mixed or lower"),
             ("tok", "none", "The tokeniser; none is white space"),
         ):
-            function = click.option(
-                f"--{side}-{name}",
-                default=default,
-                show_default=True,
-                help=f"{what}, of the {side} side.",
-            )(function)
+            said = f"{what}, of the {side} side."
+            function = option(f"--{side}-{name}", said, default=default)(function)
     return function
 
 

@@ -33,11 +33,10 @@ from karat.paraphrase.cli import options as paraphrase_options
     float,
 )
 @option("--ngram", "N-grams must weigh more than this. Default: 0.01.", float)
-@option(
+@click.option(
     "--renormalise/--no-renormalise",
-    "Whether kept translations share the whole probability. Default: the model's, or no.",
-    default=None,
-    show_default=False,
+    default=None,  # neither: a flag of `option` would be False
+    help="Whether kept translations share the whole probability. Default: the model's, or no.",
 )
 @options.as_text
 @options.output

@@ -14,12 +14,12 @@ sentence says. It is 0 where
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from karat import _kernel
 from karat.arithmetic import power
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewriting import Written
 from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
@@ -44,15 +44,22 @@ def confidences(
 
     `probabilities` has the least probable rewrite of each.
     """
-    logs, lengths = _scored(language, [original, *(one.words for one in wordings)])
-    own, *means = (float(each.mean()) for each in logs)
+    rows = [original, *(one.words for one in wordings)]
+    vocab = _kernel.Vocab()
+    ids = vocab.add([word for row in rows for word in row])
+    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    p, found = language.kernel.words(language.find(vocab)[ids], offsets)
+    logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
+    own, *means = (float(logs[a:b].mean()) for a, b in pairwise(ends))
+    lengths = [found[a:b] for a, b in pairwise(ends[1:])]  # of n-grams that the model had
     twice = repeats(original, range(len(original)))
-    return [
-        p * float(power(10.0, -abs(mean - own)))
-        if _seen(one, found) and not _doubled(one, twice)
-        else 0.0
-        for one, p, mean, found in zip(wordings, probabilities, means, lengths[1:], strict=True)
-    ]
+    sure = []
+    for one, least, mean, length in zip(wordings, probabilities, means, lengths, strict=True):
+        new = np.array([*one.new, False])
+        seen = length[new | np.concatenate(([False], new[:-1]))] > 1
+        fits = seen.all() and repeats(one.words, np.flatnonzero(new).tolist()) <= twice
+        sure.append(least * float(power(10.0, -abs(mean - own))) if fits else 0.0)
+    return sure
 
 
 def adequacy(
@@ -62,32 +69,6 @@ def adequacy(
     how = FORMS["unigram"]
     found = [pivot_statistics(one, originals, texts, how, threads=1) for one in pivots.values()]
     return np.asarray(np.mean([pooled_f1(one) for one in found], axis=0))
-
-
-def _scored(
-    language: LanguageModel, rows: Sequence[Words]
-) -> tuple[list[Floats], list[NDArray[np.int32]]]:
-    """Return log10 p of the words and the end of each row, and lengths of n-grams found."""
-    vocab = _kernel.Vocab()
-    ids = vocab.add([word for row in rows for word in row])
-    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    p, lengths = language.kernel.words(language.find(vocab)[ids], offsets)
-    cuts = list(pairwise((offsets + np.arange(len(offsets))).tolist()))
-    logs = p.astype(np.float64)
-    return [logs[a:b] for a, b in cuts], [lengths[a:b] for a, b in cuts]
-
-
-def _seen(wording: Written, lengths: NDArray[np.int32]) -> bool:
-    """Return whether new words, and words or ends behind them, were seen after the one before."""
-    new = np.array([*wording.new, False])
-    touched = new | np.concatenate(([False], new[:-1]))
-    return bool((lengths[touched] > 1).all())
-
-
-def _doubled(wording: Written, original: Set[tuple[str, ...]]) -> bool:
-    """Return whether words stand twice in a row that do not in the original."""
-    new = [i for i, is_new in enumerate(wording.new) if is_new]
-    return not repeats(wording.words, new) <= original
 
 
 def repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:

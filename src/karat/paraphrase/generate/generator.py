@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 from karat import _kernel
@@ -17,13 +17,11 @@ from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle
-from karat.paraphrase.table.phrase_table import PhraseTable, every_word
+from karat.paraphrase.table.phrase_table import Arrays, PhraseTable, every_word
 from karat.storage.store import with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 from karat.text.tokens import tokenize
-
-Arrays = Mapping[str, NDArray[Any]]
 
 WEIGHT = 1.0
 """The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
@@ -72,7 +70,17 @@ class Generator:
     @cached_property
     def article(self) -> ChooseArticle:
         """The article that the language model prefers before a word; None if it knows neither."""
-        return lru_cache(_ARTICLES_KEPT)(partial(_article, self.language, self.fold))
+
+        @lru_cache(_ARTICLES_KEPT)
+        def article(word: str) -> str | None:
+            vocab = _kernel.Vocab()
+            ids = vocab.add([text for one in ARTICLES for text in (one, self.fold(word))])
+            known = self.language.find(vocab)[ids]
+            p, lengths = self.language.kernel.words(known, np.array([0, 2, 4]))
+            behind = slice(1, None, 3)  # of article, word and end
+            return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
+
+        return article
 
     @cached_property
     def written(self) -> list[str]:
@@ -115,14 +123,6 @@ class Generator:
         casing = {str(word): str(cased) for word, cased in about["casing"].items()}
         language = LanguageModel(about["lm"], words, name).check_finite(name)
         return cls(table, language, casing)
-
-
-def _article(language: LanguageModel, fold: Callable[[str], str], word: str) -> str | None:
-    vocab = _kernel.Vocab()
-    ids = vocab.add([text for article in ARTICLES for text in (article, fold(word))])
-    p, lengths = language.kernel.words(language.find(vocab)[ids], np.array([0, 2, 4]))
-    behind = slice(1, None, 3)  # of article, word and end
-    return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
 
 
 def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.parallel_text import each_line
@@ -23,7 +23,7 @@ from karat.paraphrase.generate.rewriting import Original, Replacement
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
 from karat.results import Result
-from karat.text.segments import STRIDE, Segments, Texts, as_segments
+from karat.text.segments import STRIDE, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
 CANDIDATES = 128
@@ -153,11 +153,12 @@ def paraphrases(
     stop = Stop()
 
     def work(start: int, end: int) -> list[Generated]:
-        lines = _lines(texts, start, end)
+        first = start - start % STRIDE
+        views = texts.views(first, min(first + STRIDE, len(texts)))
+        lines = views.strings()[start - first : end - first]
         place = (texts.name, start, stop.check)
         found = wordings(generator, lines, candidates, confidence, *place)
-        sure = _adequate(pem, lines, found, confidence)
-        return list(_ranked(pem, lines, sure, n, confidence))
+        return list(_ranked(pem, lines, found, n, confidence))
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
     for batch in by_batches(work, cuts, threads, progress, "paraphrasing", stop):
@@ -172,13 +173,6 @@ def generator_of(pem: PEM) -> Generator:
             "train it with karat paraphrase train --generate"
         )
     return pem.generator
-
-
-def _lines(texts: Segments, start: int, stop: int) -> list[str]:
-    first = start - start % STRIDE
-    return texts.views(first, min(first + STRIDE, len(texts))).strings()[
-        start - first : stop - first
-    ]
 
 
 def wordings(
@@ -197,7 +191,13 @@ def wordings(
     """
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
-    _check_lengths(np.diff(tokens.offsets), name, start)
+    lengths = np.diff(tokens.offsets)
+    if (long := lengths > MOST_WORDS).any():
+        at = int(long.argmax())
+        raise InputError(
+            f"{name}, line {start + at + 1}: {lengths[at]:,} words, expected at most "
+            f"{MOST_WORDS:,}: put each sentence on a line of its own"
+        )
     rewritings = _search(generator, tokens, SEARCHED * most, check)
     cased = tokenize(lines, recipe.tok, "mixed", threads=1)
     found = []
@@ -229,22 +229,8 @@ def _confident(
         if confidence and confidence >= least:
             text = original.text(one)
             found[text] = max(confidence, found.get(text, 0.0))
-    return [Wording(*item) for item in found.items() if not _same(item[0], original.line)]
-
-
-def _same(text: str, line: str) -> bool:
-    """Return whether two texts differ in case and spaces only."""
-    return "".join(text.lower().split()) == "".join(line.lower().split())
-
-
-def _check_lengths(lengths: Ints, name: str, start: int) -> None:
-    long = lengths > MOST_WORDS
-    if long.any():
-        at = int(long.argmax())
-        raise InputError(
-            f"{name}, line {start + at + 1}: {lengths[at]:,} words, expected at most "
-            f"{MOST_WORDS:,}: put each sentence on a line of its own"
-        )
+    letters = "".join(original.line.lower().split())  # others than in case and spaces must differ
+    return [Wording(*item) for item in found.items() if "".join(item[0].lower().split()) != letters]
 
 
 def _search(
@@ -252,18 +238,10 @@ def _search(
 ) -> list[list[list[Replacement]]]:
     """Return the rewritings of each original, replacements from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
-    words = generator.model_words(tokens.vocab)
-    sentences, _, _, offsets, lengths, edges = generator.search.search(
-        tokens.ids, tokens.offsets, *maps, words, most, check
+    model_words = generator.model_words(tokens.vocab)
+    sentences, _, _, bounds, lengths, edges = generator.search.search(
+        tokens.ids, tokens.offsets, *maps, model_words, most, check
     )
-    steps = _steps(generator, lengths, edges)
-    each = [steps[a:b] for a, b in pairwise(offsets.tolist())]
-    return [each[a:b] for a, b in pairwise(sentences.tolist())]
-
-
-def _steps(
-    generator: Generator, lengths: NDArray[np.int32], edges: NDArray[np.int32]
-) -> list[Replacement]:
     arrays, written = generator.rewrites.arrays, generator.written
     offsets, ids = arrays["pivot_phrase_offsets"], arrays["pivot_phrase_ids"]
     known: dict[tuple[int, int], Replacement] = {(1, -1): Replacement(1, None)}
@@ -274,7 +252,9 @@ def _steps(
         words = tuple(written[word] for word in row)
         p = float(arrays["edge_probabilities"][edge])
         known[length, edge] = Replacement(length, words, p)
-    return [known[pair] for pair in pairs]
+    steps = [known[pair] for pair in pairs]
+    each = [steps[a:b] for a, b in pairwise(bounds.tolist())]
+    return [each[a:b] for a, b in pairwise(sentences.tolist())]
 
 
 def _both(lines: Sequence[str], found: Sequence[Sequence[Wording]]) -> tuple[list[str], list[str]]:
@@ -283,20 +263,17 @@ def _both(lines: Sequence[str], found: Sequence[Sequence[Wording]]) -> tuple[lis
     return originals, [one.text for each in found for one in each]
 
 
-def _adequate(
-    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], least: float
-) -> list[list[Wording]]:
-    """Return the wordings that reach a confidence when it is multiplied by pivot F1."""
+def _ranked(
+    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, least: float
+) -> Iterator[Generated]:
+    """Yield the best by PEM of those whose confidence, multiplied by pivot F1, is enough.
+
+    Of equals the first that was found.
+    """
     originals, texts = _both(lines, found)
     rest = iter(adequacy(pem.pivots, originals, texts).tolist() if texts else ())
     sure = [[Wording(one.text, one.confidence * next(rest)) for one in each] for each in found]
-    return [[one for one in each if one.confidence >= least] for each in sure]
-
-
-def _ranked(
-    pem: PEM, lines: Sequence[str], found: Sequence[Sequence[Wording]], n: int, confidence: float
-) -> Iterator[Generated]:
-    """Yield the best by PEM; of equals the first that was found."""
+    found = [[one for one in each if one.confidence >= least] for each in sure]
     originals, texts = _both(lines, found)
     scores = pem.score(originals, texts, threads=1) if texts else ()
     rows: Iterator[Any] = zip(*(column.tolist() for column in scores), strict=True)
@@ -304,5 +281,5 @@ def _ranked(
         every = [Paraphrase(*(one.text, *next(rows), one.confidence)) for one in each]
         order = np.argsort([-one.pem for one in every], kind="stable")[:n].tolist()
         empty = not line.strip()
-        reason = "the line is empty" if empty else f"no rewriting reaches confidence {confidence:g}"
+        reason = "the line is empty" if empty else f"no rewriting reaches confidence {least:g}"
         yield Generated([every[i] for i in order], None if every else reason)

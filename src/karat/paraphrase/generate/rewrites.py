@@ -25,6 +25,7 @@ from karat.paraphrase.table.phrase_table import (
     PhraseTable,
     distinct,
     every_word,
+    padded,
     said,
     starts,
 )
@@ -83,9 +84,10 @@ def rewrite_table(
         sides.append(Ragged(vocab.merge(one.vocab)[phrases.ids], phrases.offsets))
         paths.append(found)
         seen.append(N)
-    number, phrases = distinct(_stacked(sides))
-    cuts = np.cumsum([len(N) for N in seen])[:-1]
-    numbers = np.split(number, cuts)
+    lengths = np.concatenate([side.lengths for side in sides])
+    ids = np.concatenate([side.ids for side in sides])
+    number, phrases = distinct(Ragged(ids, starts(lengths)))
+    numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
     joined = _mean(
         [_Paths(k[p.source], k[p.target], p.p) for k, p in zip(numbers, paths, strict=True)]
     )
@@ -93,9 +95,8 @@ def rewrite_table(
     if not len(kept.p):
         raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
     counts = _totals(number, np.concatenate(seen))
-    pairs = Pairs(
-        _rows(phrases, kept.source), _rows(phrases, kept.target), kept.p, counts[kept.source]
-    )
+    source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
+    pairs = Pairs(source, target, kept.p, counts[kept.source])
     about = {"source": said(recipe), "pivot": said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
@@ -107,32 +108,20 @@ def trusted(table: PhraseTable, least: float) -> Flags:
     of their phrase, and do not only add or drop words.
     """
     arrays = table.arrays
-    words, ids = _one_numbering(table)
-    old = Ragged(ids[arrays["phrase_ids"]], arrays["phrase_offsets"])
+    vocab = Vocab()  # words of rewrites come first, then those of phrases
+    ids = vocab.add(every_word(table.source))
+    words = [*every_word(table.pivot), *vocab.words(0, len(vocab))]
+    old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
     short = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
     found: Flags = short & (arrays["edge_probabilities"] >= least)
-    a, b = _padded(_rows(old, phrases[found])), _padded(_rows(new, pivots[found]))
+    both = (_rows(old, phrases[found]), _rows(new, pivots[found]))
+    a, b = (padded(rows, _WIDEST) for rows in both)
     fixed = _fixed(words)
     same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
     found[found] = same & ~(_among(a, b) | _among(b, a))
     return found
-
-
-def _one_numbering(table: PhraseTable) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the words of rewrites, then of phrases, and the numbers of the latter."""
-    vocab = Vocab()
-    at = vocab.add(every_word(table.source))
-    return [*every_word(table.pivot), *vocab.words(0, len(vocab))], table.maps(vocab).own[at]
-
-
-def _padded(phrases: Ragged) -> NDArray[np.int32]:
-    """Return a row for each phrase, all of one width; -1 is no word."""
-    there = np.arange(_WIDEST) < phrases.lengths[:, None]
-    rows = np.full(there.shape, -1, dtype=np.int32)
-    rows[there] = phrases.ids
-    return rows
 
 
 def _fixed(words: Sequence[str]) -> NDArray[np.int32]:
@@ -171,13 +160,12 @@ def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, 
     times = counts.counts.astype(np.float64)
     N, M = _totals(e, times), _totals(f, times)
     there, back = times / N[e], times / M[f]
-    forward = there >= how.forward
     backward = np.flatnonzero(back >= how.backward)
     backward = backward[np.argsort(f[backward], kind="stable")]
     first = starts(np.bincount(f[backward], minlength=len(M)))
     parts = [
         _summed(e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]])
-        for rows, steps, ends in _joins(e, f, np.flatnonzero(forward), first)
+        for rows, steps, ends in _joins(e, f, np.flatnonzero(there >= how.forward), first)
     ]
     return phrases, N, _Paths(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -218,7 +206,11 @@ def _mean(languages: Sequence[_Paths]) -> _Paths:
 
 def _best(paths: _Paths, phrases: Ragged, how: RewriteLimits) -> _Paths:
     """Return the most probable rewrites of each phrase."""
-    probable = _rows_of(paths, (paths.p >= how.rewrite) & (_reverse(paths) >= how.rewrite))
+    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
+    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the way back: paths are sorted
+    back = np.where(keys[at] == wanted, paths.p[at], 0.0)
+    probable = _rows_of(paths, (paths.p >= how.rewrite) & (back >= how.rewrite))
     within = _within(phrases, probable.source, probable.target)
     around = _within(phrases, probable.target, probable.source)
     source, target, p = good = _rows_of(probable, ~(within | around))
@@ -232,31 +224,15 @@ def _rows_of(paths: _Paths, rows: NDArray[Any]) -> _Paths:
     return _Paths(*(column[rows] for column in paths))
 
 
-def _reverse(paths: _Paths) -> Floats:
-    """Return the probability of the way back, 0 if there is none; paths are sorted."""
-    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
-    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, paths.p[at], 0.0)
-
-
 def _within(phrases: Ragged, a: Ints, b: Ints) -> Flags:
     """Return whether phrase a stands in phrase b, or is it."""
-    lengths = phrases.lengths
-    longest = int(lengths.max(initial=1))
-    there = np.arange(longest) < lengths[:, None]
-    words = np.full((len(lengths), 2 * longest), -1, dtype=np.int32)
-    words[:, :longest][there] = phrases.ids
-    found = np.zeros(len(a), dtype=np.bool_)
+    longest = int(phrases.lengths.max(initial=1))
+    words = padded(phrases, 2 * longest)
+    mine, found = words[a, :longest], np.zeros(len(a), dtype=np.bool_)
     for shift in range(longest):
-        same = words[a, :longest] == words[b, shift : shift + longest]
-        found |= (same | ~there[a]).all(axis=1)
+        same = mine == words[b, shift : shift + longest]
+        found |= (same | (mine < 0)).all(axis=1)
     return found
-
-
-def _stacked(parts: Sequence[Ragged]) -> Ragged:
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Ragged(np.concatenate([part.ids for part in parts]), starts(lengths))
 
 
 def _rows(phrases: Ragged, numbers: Ints) -> Ragged:

@@ -66,7 +66,8 @@ class Original(NamedTuple):
         text = join_words(written.words, written.spaced)
         if self.line.isupper():
             return text.upper()
-        return _capital(text) if self.line.lstrip()[:1].isupper() else text
+        capital = self.line.lstrip()[:1].isupper()
+        return text[:1].upper() + text[1:] if capital else text
 
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
@@ -84,17 +85,13 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
 
 def _with_articles(written: Written, article: ChooseArticle) -> Written:
     """Correct the article before each new word, and each new article, by the next word."""
-    words, new, spaced = list(written.words), list(written.new), written.spaced
+    words, new = list(written.words), list(written.new)
     for i in range(len(words) - 1):
         if words[i].lower() in ARTICLES and (new[i] or new[i + 1]):
             right = article(words[i + 1])
             if right not in (None, words[i].lower()):
                 words[i], new[i] = str(right), True
-    return Written(words, new, spaced)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return Written(words, new, written.spaced)
 
 
 @lru_cache(1 << 16)

@@ -35,10 +35,8 @@ MOST_ORDERS = 9
 
 def share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     """Return part / whole; 0/0 is 0."""
-    found: Floats = np.divide(
-        part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0
-    )
-    return found
+    some = np.asarray(whole) > 0
+    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=some))
 
 
 def f1(stats: NDArray[Any]) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError
@@ -88,32 +89,18 @@ def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEE
     judgements = list(evalset.judgements)
     for name, sentences in made.items():
         outputs: list[str | None] = [None] * len(evalset)
+        scores = {**CONTROLS[name], overall: CONTROLS[name]["overall"]}
+        judged = [one for one in evalset.dimensions.values() if one.name in scores]
         for text, sentence in zip(originals, sentences, strict=True):
-            outputs[first[text]] = sentence
-            judgements += _fixed(evalset, name, evalset.segments[first[text]], overall)
+            outputs[first[text]], segment = sentence, evalset.segments[first[text]]
+            for one in judged:
+                score = from_five(scores[one.name], one)
+                judgements.append(Judgement(name, segment, JUDGE, one.name, score))
         systems[name] = tuple(outputs)
-    return make_evalset(
-        evalset.name,
-        systems,
-        segments=evalset.segments,
-        references=evalset.references,
-        groups=evalset.groups,
-        sources=evalset.sources,
-        dimensions=evalset.dimensions.values(),
-        judgements=judgements,
-        description=evalset.description,
-        licence=evalset.licence,
-    )
-
-
-def _fixed(evalset: EvalSet, control: str, segment: str, overall: str) -> list[Judgement]:
-    """Return the judgements of a control, in each dimension that the set has."""
-    scores = {**CONTROLS[control], overall: CONTROLS[control]["overall"]}
-    return [
-        Judgement(control, segment, JUDGE, name, from_five(scores[name], dimension))
-        for name, dimension in evalset.dimensions.items()
-        if name in scores
-    ]
+    kept = ("segments", "references", "groups", "sources", "description", "licence")
+    same: dict[str, Any] = {part: getattr(evalset, part) for part in kept}
+    dimensions = evalset.dimensions.values()
+    return make_evalset(evalset.name, systems, dimensions=dimensions, judgements=judgements, **same)
 
 
 def to_five(value: float, dimension: Dimension) -> float:

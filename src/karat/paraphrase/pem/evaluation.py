@@ -127,14 +127,12 @@ def evaluate_paraphrases(
         if resamples:
             gains.append(paired_gain(judged, ("PEM", predicted), (name, other), resamples, seed))
     settings = {"model": pem.name, "dimension": judged.overall, "controls": controls}
+    parts = zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True)
     return ParaphraseEvaluation(
         judged.evalset.name,
         tuple(rows),
         tuple(gains),
-        tuple(
-            correlate(judged, name, part, "human average", judged.human)
-            for name, part in zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True)
-        ),
+        tuple(correlate(judged, *part, "human average", judged.human) for part in parts),
         tuple(inter_judge(judged)),
         tuple(criteria(judged)),
         tuple(map(JudgedPoint, judged.human.tolist(), predicted.tolist(), judged.systems)),
@@ -177,15 +175,10 @@ def correlate(judged: Judged, first: str, x: Floats, second: str, y: Floats) -> 
     at = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
     counts = np.bincount(at, minlength=len(number))
     means = [np.bincount(at, column[known], minlength=len(number)) / counts for column in (x, y)]
-    return Correlation(
-        first,
-        second,
-        int(known.sum()),
-        pearson(x[known], y[known]),
-        spearman(x[known], y[known]),
-        len(number),
-        pearson(*means) if len(number) > 2 else float("nan"),
-    )
+    both = x[known], y[known]
+    systems = pearson(*means) if len(number) > 2 else float("nan")
+    each = len(names), pearson(*both), spearman(*both)
+    return Correlation(first, second, *each, len(number), systems)
 
 
 def without_controls(judged: Judged, column: Floats) -> Floats:
@@ -193,21 +186,22 @@ def without_controls(judged: Judged, column: Floats) -> Floats:
     return np.where(judged.real, column, np.nan)
 
 
-def judge_names(judged: Judged) -> list[str]:
-    """Return the names of those who judged overall quality, controls apart."""
+def judge_columns(judged: Judged) -> dict[str, Floats]:
+    """Return the scores of each who judged overall quality, controls apart."""
     rows = judged.evalset.judgements
     asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
     names = dict.fromkeys(asked.judges[k] for k in np.unique(asked.judge).tolist())
-    return [name for name in names if name != "control"]
+    return {
+        name: without_controls(judged, judged.values(judged.overall, [name]))
+        for name in names
+        if name != "control"
+    }
 
 
 def inter_judge(judged: Judged) -> list[Correlation]:
     """Return the paper's Table 1: each pair of judges, controls left out."""
-    columns = {
-        name: without_controls(judged, judged.values(judged.overall, [name]))
-        for name in judge_names(judged)
-    }
-    return [correlate(judged, a, columns[a], b, columns[b]) for a, b in combinations(columns, 2)]
+    pairs = combinations(judge_columns(judged).items(), 2)
+    return [correlate(judged, *first, *second) for first, second in pairs]
 
 
 def criteria(judged: Judged) -> list[Correlation]:
@@ -231,25 +225,19 @@ def against_humans(judged: Judged, name: str, predicted: Floats) -> list[Correla
     if not judged.real.all():
         real = without_controls(judged, predicted)
         rows.append(correlate(judged, name, real, "human average, no controls", judged.human))
-    names = judge_names(judged)
-    for judge in names if len(names) > 1 else ():
-        given = without_controls(judged, judged.values(judged.overall, [judge]))
+    columns = judge_columns(judged)
+    for judge, given in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
     return rows
 
 
 def rival_features(judged: Judged, found: Features, **work: Any) -> dict[str, Floats]:
     """Return the features of each rival: those of PEM with the pivots' replaced."""
-    originals = [[text] for text in judged.originals]
-    return {
-        name: np.column_stack(
-            [
-                found.without_pivots(),
-                *(parse(one).segments(judged.paraphrases, originals, **work) for one in metrics),
-            ]
-        )
-        for name, metrics in RIVALS.items()
-    }
+    originals, rivals = [[text] for text in judged.originals], {}
+    for name, metrics in RIVALS.items():
+        own = [parse(one).segments(judged.paraphrases, originals, **work) for one in metrics]
+        rivals[name] = np.column_stack([found.without_pivots(), *own])
+    return rivals
 
 
 # ---------------------------------------------------------------------------------- bootstrap

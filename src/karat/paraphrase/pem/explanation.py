@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.paraphrase.pem.bags import (
     PivotSettings,
@@ -113,30 +113,23 @@ def explain_pair(
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
     maps = table.maps(tokens.vocab)
-    first, second = _segmented(table, tokens, maps, settings)
-    bags = [_bag(table, tokens, i, maps, settings) for i in range(2)]
+    numbers, lengths, ends = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
+    words = iter([word for i in range(2) for word in tokens[i]])
+    phrases = [
+        _phrase(table, number, tuple(islice(words, length)), settings)
+        for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
+    ]
+    one, other = (_bag(table, tokens, i, maps, settings) for i in range(2))
+    grams = [Gram(w, one.get(w, 0.0), other.get(w, 0.0)) for w in dict.fromkeys([*one, *other])]
+    grams.sort(key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words)))
     return PairExplanation(
-        first,
-        second,
-        _grams(*bags),
+        tuple(phrases[: ends[1]]),
+        tuple(phrases[ends[1] :]),
+        tuple(grams),
         pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
         target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
         settings,
     )
-
-
-def _segmented(
-    table: PhraseTable, tokens: Tokens, maps: Maps, settings: PivotSettings
-) -> Iterator[tuple[Phrase, ...]]:
-    """Yield the phrases of each sentence."""
-    numbers, lengths, starts = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
-    for i, (first, last) in enumerate(pairwise(starts.tolist())):
-        words = iter(tokens[i])
-        pieces = zip(numbers[first:last].tolist(), lengths[first:last].tolist(), strict=True)
-        yield tuple(
-            _phrase(table, number, tuple(next(words) for _ in range(length)), settings)
-            for number, length in pieces
-        )
 
 
 def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
@@ -161,28 +154,14 @@ def _bag(
     if found is None:
         raise InputError("too many pivot n-grams: give a larger edge or a smaller order")
     grams, starts, weights = found
-    words = _pivot_words(table, tokens, grams)
+    known = len(table.pivot)  # beyond the table's own pivot words stand the sentence's
+    theirs = iter(table.pivot.words(grams[grams < known]))
+    words = [
+        next(theirs) if i < known else tokens.vocab.words(i - known, i - known + 1)[0]
+        for i in grams.tolist()
+    ]
     texts = [tuple(words[a:b]) for a, b in pairwise(starts.tolist())]
     return dict(zip(texts, weights.tolist(), strict=True))
-
-
-def _pivot_words(table: PhraseTable, tokens: Tokens, ids: NDArray[np.int32]) -> list[str]:
-    """Return words of the table's pivot side; beyond those, the sentence's own."""
-    known = len(table.pivot)
-    seen = ids < known
-    theirs = iter(table.pivot.words(ids[seen]))
-    own = [i - known for i in ids[~seen].tolist()]
-    mine = iter([tokens.vocab.words(i, i + 1)[0] for i in own])
-    return [next(theirs if here else mine) for here in seen.tolist()]
-
-
-def _grams(original: dict[Words, float], paraphrase: dict[Words, float]) -> tuple[Gram, ...]:
-    words = dict.fromkeys([*original, *paraphrase])
-    grams = [Gram(w, original.get(w, 0.0), paraphrase.get(w, 0.0)) for w in words]
-    heaviest = sorted(
-        grams, key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words))
-    )
-    return tuple(heaviest)
 
 
 # ----------------------------------------------------------------------- several pairs as rows
@@ -238,8 +217,11 @@ def explain_paraphrases(
     mine, theirs = as_segments(candidates, "candidates"), as_segments(originals, "originals")
     check_aligned([mine, theirs])
     if worst:
-        lowest = _scores(pem, phrases, how, theirs, mine).argsort(kind="stable")[:worst]
-        segments = (lowest + 1).tolist()
+        if pem is not None and pem.regression is not None:
+            scores = pem.score(theirs, mine).pem
+        else:
+            scores = pooled_f1(pivot_statistics(phrases, theirs, mine, how))
+        segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
     numbers = list(dict.fromkeys(segments or (1,)))
     if late := [number for number in numbers if number > len(mine)]:
         raise InputError(f"--segment {late[0]}: the last pair of {mine.name} is {len(mine):,}")
@@ -276,15 +258,6 @@ def _opened(
     if name not in pem.pivots:
         raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
     return pem, pem.pivots[name], replace(FORMS[pem.form], **given)
-
-
-def _scores(
-    pem: PEM | None, table: PhraseTable, how: PivotSettings, originals: Texts, paraphrases: Texts
-) -> Floats:
-    """Return PEM of all pairs, or pivot F1 where there is no regression."""
-    if pem is not None and pem.regression is not None:
-        return pem.score(originals, paraphrases).pem
-    return pooled_f1(pivot_statistics(table, originals, paraphrases, how))
 
 
 def _pair_row(pair: int, one: PairExplanation) -> PairRow:

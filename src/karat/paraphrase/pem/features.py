@@ -82,14 +82,13 @@ def features(
     pivot = np.mean([columns[f"pivot {name} F1"] for name in pivots], axis=0)
     shared = target_statistics(originals, paraphrases, language.recipe, FORMS[form].order, **work)
     words, original_words = shared[:, 0, 1], shared[:, 0, 2]
-    fluency = language.score(paraphrases, **work) / np.maximum(words, 1.0)
-    columns["fluency"] = fluency
+    columns["fluency"] = language.score(paraphrases, **work) / np.maximum(words, 1.0)
     columns |= _bags("target", shared, form)
     if form == "rich":
         columns |= {"words of paraphrase": words, "words of original": original_words}
         columns["ratio"] = words / np.maximum(original_words, 1.0)
     matrix = np.stack(list(columns.values()), axis=1)
-    return Features(tuple(columns), matrix, pivot, fluency, pooled_f1(shared))
+    return Features(tuple(columns), matrix, pivot, columns["fluency"], columns["target F1"])
 
 
 def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:

@@ -56,8 +56,7 @@ def judged_rows(
             f"{evalset.name} has no sources: a paraphrase is judged beside its original, which the "
             "set gives as the source of the segment"
         )
-    scale = evalset.dimensions[overall]
-    matrix = evalset.human(overall)
+    scale, matrix = evalset.dimensions[overall], evalset.human(overall)
     known = [
         (s, i)
         for s, outputs in enumerate(evalset.systems.values())

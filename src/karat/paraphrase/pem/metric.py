@@ -91,11 +91,7 @@ class PivotF1(Metric):
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         stats = rows.reshape(-1, self.order, 3)
         total = stats.sum(axis=1)
-        parts = {"precision": share(total[:, 0], total[:, 1])}
-        parts["recall"] = share(total[:, 0], total[:, 2])
-        orders = f1(stats)
-        return {
-            "value": f1(total),
-            **parts,
-            **{f"order{n + 1}": orders[:, n] for n in range(self.order)},
-        }
+        common, candidate, reference = total.T
+        parts = {"precision": share(common, candidate), "recall": share(common, reference)}
+        orders = {f"order{n}": column for n, column in enumerate(f1(stats).T, 1)}
+        return {"value": f1(total), **parts, **orders}

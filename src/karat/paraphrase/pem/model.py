@@ -12,14 +12,15 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.lm.binary import ABOUT as LANGUAGE
 from karat.lm.model import LanguageModel
+from karat.lm.tables import ABOUT as LANGUAGE
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.pem.features import FORMS, Features, check_form, features
@@ -246,21 +247,17 @@ class PEM:
         try:
             check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
+            arrays = partial(without_prefix, arrays=store.arrays)
             pivots = {
-                name: PhraseTable.of_arrays(
-                    f"{store.name} ({name})", said, without_prefix(f"pivot{k}.", store.arrays)
-                )
+                name: PhraseTable.of_arrays(f"{store.name} ({name})", said, arrays(f"pivot{k}."))
                 for k, (name, said) in enumerate(tables.items())
             }
-            language = LanguageModel(
-                about.pop("lm"), without_prefix("lm.", store.arrays), store.name
-            )
+            language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
             regression = SVR.from_arrays(store.arrays) if about.pop("trained") else None
-            written = about.pop("generator", None)
-            generator = written and Generator.of_arrays(
-                store.name, written, without_prefix("generate.", store.arrays)
-            )
-            model = cls.of(pivots, language, form, about, generator or None)
+            generator = None
+            if written := about.pop("generator", None):
+                generator = Generator.of_arrays(store.name, written, arrays("generate."))
+            model = cls.of(pivots, language, form, about, generator)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
         return replace(model, regression=regression, name=store.name)

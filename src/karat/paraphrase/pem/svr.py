@@ -28,7 +28,6 @@ WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
 SEED = 12345
 SEARCHED = 2000  # rows from which settings are chosen
 
-
 _LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
 _COLUMNS = {
     "svr_mean": Column("float64", "features", -_LARGEST, _LARGEST),
@@ -37,7 +36,7 @@ _COLUMNS = {
     "svr_weights": Column("float64", "vectors", -_LARGEST, _LARGEST),
     "svr_numbers": Column("float64", "numbers", -_LARGEST, _LARGEST),
 }
-"""The arrays of a regression."""
+"""The arrays of a regression, in the order of its fields."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +77,9 @@ class SVR:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to be stored."""
-        numbers = (self.intercept, self.gamma, *vars(self.setting).values())
-        return {
-            "svr_mean": self.mean,
-            "svr_scale": self.scale,
-            "svr_vectors": self.vectors,
-            "svr_weights": self.weights,
-            "svr_numbers": np.array(numbers),
-        }
+        numbers = np.array((self.intercept, self.gamma, *vars(self.setting).values()))
+        parts = (self.mean, self.scale, self.vectors, self.weights, numbers)
+        return dict(zip(_COLUMNS, parts, strict=True))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from karat.report.charts.figures import chart_figure
@@ -10,7 +11,7 @@ from karat.report.charts.models import Point, Scatter
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.evaluation import Correlation, JudgedPoint, ParaphraseEvaluation
+    from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
 
 _MOST_POINTS = 1500  # more dots than that are one blot
 
@@ -63,16 +64,12 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
     shown = every[:: max(1, -(-len(every) // _MOST_POINTS))]
     caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
     title = "PEM and human scores of paraphrases"
-    charts = [Scatter(title, "human", "PEM", _points(shown), caption=caption)]
+    charts = [Scatter(title, "human", "PEM", tuple(starmap(Point, shown)), caption=caption)]
     if len(result.system_means) > 1:
-        means = _points(result.system_means)
+        means = tuple(starmap(Point, result.system_means))
         charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
     if result.dissimilarities:
         title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
-        points = _points(result.dissimilarities)
+        points = tuple(starmap(Point, result.dissimilarities))
         charts.append(Scatter(title, "dissimilarity", "overall", points))
     return charts
-
-
-def _points(found: Sequence[JudgedPoint]) -> tuple[Point, ...]:
-    return tuple(Point(*one) for one in found)

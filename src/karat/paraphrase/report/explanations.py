@@ -89,7 +89,11 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
         for n, kind, grams in kinds
         for gram in grams[:MOST_SHOWN]
     ]
-    edges = list(_edges(result))
+    edges: list[Row] = [
+        {**place, "translation": " ".join(words), "weight": probability}
+        for place, phrase in _placed(result)
+        for words, probability in phrase.edges
+    ]
     tables = [
         Table("rows", "Pivot F1", _SCORES, [row._asdict() for row in result.rows]),
         Table("phrases", "Phrases", _PHRASES, list(_phrases(result)), group="heading"),
@@ -141,12 +145,6 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
             "edges": " / ".join(f"{' '.join(w)} {brief(p)}" for w, p in phrase.edges),
             "left_out": phrase.left_out,
         }
-
-
-def _edges(result: ParaphraseExplanations) -> Iterator[Row]:
-    for place, phrase in _placed(result):
-        for words, probability in phrase.edges:
-            yield {**place, "translation": " ".join(words), "weight": probability}
 
 
 def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:

@@ -1,4 +1,4 @@
-"""The report of `paraphrase score`: PEM and its three parts, by system and by paraphrase."""
+"""The reports of `paraphrase score` and `paraphrase generate`: PEM and its three parts."""
 
 from __future__ import annotations
 
@@ -7,29 +7,40 @@ from typing import TYPE_CHECKING
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
+    from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.scoring import ParaphraseScores
 
-PARTS = (
+_PARTS = (
     Column("pivot_f1", "Pivot F1", 3, align="right", help="Adequacy: 1 is the same meaning."),
     Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words: nearer to 0 is better."),
     Column("target_f1", "Target F1", 3, align="right", help="1 is the same words: lower is freer."),
 )
-"""The columns of the three parts."""
 _SYSTEMS = (
     Column("system", "System"),
     Column("pem", "PEM", 3, align="right", help="1 to 5; the mean over paraphrases."),
     Column("low", "Low", 3, align="right", help="95%, bootstrap over paraphrases."),
     Column("high", "High", 3, align="right", help="95%, bootstrap over paraphrases."),
-    *PARTS,
+    *_PARTS,
     Column("paraphrases", "n", align="right"),
 )
 _SEGMENTS = (
     Column("system", "System"),
     Column("segment", "Line", align="right"),
     Column("pem", "PEM", 2, align="right"),
-    *PARTS,
+    *_PARTS,
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
+)
+_GENERATED = (
+    Column("segment", "Line", align="right"),
+    Column("rank", "Rank", align="right"),
+    Column("pem", "PEM", 2, align="right", help="1 to 5."),
+    *_PARTS,
+    Column("confidence", "Conf.", 2, align="right", help="0 to 1: how sure the generator is."),
+    Column("original", "Original", wrap=True),
+    Column("paraphrase", "Paraphrase", readers="programs"),
+    Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
+    Column("shown", "Paraphrase", wrap=True, readers="people"),
 )
 
 
@@ -41,3 +52,14 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
         tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
     signatures = {"pem": result.signature}
     return Document("Paraphrases", tuple(tables), command, signatures, result.notes)
+
+
+def generated_document(result: GeneratedParaphrases, command: str) -> Document:
+    """Return a row for each paraphrase, and one with the reason for each original without any."""
+    rows = [
+        {**row._asdict(), "shown": f"(none: {row.reason})" if row.reason else row.paraphrase}
+        for row in result.rows
+    ]
+    table = Table("rows", "Paraphrases", _GENERATED, rows)
+    signatures = {"pem": result.signature}
+    return Document("Generated paraphrases", (table,), command, signatures, result.notes)

@@ -19,7 +19,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
@@ -41,15 +41,6 @@ MOST_WORDS = 100
 _BAR = "|||"
 
 
-class _Line(NamedTuple):
-    """A pair as it was read."""
-
-    source: list[str]
-    pivot: list[str]
-    probability: float
-    seen: float | None
-
-
 def read_moses(
     path: str | os.PathLike[str],
     about: Mapping[str, Any] | None = None,
@@ -59,15 +50,43 @@ def read_moses(
 ) -> PhraseTable:
     """Read a table; `about` has the recipes of its two sides, as in `PhraseTable.from_counts`."""
     lines = Lines(path, progress)
-    draft = _Draft(lines.name)
-    for number, text in enumerate(each_line(lines), start=1):
-        draft.add(number, _parsed(f"{lines.name}, line {number:,}", text, score))
-        if number % (1 << 14) == 0 or number == len(lines):
-            progress(number, len(lines), f"reading {lines.name}")
-    return draft.table(about)
+    lines_of: dict[tuple[str, str], int] = {}
+    counts: dict[str, tuple[float | None, int]] = {}
+    probabilities: list[float] = []
+    for number, text in enumerate(each_line(lines, progress), start=1):
+        place = f"{lines.name}, line {number:,}"
+        phrase, translation, probability, seen = _parsed(place, text, score)
+        first = lines_of.setdefault((phrase, translation), number)
+        if first != number:
+            raise InputError(f"{place}: the same pair as line {first:,}; leave one of them out")
+        count, before = counts.setdefault(phrase, (seen, number))
+        if count != seen:
+            here, there = ("no count" if n is None else f"a count of {n:g}" for n in (seen, count))
+            raise InputError(
+                f"{place}: the phrase {quoted(phrase)} has {here} here and {there} on line "
+                f"{before:,}: they must be equal"
+            )
+        probabilities.append(probability)
+    if len({count is None for count, _ in counts.values()}) > 1:
+        raise InputError(
+            f"{lines.name}: some phrases have counts and some have none: give all or none"
+        )
+    phrases = [phrase for phrase, _ in lines_of]
+    N = dict.fromkeys(counts, 0.0)
+    for phrase in phrases:
+        N[phrase] = counts[phrase][0] or N[phrase] + 1
+    source, pivot = Vocab(), Vocab()
+    pairs = Pairs(
+        _ragged(phrases, source),
+        _ragged([translation for _, translation in lines_of], pivot),
+        np.asarray(probabilities, dtype=np.float64),
+        np.asarray([N[phrase] for phrase in phrases], dtype=np.float64),
+    )
+    return PhraseTable.from_pairs(pairs, source, pivot, about)
 
 
-def _parsed(place: str, text: str, score: int) -> _Line:
+def _parsed(place: str, text: str, score: int) -> tuple[str, str, float, float | None]:
+    """Return the phrase, its translation, Pr(f|e), and N(e) if it is given."""
     columns = [column.strip() for column in text.split(_BAR)]
     if len(columns) < 3:
         raise InputError(
@@ -91,7 +110,7 @@ def _parsed(place: str, text: str, score: int) -> _Line:
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected those of translation, phrase and both")
     seen = _number(place, counts[1], "a count above 0", math.inf) if counts else None
-    return _Line(source, pivot, probability, seen)
+    return " ".join(source), " ".join(pivot), probability, seen
 
 
 def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
@@ -99,55 +118,6 @@ def _number(place: str, text: str, expected: str, most: float, above: bool = Tru
     if value is None or not 0 <= value <= most or (above and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
-
-
-class _Draft:
-    """Pairs as they come in, checked against each other."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._source, self._pivot = Vocab(), Vocab()
-        self._pairs: dict[tuple[str, str], int] = {}
-        self._counts: dict[str, tuple[float | None, int]] = {}
-        self._probabilities: list[float] = []
-
-    def add(self, number: int, line: _Line) -> None:
-        phrase, pivot = " ".join(line.source), " ".join(line.pivot)
-        first = self._pairs.setdefault((phrase, pivot), number)
-        if first != number:
-            raise InputError(
-                f"{self._name}, line {number:,}: the same pair as line {first:,}; "
-                f"leave one of them out"
-            )
-        count, before = self._counts.setdefault(phrase, (line.seen, number))
-        if count != line.seen:
-            raise InputError(
-                f"{self._name}, line {number:,}: the phrase {quoted(phrase)} has "
-                f"{_seen(line.seen)} here and {_seen(count)} on line {before:,}: they must be equal"
-            )
-        self._probabilities.append(line.probability)
-
-    def table(self, about: Mapping[str, Any] | None) -> PhraseTable:
-        given = {count is None for count, _ in self._counts.values()}
-        if len(given) > 1:
-            raise InputError(
-                f"{self._name}: some phrases have counts and some have none: give all or none"
-            )
-        phrases = [phrase for phrase, _ in self._pairs]
-        N = dict.fromkeys(self._counts, 0.0)
-        for phrase in phrases:
-            N[phrase] = self._counts[phrase][0] or N[phrase] + 1
-        pairs = Pairs(
-            _ragged(phrases, self._source),
-            _ragged([pivot for _, pivot in self._pairs], self._pivot),
-            np.asarray(self._probabilities, dtype=np.float64),
-            np.asarray([N[phrase] for phrase in phrases], dtype=np.float64),
-        )
-        return PhraseTable.from_pairs(pairs, self._source, self._pivot, about)
-
-
-def _seen(count: float | None) -> str:
-    return "no count" if count is None else f"a count of {count:g}"
 
 
 def _ragged(phrases: list[str], vocab: Vocab) -> Ragged:

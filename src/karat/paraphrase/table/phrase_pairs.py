@@ -109,7 +109,8 @@ class _Held:
 
     def spill(self) -> None:
         """Merge what is in memory into one sorted batch in two unnamed files, and map them."""
-        ids, counts = self._file(), self._file()
+        ids, counts = temporary_file(_PURPOSE), temporary_file(_PURPOSE)
+        self.files += [ids, counts]
         for piece in _merged(self.batches, self.longest):
             with writing_temporary(_PURPOSE):
                 ids.write(piece.ids.tobytes())
@@ -120,11 +121,6 @@ class _Held:
         mapped = np.memmap(ids, np.int32, "r").reshape(-1, 2 * self.longest)
         self.spilled.append(_Rows(mapped, np.memmap(counts, np.int64, "r")))
         self.batches = []
-
-    def _file(self) -> IO[bytes]:
-        file = temporary_file(_PURPOSE)
-        self.files.append(file)
-        return file
 
     def result(self, progress: Progress) -> PhraseCounts:
         batches = self.spilled + self.batches

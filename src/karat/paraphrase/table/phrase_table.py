@@ -58,6 +58,7 @@ ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side
 """The description of a table."""
 
 Arrays = Mapping[str, NDArray[Any]]
+_About = Mapping[str, Any] | None
 
 
 class Translation(NamedTuple):
@@ -89,11 +90,7 @@ class PhraseTable:
 
     @classmethod
     def from_counts(
-        cls,
-        counts: PhraseCounts,
-        source_vocab: Vocab,
-        pivot_vocab: Vocab,
-        about: Mapping[str, Any] | None = None,
+        cls, counts: PhraseCounts, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
         """Make the table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
@@ -106,11 +103,7 @@ class PhraseTable:
 
     @classmethod
     def from_pairs(
-        cls,
-        pairs: Pairs,
-        source_vocab: Vocab,
-        pivot_vocab: Vocab,
-        about: Mapping[str, Any] | None = None,
+        cls, pairs: Pairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
         """Make the table of pairs, each given once, in any order."""
         source, words = _by_text(pairs.source, source_vocab)
@@ -260,17 +253,22 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
 
 def distinct(phrases: Ragged) -> tuple[Ints, Ragged]:
     """Return each phrase's number among the distinct ones, and those in the order of their ids."""
-    lengths = phrases.lengths
-    there = np.arange(lengths.max(initial=1)) < lengths[:, None]
-    table = np.full(there.shape, -1, dtype=np.int32)
-    table[there] = phrases.ids
+    table = padded(phrases, phrases.lengths.max(initial=1))
     order = np.lexsort(table.T[::-1])
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
-    first = order[new]
-    return number, Ragged(table[first][there[first]], starts(lengths[first]))
+    found = table[order[new]]
+    return number, Ragged(found[found >= 0], starts(phrases.lengths[order[new]]))
+
+
+def padded(phrases: Ragged, width: int) -> NDArray[np.int32]:
+    """Return a row for each phrase, all of one width; -1 is no word."""
+    there = np.arange(width) < phrases.lengths[:, None]
+    rows = np.full(there.shape, -1, dtype=np.int32)
+    rows[there] = phrases.ids
+    return rows
 
 
 def every_word(words: WordTable) -> list[str]:
@@ -319,7 +317,6 @@ def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """Return the recipe of one side; a ValueError if this Karat has none like it."""
     named = about[side]
     found = Recipe(named["tok"], named["case"], named["stem"])
-    known = found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()
-    if not known:
+    if not (found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()):
         raise ValueError(f"unknown recipe {short(found)}")
     return found
