@@ -241,7 +241,10 @@ def test_results_are_found_by_its_name_in_python(karat: Run) -> None:
         ("leaving", "leaving: its rows() failed: SystemExit"),
         ("infinite", "infinite: its measure() returned for 'value' a number that is not finite"),
         ("wordy", "wordy: its rows() returned an array of <U1, expected numbers"),
-        ("plain_field", "Plain: least is no setting: write least: … = karat.setting(default"),
+        (
+            "plain_field",
+            "its field least is no setting: write least: … = karat.setting",
+        ),
         ("columnless", "with karat-broken@1.0 in use: object of type 'NoneType' has no len()"),
         ("length_ratio:tok=zzz", "length_ratio: tok=zzz is not one of"),
         ("length_ratio:token=13a", "length_ratio has no setting 'token'; did you mean tok?"),

@@ -64,12 +64,6 @@ class Named:
 
     def __post_init__(self) -> None:
         """Check every setting; numbers become plain ints and floats."""
-        plain = [f.name for f in fields(self) if "kind" not in f.metadata]
-        if plain:
-            raise MetricError(
-                f"{type(self).__name__}: {plain[0]} is no setting: write "
-                f'{plain[0]}: … = karat.setting(default, "what it means")'
-            )
         for f in fields(self):
             value = _plain_number(getattr(self, f.name), f.metadata["kind"])
             object.__setattr__(self, f.name, value)

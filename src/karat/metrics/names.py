@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from karat.errors import MetricError, quoted
@@ -29,6 +30,10 @@ def _check(name: str, found: object) -> None:
     if _folded(str(getattr(found, "name", ""))) != _folded(name):
         own = quoted(getattr(found, "name", None))
         raise MetricError(f"metric {name}: its class says name = {own}; expected {quoted(name)}")
+    for f in fields(found):
+        if "kind" not in f.metadata:
+            wanted = f'{f.name}: … = karat.setting(default, "what it means")'
+            raise MetricError(f"metric {name}: its field {f.name} is no setting: write {wanted}")
 
 
 METRICS: Registry[type[Metric]] = Registry(
