@@ -92,10 +92,8 @@ class Catalogue(NamedTuple):
     def check_place(self, given: GivenPath) -> None:
         """Refuse a place where nothing is."""
         if not Path(given).exists():
-            names = ", ".join(self.known)
-            raise InputError(
-                f"{os.fspath(given)}: no such folder or file, nor a known set ({names})"
-            )
+            told = f"no such folder or file, nor a known set ({', '.join(self.known)})"
+            raise InputError(f"{os.fspath(given)}: {told}")
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder by what is in it, or of a file by its first line.

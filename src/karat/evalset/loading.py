@@ -17,6 +17,7 @@ from karat.registry import Registry
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
+_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
 FORMATS = Registry(
     "formats",
     "format",
@@ -113,16 +114,11 @@ class KnownEvalSets(Result):
 def known_evalsets() -> KnownEvalSets:
     """Return the sets that have names, and whether each is in the folder of the data."""
     folder = os.environ.get(VARIABLE, "")
-    rows = [
-        KnownRow(
-            name,
-            known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place)),
-            known.format,
-            known.about,
-            None if known.bundled else known.place,
-        )
-        for name, known in KNOWN.items()
-    ]
+    rows = []
+    for name, known in KNOWN.items():
+        here = known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place))
+        place = None if known.bundled else known.place
+        rows.append(KnownRow(name, here, known.format, known.about, place))
     where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
     return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder})
 
@@ -182,15 +178,11 @@ def detect(path: Path) -> tuple[str, Path]:
     if path.is_dir() and (format := EVALSETS.recognise(path)):
         return format, path
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    found = [(format, file) for file in files if (format := _of_file(file))]
+    sets = [file for file in files if file.suffix in _SUFFIXES and file.is_file()]
+    found = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
     if len(found) == 1:
         return found[0]
     raise InputError(
         f"{path}: not recognised as an evaluation set: expected a folder with karat.toml, or name "
         f"the format ({', '.join(FORMATS)})"
     )
-
-
-def _of_file(path: Path) -> str | None:
-    known = path.suffix in (".tsv", ".jsonl", ".jl", ".json") and path.is_file()
-    return EVALSETS.recognise(path) if known else None

@@ -15,14 +15,7 @@ from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.meta.levels import (
-    agreement,
-    arranged,
-    drawn_means,
-    each_group,
-    mean_of_defined,
-    shared,
-)
+from karat.meta.levels import agreement, arranged, drawn_means, each_group, mean_of_defined, shared
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, each_row, statistic
 from karat.stats.resampling import SEED, interval

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.settings_file import toml_parser, toml_string
+from karat.evalset.formats.settings_file import read_toml, toml_string
 from karat.evalset.loading import as_options
 from karat.meta.bootstrap import OVER
 from karat.meta.views import LEVELS, check_behind
@@ -103,10 +103,7 @@ def _check_once(what: str, names: tuple[Any, ...]) -> None:
 
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
     """An experiment from TOML; every mistake is named."""
-    try:
-        found: dict[str, Any] = toml_parser().loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name}: not valid TOML: {error}") from error
+    found = read_toml(text, name)
     known = {field.name: field for field in fields(Experiment)}
     for key, value in found.items():
         if key not in known:

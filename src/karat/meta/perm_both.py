@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.meta.levels import (
-    agreement,
-    arranged,
-    check_matrix_level,
-    each_group,
-    mean_of_defined,
-)
+from karat.meta.levels import agreement, arranged, check_matrix_level, each_group, mean_of_defined
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, statistic
 from karat.stats.resampling import SEED
@@ -30,10 +24,7 @@ from karat.stats.significance.permutation import (
 )
 from karat.trials import check_trials
 
-FAST = {
-    ("pearson", "segment"): perm_both_pearson,
-    ("pearson", "system"): perm_both_system_pearson,
-}
+FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
 _WORK = 1 << 18  # cells of exchanged matrices at a time: they stay in the cache
 
 

@@ -11,7 +11,7 @@ specific one counts. References are among the systems: those named as such becom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from karat.errors import quoted
@@ -53,7 +53,8 @@ def read_mqm(
     """Return the set in a file; `references` are by default the systems called `ref…`."""
     rows = _Rows(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
-    refs = _references(references, names)
+    found = [name for name in names if name.lower().startswith("ref")]
+    refs = as_names(found if references is None else references)
     check_known("system", (*refs, *as_names(leave_out)), names, str(path))
     aside = {*refs, *as_names(leave_out)}
     systems = [system for system in names if system not in aside]
@@ -78,12 +79,6 @@ def read_mqm(
             for key, penalty in penalties.items():
                 draft.judge(system, segment, rater, key, penalty, rows.places[system, segment])
     return draft.finish()
-
-
-def _references(given: str | Sequence[str] | None, systems: Iterable[str]) -> tuple[str, ...]:
-    if given is not None:
-        return as_names(given)
-    return tuple(name for name in systems if name.lower().startswith("ref"))
 
 
 def _dimension(name: str, below: str) -> Dimension:
@@ -122,9 +117,8 @@ class _Rows:
         if weight is None:
             self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
             return
-        sums = self.penalties.setdefault(
-            (system, segment, rater), dict.fromkeys(self.dimensions, 0.0)
-        )
+        key = system, segment, rater
+        sums = self.penalties.setdefault(key, dict.fromkeys(self.dimensions, 0.0))
         for name, below in self.dimensions.items():
             if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
                 sums[name] += weight

@@ -15,7 +15,6 @@ An answer to a topic without vital nuggets has no `vital` score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +34,6 @@ WEIGHTS = {
 JUDGE = "assignment"
 """The labels come without the name of who gave them."""
 
-_Nugget = Mapping[str, Any]
-
 
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
@@ -50,6 +47,9 @@ def read_rag24(
     outputs = {(a["run_id"], a["qid"]): a["answer_text"] for a in answers}
     runs = dict.fromkeys(answer["run_id"] for answer in answers)
     dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
+    texts = [[nugget["text"] for nugget in topic["nuggets"]] for topic in topics.values()]
+    if references == "joined":
+        texts = [[" ".join(f"{text.rstrip('.')}." for text in each)] for each in texts]
     check_filled(path, len(outputs), len(runs), len(topics))
     draft = EvalSetDraft(
         name or path.stem,
@@ -57,7 +57,7 @@ def read_rag24(
         {run: [outputs.get((run, topic)) for topic in topics] for run in runs},
         reading=reading,
         where=path,
-        references=[_reference(topic["nuggets"], references) for topic in topics.values()],
+        references=texts,
         sources=[topic["query"] for topic in topics.values()],
         dimensions=[Dimension(key, low=0.0, high=1.0) for key in dimensions],
         description="TREC RAG 2024 answers with nugget assignments",
@@ -66,11 +66,6 @@ def read_rag24(
     for answer in answers:
         _judge(answer, draft)
     return draft.finish()
-
-
-def _reference(nuggets: list[_Nugget], how: str) -> list[str]:
-    texts = [nugget["text"] for nugget in nuggets]
-    return texts if how == "listed" else [" ".join(f"{text.rstrip('.')}." for text in texts)]
 
 
 def _answer(reading: Reading) -> Any:
@@ -108,8 +103,7 @@ def _judge(answer: dict[str, Any], draft: EvalSetDraft) -> None:
     for prefix, support in (("", SUPPORT), ("strict-", STRICT)):
         for key, weights in WEIGHTS.items():
             pairs = [
-                (weights[nugget["importance"]], support[nugget["assignment"]])
-                for nugget in answer["nuggets"]
+                (weights[n["importance"]], support[n["assignment"]]) for n in answer["nuggets"]
             ]
             whole = sum(weight for weight, _ in pairs)
             if whole:
