@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
+Paths = Sequence[str]
 
 
 def system_name(path: str) -> str:
@@ -46,21 +47,16 @@ def input_paths(candidates: Sequence[str], references: Sequence[str]) -> list[st
 
 
 def open_inputs(
-    candidates: Sequence[str],
-    references: Sequence[str],
-    optional: bool,
-    progress: Progress,
-    as_text: bool = False,
+    candidates: Paths, references: Paths, optional: bool, progress: Progress, as_text: bool = False
 ) -> tuple[dict[str, Lines], References]:
     """Systems by name and their references, all of one length."""
     if not references:
         raise InputError("no reference was given: name at least one file with -r")
-    named = [split_name(argument) for argument in candidates]
     if input_paths(candidates, references).count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
     systems: dict[str, Lines] = {}
     paths: dict[str, str] = {}
-    for name, path in named:
+    for name, path in map(split_name, candidates):
         if name in systems:
             raise InputError(
                 f"two systems are called {quoted(name)} ({paths[name]} and {path}): "

@@ -18,6 +18,7 @@ from karat.storage.unpacking import unpacked
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""
 GivenPath = str | os.PathLike[str]
+Detect = Callable[[Path], tuple[str, Path]]
 _LONGEST = 1 << 24  # bytes of a first line that are looked at
 
 
@@ -109,12 +110,7 @@ class Catalogue(NamedTuple):
         return "jsonl" if line.startswith("{") else None
 
     def read(
-        self,
-        path: Path,
-        format: str | None,
-        detect: Callable[[Path], tuple[str, Path]],
-        filled: Any,
-        **options: Any,
+        self, path: Path, format: str | None, detect: Detect, filled: Any, **options: Any
     ) -> Any:
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:

@@ -103,17 +103,11 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
     systems, dimensions = _systems(evalset), _dimensions(evalset)
     references = [len(group) for group in evalset.references]
     row = SetCount(
-        evalset.name,
-        len(systems),
-        len(evalset),
+        *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
-        min(references),
-        float(median(references)),
-        max(references),
-        len(evalset.judgements),
-        len(evalset.judgements.judges),
-        sum(system.missing for system in systems),
-        sum(system.empty for system in systems),
+        *(min(references), float(median(references)), max(references)),
+        *(len(evalset.judgements), len(evalset.judgements.judges)),
+        *(sum(system.missing for system in systems), sum(system.empty for system in systems)),
     )
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
     notes = (*filter(None, texts), *_remarks(evalset, systems, dimensions))

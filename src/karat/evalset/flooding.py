@@ -22,6 +22,7 @@ PLACES = (1, 2, 3, 6)
 LONG = 12
 """Words of a sentence that is long enough to flood with."""
 _ENDS = re.compile(r"(?<=[.!?])\s+")
+_Sentence = tuple[int, str]  # with the number of its segment
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,7 @@ def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
 
 
 def _elsewhere(
-    evalset: EvalSet,
-    pool: Iterable[tuple[int, str]],
-    place: int,
-    count: int,
-    rng: np.random.Generator,
+    evalset: EvalSet, pool: Iterable[_Sentence], place: int, count: int, rng: np.random.Generator
 ) -> list[str]:
     """Sentences of other segments (and of other groups, where there are some)."""
     groups = evalset.groups or evalset.segments

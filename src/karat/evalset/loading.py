@@ -18,41 +18,31 @@ from karat.results import Result
 
 _HERE = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
+
+
+def _own(module: str, **more: Any) -> SetFormat:
+    return SetFormat(f"{_HERE}.{module}:read_{module}", **more)
+
+
 FORMATS = Registry(
     "formats",
     "format",
     {
-        "dir": SetFormat(
-            f"{_HERE}.directory:read_directory",
-            holds=("karat.toml",),
-            writer=f"{_HERE}.directory:directory_files",
+        "dir": _own(
+            "directory", holds=("karat.toml",), writer=f"{_HERE}.directory:directory_files"
         ),
-        "mt-metrics-eval": SetFormat(
-            f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval", holds=("sources", "system-outputs")
+        "mt-metrics-eval": _own("mt_metrics_eval", holds=("sources", "system-outputs")),
+        "believability": _own("believability", holds=("annotations", "text/mt_output")),
+        "e2e": _own("e2e", holds=("primary", "testset_w_refs.csv")),
+        "realsumm": _own("realsumm", holds=("SCUs.txt", "labels", "summaries")),
+        "mqm": _own("mqm", columns=("system", "doc", "rater", "category", "severity")),
+        "paraphrases": _own("paraphrases", columns=("source", "reference", "candidate", "score")),
+        "judged-paraphrases": _own(
+            "judged_paraphrases", columns=("source", "system", "paraphrase", "judge")
         ),
-        "believability": SetFormat(
-            f"{_HERE}.believability:read_believability", holds=("annotations", "text/mt_output")
-        ),
-        "e2e": SetFormat(f"{_HERE}.e2e:read_e2e", holds=("primary", "testset_w_refs.csv")),
-        "realsumm": SetFormat(
-            f"{_HERE}.realsumm:read_realsumm", holds=("SCUs.txt", "labels", "summaries")
-        ),
-        "mqm": SetFormat(
-            f"{_HERE}.mqm:read_mqm", columns=("system", "doc", "rater", "category", "severity")
-        ),
-        "paraphrases": SetFormat(
-            f"{_HERE}.paraphrases:read_paraphrases",
-            columns=("source", "reference", "candidate", "score"),
-        ),
-        "judged-paraphrases": SetFormat(
-            f"{_HERE}.judged_paraphrases:read_judged_paraphrases",
-            columns=("source", "system", "paraphrase", "judge"),
-        ),
-        "summeval": SetFormat(
-            f"{_HERE}.summeval:read_summeval", members=("id", "references", "systems")
-        ),
-        "rag24": SetFormat(f"{_HERE}.rag24:read_rag24", members=("qid", "run_id", "nuggets")),
-        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
+        "summeval": _own("summeval", members=("id", "references", "systems")),
+        "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
+        "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
 )
 KNOWN = {

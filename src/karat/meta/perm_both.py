@@ -83,17 +83,15 @@ def _stacked(by: Statistic, at: str) -> Measures:
 
 def _counted(drawn: Drawn, at: str) -> Measures:
     def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        human, first, second = (arranged(x[None], at)[0] for x in (h, a, b))
+        groups = (arranged(x[None], at)[0] for x in (h, a, b))
         taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
-        groups = zip(human, first, second, taken, strict=True)
-        return mean_of_defined(np.stack([_group(drawn, *group) for group in groups], axis=1))
+        values = []
+        for human, first, second, cells in zip(*groups, taken, strict=True):
+            known = ~np.isnan(human)
+            there = cells[:, known]  # the points of `a` are there where those of `b` are not
+            times = np.hstack([~there, there]).astype(np.int32)
+            points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
+            values.append(drawn(*points, times))
+        return mean_of_defined(np.stack(values, axis=1))
 
     return found
-
-
-def _group(drawn: Drawn, h: Floats, a: Floats, b: Floats, taken: Flags) -> Floats:
-    """One group on all draws: the points of `a` are there where those of `b` are not."""
-    known = ~np.isnan(h)
-    there = taken[:, known]
-    times = np.hstack([~there, there]).astype(np.int32)
-    return drawn(np.tile(h[known], 2), np.concatenate([a[known], b[known]]), times)

@@ -72,15 +72,7 @@ if TYPE_CHECKING:
 @options.output
 @options.threads
 def command(
-    name: str | None,
-    experiment: str | None,
-    save: str | None,
-    report: str | None,
-    charts: str | None,
-    format: str,
-    output: str | None,
-    threads: int | None,
-    **settings: Any,
+    name: str | None, experiment: str | None, charts: str | None, format: str, **settings: Any
 ) -> None:
     """Rank metrics by their agreement with human scores.
 
@@ -96,8 +88,11 @@ def command(
     """
     from karat.meta.evaluation import meta_evaluate
 
+    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
+    save, report, output = outputs.values()
+    threads = settings.pop("threads")
     chosen = _experiment(name, experiment, settings)
-    _check_outputs({"save": save, "report": report, "output": output}, chosen, experiment)
+    _check_outputs(outputs, chosen, experiment)
     check_charts(charts)
     line = options.command_line()
     full = None

@@ -82,8 +82,7 @@ def _unquoted(field: str) -> str:
 
 def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
     names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
-    won: dict[tuple[str, str, str], float] = {}
-    played: dict[tuple[str, str, str], int] = {}
+    won: dict[tuple[str, str, str], list[float]] = {}
     places: dict[tuple[str, str, str], Place] = {}
     for place, (worker, segment, *rest) in csv_rows(path, names, draft.reading):
         systems, ratings = rest[: len(_PLACES)], [number(text) for text in rest[len(_PLACES) :]]
@@ -95,8 +94,7 @@ def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) 
             key = system, segment, f"{dimension}/{worker}"
             others = known[:i] + known[i + 1 :]
             beaten = (1.0 if known[i] > o else 0.5 if known[i] == o else 0.0 for o in others)
-            won[key] = won.get(key, 0.0) + sum(beaten)
-            played[key] = played.get(key, 0) + len(known) - 1
+            won.setdefault(key, []).extend(beaten)
             places.setdefault(key, place)
     for key, wins in won.items():
-        draft.judge(*key, dimension, wins / played[key], places[key])
+        draft.judge(*key, dimension, sum(wins) / len(wins), places[key])

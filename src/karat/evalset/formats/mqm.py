@@ -34,6 +34,7 @@ DIMENSIONS: Mapping[str, str] = {"mqm": "", "accuracy": "Accuracy", "fluency": "
 
 _COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
 _SEGMENT_COLUMNS = ("globalSegId", "seg_id")  # the newer name, and that of 2020 and 2021
+_GUIDELINE = "Sum of the weights of {} errors."
 _MARKS = re.compile(r"</?v>")
 
 _Item = tuple[str, str]  # system, segment
@@ -70,7 +71,10 @@ def read_mqm(
         ],
         groups=list(rows.documents.values()),
         sources=list(rows.sources.values()),
-        dimensions=[_dimension(key, below) for key, below in dimensions.items()],
+        dimensions=[
+            Dimension(key, "lower", 0.0, guideline=_GUIDELINE.format(below or "all"))
+            for key, below in dimensions.items()
+        ],
         description=f"MQM errors; references: {', '.join(refs) or 'none'}",
         licence=licence,
     )
@@ -81,20 +85,11 @@ def read_mqm(
     return draft.finish()
 
 
-def _dimension(name: str, below: str) -> Dimension:
-    what = f"{below} errors" if below else "all errors"
-    return Dimension(name, better="lower", low=0.0, guideline=f"Sum of the weights of {what}.")
-
-
 class _Rows:
     """The rows of a file, added up."""
 
     def __init__(
-        self,
-        path: Path,
-        reading: Reading,
-        weights: Mapping[str, float],
-        dimensions: Mapping[str, str],
+        self, path: Path, reading: Reading, weights: dict[str, float], dimensions: Mapping[str, str]
     ) -> None:
         self.reading, self.weights, self.dimensions = reading, weights, dimensions
         self.sources: dict[str, str] = {}

@@ -53,9 +53,9 @@ def read_settings(path: Path, reading: Reading) -> Settings:
         if not isinstance(name, str):
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
-    named = {key.replace("-", "_"): found[key] for key in [*_KINDS][:-2] if key in found}
+    plain = {key.replace("-", "_"): found[key] for key in found if _KINDS[key] is not list}
     return Settings(
-        **{"name": path.resolve().parent.name, **named},
+        **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
         dimensions=tuple(item for item in dimensions if item is not None),
     )
