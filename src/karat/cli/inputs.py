@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.text.trees import Trees
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
+Paths = Sequence[str]
 
 
 def system_name(path: str) -> str:
@@ -46,21 +47,16 @@ def input_paths(candidates: Sequence[str], references: Sequence[str]) -> list[st
 
 
 def open_inputs(
-    candidates: Sequence[str],
-    references: Sequence[str],
-    optional: bool,
-    progress: Progress,
-    as_text: bool = False,
+    candidates: Paths, references: Paths, optional: bool, progress: Progress, as_text: bool = False
 ) -> tuple[dict[str, Lines], References]:
     """Systems by name and their references, all of one length."""
     if not references:
         raise InputError("no reference was given: name at least one file with -r")
-    named = [split_name(argument) for argument in candidates]
     if input_paths(candidates, references).count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
     systems: dict[str, Lines] = {}
     paths: dict[str, str] = {}
-    for name, path in named:
+    for name, path in map(split_name, candidates):
         if name in systems:
             raise InputError(
                 f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
@@ -68,12 +64,9 @@ def open_inputs(
             )
         systems[name], paths[name] = _open(path, progress, as_text), path
     trees = _open_trees(references, optional)
-    if trees:
-        check_aligned([*systems.values(), *trees])
-        return systems, trees[0].beside(trees)
-    sources = [_open(path, progress, as_text) for path in references]
-    check_aligned([*systems.values(), *sources])
-    return systems, References(sources, optional)
+    sources = [] if trees else [_open(path, progress, as_text) for path in references]
+    check_aligned([*systems.values(), *trees, *sources])
+    return systems, trees[0].beside(trees) if trees else References(sources, optional)
 
 
 class GivenSet(NamedTuple):
@@ -131,11 +124,11 @@ class Given(NamedTuple):
         """Systems by name and their references."""
         if self.evalset is not None:
             return open_set(self.evalset, self.candidates, progress)
-        systems, refs = open_inputs(
-            self.candidates, self.references, self.optional, progress, self.as_text
-        )
-        refuse_by_name(_unnamed(self.candidates), self.references)  # after what is no text
-        for path in _unnamed(self.candidates):
+        files = self.candidates, self.references
+        systems, refs = open_inputs(*files, self.optional, progress, self.as_text)
+        unnamed = [given for given in self.candidates if split_name(given)[1] == given]
+        refuse_by_name(unnamed, self.references)  # after what is no text
+        for path in unnamed:
             refuse_by_content(path, systems[split_name(path)[0]], refs.sources)
         return {**systems}, refs
 
@@ -144,11 +137,6 @@ class Given(NamedTuple):
         if self.evalset is not None:
             return self.open()[1].number
         return None if self.optional else len(self.references) or 1
-
-
-def _unnamed(candidates: Sequence[str]) -> list[str]:
-    """Candidates that are given as FILE, not as NAME=FILE."""
-    return [argument for argument in candidates if split_name(argument)[1] == argument]
 
 
 def open_set(
@@ -164,10 +152,8 @@ def open_set(
     if systems:
         found = found.select(systems=systems)
     outputs, references = found.texts()
-    named: dict[str, Segments] = {
-        system: Strings(texts, f"system {system}") for system, texts in outputs.items()
-    }
-    return named, VaryingReferences(references)
+    named = {system: Strings(texts, f"system {system}") for system, texts in outputs.items()}
+    return {**named}, VaryingReferences(references)
 
 
 def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
@@ -191,16 +177,12 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
     return [read_conllu(path) for path in trees]
 
 
-def _check_metric(path: str) -> None:
-    """`-m bleu chrf` makes a file of the second metric: say so."""
+def _open(path: str, progress: Progress, as_text: bool) -> Lines:
     from karat.metrics.names import ALIASES, METRICS
 
+    # `-m bleu chrf` makes a file of the second metric.
     if path in (*METRICS.known(), *ALIASES) and not Path(path).exists():
         raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
-
-
-def _open(path: str, progress: Progress, as_text: bool) -> Lines:
-    _check_metric(path)
     lines = Lines(path, progress, as_text=as_text)
     if lines.nul_line:
         told = (

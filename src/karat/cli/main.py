@@ -72,18 +72,14 @@ def main(args: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except OSError as error:
-        _discard_output()
+        # What is still buffered goes nowhere, so that the end of the process is quiet.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader has gone (`| head`): nothing is wrong
             return 0
         return _fail(f"cannot write the result: {error.strerror or error}", 2)
     except (KaratError, click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:
         return _fail(*_sentence(error, args))
-
-
-def _discard_output() -> None:
-    """What is still buffered goes nowhere, so that the end of the process is quiet."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:

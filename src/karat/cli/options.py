@@ -20,16 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
-ENDINGS = {
-    "txt": "text",
-    "json": "json",
-    "tsv": "tsv",
-    "csv": "csv",
-    "md": "md",
-    "tex": "latex",
-    "html": "html",
-    "svg": "svg",
-}
+ENDINGS = {{"text": "txt", "latex": "tex"}.get(format, format): format for format in FORMATS}
 """Ending of an output -> its format; other endings that name no format are text."""
 _OTHER_ENDINGS = {"htm": "html", "markdown": "md", "latex": "latex"}
 _NOT_WRITTEN = re.compile(

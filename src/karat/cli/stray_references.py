@@ -24,7 +24,8 @@ def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None
     """Refuse candidates that are a reference's file, or are named like one beside others."""
     for path in candidates:
         for reference in references:
-            if _same_file(path, reference):
+            both = os.path.isfile(path) and os.path.isfile(reference)
+            if both and os.path.samefile(path, reference):
                 raise InputError(
                     f"{path} is the reference itself: a candidate and its reference must be two "
                     f"files; to score it all the same, name it: reference={path}"
@@ -34,7 +35,9 @@ def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None
         others = [other for other in candidates if other != path]
         like = followers.get(path)
         counted = like is not None and any(_shape(other) != _shape(like) for other in others)
-        if others and (_is_like_reference(path) or (counted and _shape(path) == _shape(like))):
+        name = os.path.basename(path).lower()
+        named = _NAMED.search(name) and not _WITHOUT.search(name)
+        if others and (named or (counted and _shape(path) == _shape(like))):
             raise InputError(
                 f"{path} would be scored as a system, but looks like a reference: write -r before "
                 f"each reference (-r {path}), or name it to score it: human={path}"
@@ -49,17 +52,6 @@ def refuse_by_content(path: str, candidate: Lines, references: Sequence[Segments
                 f"{path} has the same text as the reference {reference.name}: give the output of "
                 f"a system; to score it all the same, name it: copy={path}"
             )
-
-
-def _same_file(a: str, b: str) -> bool:
-    if not (os.path.isfile(a) and os.path.isfile(b)):
-        return False
-    return os.path.samefile(a, b)
-
-
-def _is_like_reference(path: str) -> bool:
-    name = os.path.basename(path).lower()
-    return bool(_NAMED.search(name)) and not _WITHOUT.search(name)
 
 
 def _shape(path: str | None) -> str:

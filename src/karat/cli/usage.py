@@ -56,9 +56,13 @@ def usage_sentence(
 
 
 def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Sequence[str]) -> str:
-    name = _as_typed(error.option_name, typed)
-    known = _long_options(command)
-    close = list(error.possibilities or []) or _with_letter(name, known)
+    # `-tok` where click found the unknown letter `-t`
+    habits = (word for word in typed if word in {**_SACREBLEU, **_SAME})
+    name = next((word for word in habits if word.startswith(error.option_name)), error.option_name)
+    known = [opt for param in command.params for opt in param.opts if opt.startswith("--")]
+    close = list(error.possibilities or [])
+    if not close and len(name) == 2:  # for `-b`, the long options that begin with b
+        close = [option for option in known if option.startswith(f"--{name[1]}")]
     text = f"No such option '{name}'."
     if close:
         text += f" Did you mean {' or '.join(sorted(close))}?"
@@ -66,23 +70,6 @@ def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Se
     if habit and "--reference" in known:
         text += f" sacreBLEU's {name}, {habit}."
     return text + ("" if close or habit else _example(error, command))
-
-
-def _as_typed(option: str, typed: Sequence[str]) -> str:
-    """`-tok` where click found the unknown letter `-t`."""
-    named = [word for word in typed if word in _SACREBLEU or word in _SAME]
-    return next((word for word in named if word.startswith(option)), option)
-
-
-def _long_options(command: click.Command) -> list[str]:
-    return [name for param in command.params for name in param.opts if name.startswith("--")]
-
-
-def _with_letter(option: str, known: Sequence[str]) -> list[str]:
-    """For `-b`, the long options that begin with b."""
-    if len(option) != 2:
-        return []
-    return [name for name in known if name.startswith(f"--{option[1]}")]
 
 
 def _example(error: click.UsageError, command: click.Command) -> str:

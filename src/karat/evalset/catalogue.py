@@ -18,6 +18,7 @@ from karat.storage.unpacking import unpacked
 VARIABLE = "KARAT_DATA"
 """The environment variable that names the folder with the known sets."""
 GivenPath = str | os.PathLike[str]
+Detect = Callable[[Path], tuple[str, Path]]
 _LONGEST = 1 << 24  # bytes of a first line that are looked at
 
 
@@ -92,10 +93,8 @@ class Catalogue(NamedTuple):
     def check_place(self, given: GivenPath) -> None:
         """Refuse a place where nothing is."""
         if not Path(given).exists():
-            names = ", ".join(self.known)
-            raise InputError(
-                f"{os.fspath(given)}: no such folder or file, nor a known set ({names})"
-            )
+            told = f"no such folder or file, nor a known set ({', '.join(self.known)})"
+            raise InputError(f"{os.fspath(given)}: {told}")
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder by what is in it, or of a file by its first line.
@@ -111,12 +110,7 @@ class Catalogue(NamedTuple):
         return "jsonl" if line.startswith("{") else None
 
     def read(
-        self,
-        path: Path,
-        format: str | None,
-        detect: Callable[[Path], tuple[str, Path]],
-        filled: Any,
-        **options: Any,
+        self, path: Path, format: str | None, detect: Detect, filled: Any, **options: Any
     ) -> Any:
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:

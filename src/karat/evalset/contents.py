@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from karat.errors import short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.judgements import Judgements
 from karat.evalset.loading import read_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
@@ -94,30 +93,21 @@ def check_evalset(
         return _contents(given.name, given, settings)
     reading = Reading(progress)
     found = reading.attempt(lambda: read_evalset(given, reading, format, **options))
-    if found is None:
-        count = len(reading.problems) + reading.more
-        problems = tuple(reading.all())
-        return EvalSetCheck(
-            str(given), None, problems=problems, settings=settings, problem_count=count
-        )
-    return _contents(str(given), found, settings)
+    if found is not None:
+        return _contents(str(given), found, settings)
+    count, problems = len(reading.problems) + reading.more, tuple(reading.all())
+    return EvalSetCheck(str(given), None, (), (), (), problems, (), settings, problem_count=count)
 
 
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
     systems, dimensions = _systems(evalset), _dimensions(evalset)
     references = [len(group) for group in evalset.references]
     row = SetCount(
-        evalset.name,
-        len(systems),
-        len(evalset),
+        *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
-        min(references),
-        float(median(references)),
-        max(references),
-        len(evalset.judgements),
-        len(evalset.judgements.judges),
-        sum(system.missing for system in systems),
-        sum(system.empty for system in systems),
+        *(min(references), float(median(references)), max(references)),
+        *(len(evalset.judgements), len(evalset.judgements.judges)),
+        *(sum(system.missing for system in systems), sum(system.empty for system in systems)),
     )
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
     notes = (*filter(None, texts), *_remarks(evalset, systems, dimensions))
@@ -161,12 +151,12 @@ def _remarks(
             found.append(f"{name}: {count.off_scale:,} judgements are off the stated scale")
         if not count.judgements:
             found.append(f"{name}: no judgements")
-        if flat := _flat_judges(evalset.judgements.of_dimension(count.dimension)):
-            names = ", ".join(flat[:5]) + (", …" if len(flat) > 5 else "")
-            found.append(
-                f"{name}: {len(flat):,} judges always gave one value and have no z-scores: "
-                f"{short(names)}"
-            )
+        rows = evalset.judgements.of_dimension(count.dimension)
+        values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
+        if flat := [judge for judge, mine in values if mine.min() == mine.max()]:
+            names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
+            told = "judges always gave one value and have no z-scores"
+            found.append(f"{name}: {len(flat):,} {told}: {names}")
     if without := sum(1 for group in evalset.references if not group):
         found.append(f"{without:,} segments have no reference: they cannot be scored")
     for system in systems:
@@ -177,10 +167,3 @@ def _remarks(
     if len(evalset.systems) == 1:
         found.append("one system: there is nothing to compare at the level of systems")
     return found
-
-
-def _flat_judges(rows: Judgements) -> list[str]:
-    """Return the judges whose values do not differ: they cannot be normalised."""
-    values = (rows.value[rows.judge == i] for i in range(len(rows.judges)))
-    given = zip(rows.judges, values, strict=True)
-    return [judge for judge, mine in given if mine.min() == mine.max()]

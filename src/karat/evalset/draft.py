@@ -70,10 +70,8 @@ class EvalSetDraft:
         first: dict[str, int] = {}
         for i, segment in enumerate(self.segments, 1):
             self.reading.check_name("segment", segment, self.where)
-            if first.setdefault(segment, i) != i:
-                self._problem(
-                    f"segments {first[segment]} and {i} have the same id {quoted(segment)}"
-                )
+            if (same := first.setdefault(segment, i)) != i:
+                self._problem(f"segments {same} and {i} have the same id {quoted(segment)}")
         for system, outputs in self.systems.items():
             self.reading.check_name("system", system, self.where)
             self._check_column(f"system {short(system)}", outputs, missing=True)
@@ -82,7 +80,14 @@ class EvalSetDraft:
                 self._check_column(what, column)
         for group in dict.fromkeys(self.groups or ()):
             self.reading.check_name("group", group, self.where)
-        self._check_references()
+        if len(self.references) != len(self.segments):
+            found, expected = len(self.references), len(self.segments)
+            self._problem(f"references: found those of {found:,} segments, expected {expected:,}")
+        for i, texts in enumerate(self.references, 1):
+            for text in texts:
+                if not isinstance(text, str):
+                    kind = type(text).__name__
+                    self._problem(f"references of segment {i}: found {kind}, expected str")
 
     def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
         if len(column) != len(self.segments):
@@ -93,16 +98,6 @@ class EvalSetDraft:
         if bad is not None:
             kind = type(column[bad]).__name__
             self._problem(f"{what}, segment {bad + 1}: found {kind}, expected str")
-
-    def _check_references(self) -> None:
-        if len(self.references) != len(self.segments):
-            found, expected = len(self.references), len(self.segments)
-            self._problem(f"references: found those of {found:,} segments, expected {expected:,}")
-        for i, group in enumerate(self.references, 1):
-            for text in group:
-                if not isinstance(text, str):
-                    kind = type(text).__name__
-                    self._problem(f"references of segment {i}: found {kind}, expected str")
 
     # -------------------------------------------------------------------------- the judgements
 
@@ -196,7 +191,13 @@ def make_evalset(
     `references[i]` is a string or a sequence of strings; `segments` are ids, by default `1`, `2`
     and so on; a dimension given by its name alone is one where higher is better.
     """
-    outputs = {system: _outputs(system, texts) for system, texts in systems.items()}
+    for system, given in systems.items():
+        if isinstance(given, str | bytes):
+            kind = type(given).__name__
+            raise InputError(
+                f"system {short(system)} is one {kind}: give a list with a string a segment"
+            )
+    outputs = {system: tuple(texts) for system, texts in systems.items()}
     count = len(next(iter(outputs.values()), ()))
     draft = EvalSetDraft(
         name,
@@ -219,12 +220,3 @@ def make_evalset(
             raise InputError(f"{name}, judgements[{i}]: found {quoted(row)}, expected ({expected})")
         draft.judge(*row, where=f"{name}, judgements[{i}]")
     return draft.finish()
-
-
-def _outputs(system: str, given: Sequence[str | None]) -> tuple[str | None, ...]:
-    if isinstance(given, str | bytes):
-        kind = type(given).__name__
-        raise InputError(
-            f"system {short(system)} is one {kind}: give a list with a string a segment"
-        )
-    return tuple(given)

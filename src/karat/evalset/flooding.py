@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ PLACES = (1, 2, 3, 6)
 LONG = 12
 """Words of a sentence that is long enough to flood with."""
 _ENDS = re.compile(r"(?<=[.!?])\s+")
+_Sentence = tuple[int, str]  # with the number of its segment
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,13 @@ def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
     names = list(evalset.systems)
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}
     hit = np.zeros(human.shape, dtype=bool)
-    pool = _sentences(evalset)
+    pool = dict.fromkeys(  # the long sentences of all outputs, each with its segment, each once
+        (place, sentence)
+        for texts in evalset.systems.values()
+        for place, text in enumerate(texts)
+        for sentence in _ENDS.split(text or "")
+        if len(sentence.split()) >= LONG
+    )
     for name in chosen:
         row = names.index(name)
         there = np.array([text is not None for text in outputs[name]])
@@ -106,24 +113,8 @@ def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     return tuple(names[order[place - 1]] for place in PLACES if place <= len(order))
 
 
-def _sentences(evalset: EvalSet) -> list[tuple[int, str]]:
-    """Return the long sentences of all outputs, each with the number of its segment, each once."""
-    found = dict.fromkeys(
-        (place, sentence)
-        for texts in evalset.systems.values()
-        for place, text in enumerate(texts)
-        for sentence in _ENDS.split(text or "")
-        if len(sentence.split()) >= LONG
-    )
-    return list(found)
-
-
 def _elsewhere(
-    evalset: EvalSet,
-    pool: Sequence[tuple[int, str]],
-    place: int,
-    count: int,
-    rng: np.random.Generator,
+    evalset: EvalSet, pool: Iterable[_Sentence], place: int, count: int, rng: np.random.Generator
 ) -> list[str]:
     """Sentences of other segments (and of other groups, where there are some)."""
     groups = evalset.groups or evalset.segments
@@ -137,10 +128,7 @@ def _elsewhere(
 
 
 def _with(
-    evalset: EvalSet,
-    outputs: dict[str, list[str | None]],
-    hit: Flags,
-    how: Flood,
+    evalset: EvalSet, outputs: dict[str, list[str | None]], hit: Flags, how: Flood
 ) -> EvalSet:
     """Return the set with other outputs and lower ratings."""
     rows = evalset.judgements

@@ -38,21 +38,18 @@ class Dimension:
     """The question that judges were asked."""
 
     def __post_init__(self) -> None:
+        what = f"dimension {short(self.name)}"
         if self.better not in ("higher", "lower"):
-            raise InputError(
-                f"dimension {short(self.name)}: better={quoted(self.better)}: expected 'higher' "
-                "or 'lower'"
-            )
+            found = f"better={quoted(self.better)}"
+            raise InputError(f"{what}: {found}: expected 'higher' or 'lower'")
         for end in (self.low, self.high):
-            if end is not None and not _is_finite(end):
-                raise InputError(
-                    f"dimension {short(self.name)}: its scale ends at {quoted(end)}: expected "
-                    "a number"
-                )
+            number = isinstance(end, int | float) and not isinstance(end, bool)
+            if end is not None and not (number and math.isfinite(end)):
+                raise InputError(f"{what}: its scale ends at {quoted(end)}: expected a number")
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise InputError(
-                f"dimension {short(self.name)}: its scale goes from {self.low} to {self.high}: "
-                "expected a lower and a higher end"
+                f"{what}: its scale goes from {self.low} to {self.high}: expected a lower and a "
+                "higher end"
             )
 
     @property
@@ -64,10 +61,6 @@ class Dimension:
         """Return whether a value is not on the scale, as far as that is known."""
         low = self.low is not None and value < self.low
         return low or (self.high is not None and value > self.high)
-
-
-def _is_finite(end: object) -> bool:
-    return isinstance(end, int | float) and not isinstance(end, bool) and math.isfinite(end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +90,9 @@ class Judgements(Sequence[Judgement]):
     def __getitem__(self, index: int | slice) -> Judgement | Sequence[Judgement]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        return Judgement(
-            self.systems[self.system[index]],
-            self.segments[self.segment[index]],
-            self.judges[self.judge[index]],
-            self.dimensions[self.dimension[index]],
-            float(self.value[index]),
-        )
+        system, segment = self.systems[self.system[index]], self.segments[self.segment[index]]
+        judge, dimension = self.judges[self.judge[index]], self.dimensions[self.dimension[index]]
+        return Judgement(system, segment, judge, dimension, float(self.value[index]))
 
     def __iter__(self) -> Iterator[Judgement]:
         columns = (c.tolist() for c in (self.system, self.segment, self.judge, self.dimension))
@@ -122,14 +111,11 @@ class Judgements(Sequence[Judgement]):
     def where(self, rows: Flags) -> Judgements:
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        return replace(
-            self,
-            judges=tuple(self.judges[i] for i in used),
-            judge=judge.reshape(-1).astype(np.int32),
-            **{
-                key: getattr(self, key)[rows] for key in ("system", "segment", "dimension", "value")
-            },
-        )
+        names, numbers = tuple(self.judges[i] for i in used), judge.reshape(-1).astype(np.int32)
+        kept = {
+            key: getattr(self, key)[rows] for key in ("system", "segment", "dimension", "value")
+        }
+        return replace(self, judges=names, judge=numbers, **kept)
 
     def of_dimension(self, name: str) -> Judgements:
         """Return the rows of one dimension."""

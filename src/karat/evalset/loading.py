@@ -17,41 +17,32 @@ from karat.registry import Registry
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
+_SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
+
+
+def _own(module: str, **more: Any) -> SetFormat:
+    return SetFormat(f"{_HERE}.{module}:read_{module}", **more)
+
+
 FORMATS = Registry(
     "formats",
     "format",
     {
-        "dir": SetFormat(
-            f"{_HERE}.directory:read_directory",
-            holds=("karat.toml",),
-            writer=f"{_HERE}.directory:directory_files",
+        "dir": _own(
+            "directory", holds=("karat.toml",), writer=f"{_HERE}.directory:directory_files"
         ),
-        "mt-metrics-eval": SetFormat(
-            f"{_HERE}.mt_metrics_eval:read_mt_metrics_eval", holds=("sources", "system-outputs")
+        "mt-metrics-eval": _own("mt_metrics_eval", holds=("sources", "system-outputs")),
+        "believability": _own("believability", holds=("annotations", "text/mt_output")),
+        "e2e": _own("e2e", holds=("primary", "testset_w_refs.csv")),
+        "realsumm": _own("realsumm", holds=("SCUs.txt", "labels", "summaries")),
+        "mqm": _own("mqm", columns=("system", "doc", "rater", "category", "severity")),
+        "paraphrases": _own("paraphrases", columns=("source", "reference", "candidate", "score")),
+        "judged-paraphrases": _own(
+            "judged_paraphrases", columns=("source", "system", "paraphrase", "judge")
         ),
-        "believability": SetFormat(
-            f"{_HERE}.believability:read_believability", holds=("annotations", "text/mt_output")
-        ),
-        "e2e": SetFormat(f"{_HERE}.e2e:read_e2e", holds=("primary", "testset_w_refs.csv")),
-        "realsumm": SetFormat(
-            f"{_HERE}.realsumm:read_realsumm", holds=("SCUs.txt", "labels", "summaries")
-        ),
-        "mqm": SetFormat(
-            f"{_HERE}.mqm:read_mqm", columns=("system", "doc", "rater", "category", "severity")
-        ),
-        "paraphrases": SetFormat(
-            f"{_HERE}.paraphrases:read_paraphrases",
-            columns=("source", "reference", "candidate", "score"),
-        ),
-        "judged-paraphrases": SetFormat(
-            f"{_HERE}.judged_paraphrases:read_judged_paraphrases",
-            columns=("source", "system", "paraphrase", "judge"),
-        ),
-        "summeval": SetFormat(
-            f"{_HERE}.summeval:read_summeval", members=("id", "references", "systems")
-        ),
-        "rag24": SetFormat(f"{_HERE}.rag24:read_rag24", members=("qid", "run_id", "nuggets")),
-        "jsonl": SetFormat(f"{_HERE}.jsonl:read_jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
+        "summeval": _own("summeval", members=("id", "references", "systems")),
+        "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
+        "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
 )
 KNOWN = {
@@ -113,16 +104,11 @@ class KnownEvalSets(Result):
 def known_evalsets() -> KnownEvalSets:
     """Return the sets that have names, and whether each is in the folder of the data."""
     folder = os.environ.get(VARIABLE, "")
-    rows = [
-        KnownRow(
-            name,
-            known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place)),
-            known.format,
-            known.about,
-            None if known.bundled else known.place,
-        )
-        for name, known in KNOWN.items()
-    ]
+    rows = []
+    for name, known in KNOWN.items():
+        here = known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place))
+        place = None if known.bundled else known.place
+        rows.append(KnownRow(name, here, known.format, known.about, place))
     where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
     return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder})
 
@@ -182,15 +168,11 @@ def detect(path: Path) -> tuple[str, Path]:
     if path.is_dir() and (format := EVALSETS.recognise(path)):
         return format, path
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    found = [(format, file) for file in files if (format := _of_file(file))]
+    sets = [file for file in files if file.suffix in _SUFFIXES and file.is_file()]
+    found = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
     if len(found) == 1:
         return found[0]
     raise InputError(
         f"{path}: not recognised as an evaluation set: expected a folder with karat.toml, or name "
         f"the format ({', '.join(FORMATS)})"
     )
-
-
-def _of_file(path: Path) -> str | None:
-    known = path.suffix in (".tsv", ".jsonl", ".jl", ".json") and path.is_file()
-    return EVALSETS.recognise(path) if known else None

@@ -41,6 +41,7 @@ class Place(NamedTuple):
 
 
 Where: TypeAlias = Place | Path | str
+Rows: TypeAlias = Iterator[tuple[Place, list[str]]]
 
 
 class Reading:
@@ -139,17 +140,13 @@ def _line_text(path: Path) -> str:
     return text
 
 
-def tab_rows(
-    path: Path, columns: Sequence[str], reading: Reading, only: bool = False
-) -> Iterator[tuple[Place, list[str]]]:
+def tab_rows(path: Path, columns: Sequence[str], reading: Reading, only: bool = False) -> Rows:
     """The named columns of a tab-separated table; its header may hold others unless `only`."""
     rows = ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
     yield from _columns(path, rows, columns, reading, only)
 
 
-def csv_rows(
-    path: Path, columns: Sequence[str], reading: Reading
-) -> Iterator[tuple[Place, list[str]]]:
+def csv_rows(path: Path, columns: Sequence[str], reading: Reading) -> Rows:
     """The named columns of a comma-separated table with quoting; its header may hold others."""
     yield from _columns(path, _csv(path, reading), columns, reading, False)
 
@@ -161,7 +158,7 @@ def csv_header(path: Path) -> list[str]:
     raise InputError(f"{path} is empty: expected a table with a header")
 
 
-def _csv(path: Path, reading: Reading) -> Iterator[tuple[Place, list[str]]]:
+def _csv(path: Path, reading: Reading) -> Rows:
     """Records with the lines on which they start: a quoted field may run over several.
 
     Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
@@ -181,13 +178,7 @@ def _csv(path: Path, reading: Reading) -> Iterator[tuple[Place, list[str]]]:
         raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
 
 
-def _columns(
-    path: Path,
-    rows: Iterator[tuple[Place, list[str]]],
-    columns: Sequence[str],
-    reading: Reading,
-    only: bool,
-) -> Iterator[tuple[Place, list[str]]]:
+def _columns(path: Path, rows: Rows, columns: Sequence[str], reading: Reading, only: bool) -> Rows:
     place, header = next(rows, (Place(str(path), 1), []))
     times = Counter(header)
     if any(times[name] != 1 for name in columns) or (only and len(header) > len(columns)):

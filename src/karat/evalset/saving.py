@@ -80,12 +80,13 @@ def _whole(target: Path, fill: Callable[[Path], None]) -> None:
         fill(temporary)
         check_free(target)
         temporary.rename(target)
-    except OSError as error:
-        _remove(temporary)
+    except BaseException as error:  # KeyboardInterrupt too must leave nothing behind
+        shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):
+            temporary.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-    except BaseException:  # KeyboardInterrupt too must leave nothing behind
-        _remove(temporary)
-        raise
 
 
 def check_free(target: Path) -> None:
@@ -94,14 +95,6 @@ def check_free(target: Path) -> None:
         raise OutputError(f"{target} exists already: name a place where nothing is yet")
     if not target.absolute().parent.is_dir():
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
 
 
 def _write(path: Path, pieces: Iterable[str]) -> None:

@@ -85,10 +85,8 @@ class EvalSet:
     def check_dimension(self, dimension: str) -> None:
         """Refuse a dimension that the set does not have."""
         if dimension not in self.dimensions:
-            known = ", ".join(self.dimensions) or "none"
-            raise InputError(
-                f"{self.name} has no dimension {quoted(dimension)} (it has {short(known)})"
-            )
+            known = short(", ".join(self.dimensions) or "none")
+            raise InputError(f"{self.name} has no dimension {quoted(dimension)} (it has {known})")
 
     def select(
         self,
@@ -111,15 +109,14 @@ class EvalSet:
             raise InputError(f"{self.name}: references={references}: places are counted from 0")
         place = {name: i for i, name in enumerate(self.segments)}
         at = [place[name] for name in kept]
+        places = range(max(map(len, self.references))) if references is None else references
         return replace(
             self,
             segments=tuple(kept),
             groups=None if self.groups is None else tuple(self.groups[i] for i in at),
             sources=None if self.sources is None else tuple(self.sources[i] for i in at),
             references=tuple(
-                group
-                if references is None
-                else tuple(group[k] for k in references if k < len(group))
+                tuple(group[k] for k in places if k < len(group))
                 for group in (self.references[i] for i in at)
             ),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
@@ -136,10 +133,8 @@ class EvalSet:
         for i, group in enumerate(self.references):
             if not group:
                 raise InputError(f"{self.name}: segment {short(self.segments[i])} has no reference")
-        return (
-            {name: self._complete(name) for name in self.systems},
-            [list(group) for group in self.references],
-        )
+        outputs = {name: self._complete(name) for name in self.systems}
+        return outputs, [list(group) for group in self.references]
 
     def _complete(self, system: str) -> list[str]:
         outputs = self.systems[system]

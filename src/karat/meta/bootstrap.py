@@ -15,16 +15,9 @@ from karat import _kernel
 from karat.arithmetic import exact_product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.meta.levels import (
-    agreement,
-    arranged,
-    drawn_means,
-    each_group,
-    mean_of_defined,
-    shared,
-)
+from karat.meta.levels import agreement, arranged, drawn_means, each_group, mean_of_defined, shared
 from karat.progress import Progress, silent
-from karat.stats.correlation import Drawn, Statistic, each_row, statistic
+from karat.stats.correlation import Drawn, Statistic, clipped, each_row, quotient, statistic
 from karat.stats.resampling import SEED, interval
 from karat.trials import check_trials
 
@@ -109,8 +102,9 @@ def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segment
         counts = _kernel.tally(segments, h.shape[1])
         means = (drawn_means(x, counts) for x in (h, m))
         return each_row(by.rows, *(np.take_along_axis(x, systems, axis=1) for x in means))
-    if by.together:
-        return _one_by_one(h, m, by, at, systems, segments)
+    if by.together:  # where groups share something, each draw is a case of its own
+        cells = [np.ix_(*draw) for draw in zip(systems, segments, strict=True)]
+        return np.array([agreement(h[at_cells], m[at_cells], by, at).value for at_cells in cells])
     if at == "item":
         return _grouped(h.T, m.T, by, segments, systems)
     return _grouped(h, m, by, systems, segments)
@@ -126,18 +120,6 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
     return _stacked(h, m, by, systems, segments)
 
 
-def _one_by_one(
-    h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints
-) -> Floats:
-    """Where groups share something, each draw is a case of its own."""
-    return np.array(
-        [
-            agreement(h[np.ix_(s, t)], m[np.ix_(s, t)], by, at).value
-            for s, t in zip(systems, segments, strict=True)
-        ]
-    )
-
-
 def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
     """The mean over drawn groups (rows) of the statistic over drawn points (columns)."""
     counts = _kernel.tally(groups, len(h))
@@ -145,19 +127,13 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
         points = points[:1]
     if by.drawn:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
-        known = ~np.isnan(h)
-        values = np.stack(
-            [
-                by.drawn(x[k], y[k], np.ascontiguousarray(times[:, k]))
-                for x, y, k in zip(h, m, known, strict=True)
-            ],
-            axis=1,
-        )
+        rows = zip(h, m, ~np.isnan(h), strict=True)
+        found = [by.drawn(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
+        values = np.stack(found, axis=1)
     else:
-        parts = _parts(points, h.size)
-        values = np.concatenate(
-            [each_group(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), by) for p in parts]
-        )
+        parts = ((h[:, p], m[:, p]) for p in _parts(points, h.size))
+        found = [each_group(x.swapaxes(0, 1), y.swapaxes(0, 1), by) for x, y in parts]
+        values = np.concatenate(found)
     return mean_of_defined(np.broadcast_to(values, counts.shape), counts)
 
 
@@ -212,7 +188,5 @@ def _r(n: Floats, sh: Floats, sm: Floats, shh: Floats, smm: Floats, shm: Floats)
     spread_h, spread_m = n * shh - sh * sh, n * smm - sm * sm
     # A draw that is constant but for rounding has no correlation.
     fit = (n >= 2) & (spread_h > 1e-12 * n * shh) & (spread_m > 1e-12 * n * smm)
-    r = np.full(len(n), np.nan)
-    np.divide(n * shm - sh * sm, np.sqrt(np.where(fit, spread_h * spread_m, 1)), out=r, where=fit)
-    found: Floats = np.clip(r, -1, 1)
-    return found
+    spread = np.sqrt(np.where(fit, spread_h * spread_m, 0))
+    return clipped(quotient(n * shm - sh * sm, spread))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.settings_file import toml_parser, toml_string
+from karat.evalset.formats.settings_file import read_toml, toml_string
 from karat.evalset.loading import as_options
 from karat.meta.bootstrap import OVER
 from karat.meta.views import LEVELS, check_behind
@@ -55,9 +55,10 @@ class Experiment:
         for level in self.levels:
             LEVELS[level]  # refuses what is none
         chosen = [STATISTICS[name] for name in self.statistics]
-        _check_names("over", (self.over,), OVER)
-        _check_names("normalise", (self.normalise,), ("none", "z"))
-        _check_names("correction", (self.correction,), CORRECTIONS)
+        known = {"over": OVER, "normalise": ("none", "z"), "correction": CORRECTIONS}
+        for what, names in known.items():
+            if (name := getattr(self, what)) not in names:
+                raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(names)}")
         for name in ("resamples", "trials"):
             check_trials(name, getattr(self, name))
         if self.seed < 0:
@@ -72,7 +73,10 @@ class Experiment:
         for one in chosen:
             check_behind(one, self.levels)
         for name in ("dimensions", "levels", "statistics", "exclude", "references"):
-            _check_once(name, getattr(self, name))
+            given = getattr(self, name)
+            for one in given:
+                if given.count(one) > 1:
+                    raise InputError(f"{name}: {quoted(one)} is named twice")
 
     def __str__(self) -> str:
         return "".join(self.toml())
@@ -89,24 +93,9 @@ def _toml(value: str | float) -> str:
     return toml_string(value) if isinstance(value, str) else repr(value)
 
 
-def _check_names(what: str, names: tuple[str, ...], known: Any) -> None:
-    for name in names:
-        if name not in known:
-            raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(known)}")
-
-
-def _check_once(what: str, names: tuple[Any, ...]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{what}: {quoted(name)} is named twice")
-
-
 def read_experiment(text: str, name: str = "experiment") -> Experiment:
     """An experiment from TOML; every mistake is named."""
-    try:
-        found: dict[str, Any] = toml_parser().loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name}: not valid TOML: {error}") from error
+    found = read_toml(text, name)
     known = {field.name: field for field in fields(Experiment)}
     for key, value in found.items():
         if key not in known:

@@ -79,29 +79,21 @@ def meta_report(
     its name if it is not given.
     """
     result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
-    remarks: list[str] = [*_left_out(result)]
-    planes = tuple(_planes(result, remarks, progress))
-    return MetaReport(
-        result,
-        tuple(system_scores(result)),
-        tuple(scatters(result)),
-        planes,
-        tuple(_reliability(result, progress)),
-        tuple(
-            one for d in result.experiment.dimensions for one in disagreements(result, d, examples)
-        ),
-        tuple(remarks),
-    )
-
-
-def _left_out(result: MetaEvaluation) -> Iterator[str]:
-    """Say if there are more pairs of dimension and metric than scatter plots."""
-    pairs = len(result.experiment.dimensions) * len(result.scored.metrics)
+    remarks: list[str] = []
+    asked = result.experiment
+    pairs = len(asked.dimensions) * len(result.scored.metrics)
     if pairs > MOST_SCATTERS:
-        yield (
+        remarks.append(
             f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
             "choose fewer with --dimension and --metric to see the others."
         )
+    planes = tuple(_planes(result, remarks, progress))
+    return MetaReport(
+        *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
+        tuple(_reliability(result, progress)),
+        tuple(one for d in asked.dimensions for one in disagreements(result, d, examples)),
+        tuple(remarks),
+    )
 
 
 def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> Iterator[PlaneFit]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat.arithmetic import exact_product, exact_sum
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.stats.correlation import Statistic, each_row, statistic, why_undefined
+from karat.stats.correlation import Statistic, each_row, quotient, statistic, why_undefined
 
 
 class Agreement(NamedTuple):
@@ -78,10 +78,7 @@ def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
     """The mean of each row without NaN; with `times`, each value counts so often."""
     known = (~np.isnan(values)).astype(np.float64)
     weights = known if times is None else known * times
-    number = weights.sum(axis=1)
-    found: Floats = np.full(len(values), np.nan)
-    np.divide((np.nan_to_num(values) * weights).sum(axis=1), number, out=found, where=number > 0)
-    return found
+    return quotient((np.nan_to_num(values) * weights).sum(axis=1), weights.sum(axis=1))
 
 
 # ---------------------------------------------------------------------------------- cells
@@ -101,17 +98,13 @@ def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
 def row_means(scores: Floats) -> Floats:
     """The mean of each row's numbers; NaN for a row without any."""
     counts = (~np.isnan(scores)).sum(axis=1)
-    means = np.full(len(scores), np.nan)
-    np.divide(exact_sum(np.nan_to_num(scores), axis=1), counts, out=means, where=counts > 0)
-    return means
+    return quotient(exact_sum(np.nan_to_num(scores), axis=1), counts)
 
 
 def drawn_means(scores: Floats, counts: Floats) -> Floats:
     """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
     known = ~np.isnan(scores)
-    total, number = (exact_product(counts, x.T) for x in (np.nan_to_num(scores), known))
-    found: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return found
+    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), known)))
 
 
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
@@ -123,7 +116,12 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
         raise InputError(
             f"{len(documents)} documents for {scores.shape[1]} segments: expected one a segment"
         )
-    members: dict[Any, list[int]] = {}
+    return np.stack([row_means(scores[:, columns]) for columns in members(documents)], axis=1)
+
+
+def members(documents: Sequence[Any]) -> list[Ints]:
+    """The segments of each document, documents in order of first sight."""
+    found: dict[Any, list[int]] = {}
     for s, name in enumerate(documents):
-        members.setdefault(name, []).append(s)
-    return np.stack([row_means(scores[:, columns]) for columns in members.values()], axis=1)
+        found.setdefault(name, []).append(s)
+    return [np.array(inside) for inside in found.values()]

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.meta.levels import (
-    agreement,
-    arranged,
-    check_matrix_level,
-    each_group,
-    mean_of_defined,
-)
+from karat.meta.levels import agreement, arranged, check_matrix_level, each_group, mean_of_defined
 from karat.progress import Progress, silent
 from karat.stats.correlation import Drawn, Statistic, statistic
 from karat.stats.resampling import SEED
@@ -30,10 +24,7 @@ from karat.stats.significance.permutation import (
 )
 from karat.trials import check_trials
 
-FAST = {
-    ("pearson", "segment"): perm_both_pearson,
-    ("pearson", "system"): perm_both_system_pearson,
-}
+FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
 _WORK = 1 << 18  # cells of exchanged matrices at a time: they stay in the cache
 
 
@@ -92,17 +83,15 @@ def _stacked(by: Statistic, at: str) -> Measures:
 
 def _counted(drawn: Drawn, at: str) -> Measures:
     def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        human, first, second = (arranged(x[None], at)[0] for x in (h, a, b))
+        groups = (arranged(x[None], at)[0] for x in (h, a, b))
         taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
-        groups = zip(human, first, second, taken, strict=True)
-        return mean_of_defined(np.stack([_group(drawn, *group) for group in groups], axis=1))
+        values = []
+        for human, first, second, cells in zip(*groups, taken, strict=True):
+            known = ~np.isnan(human)
+            there = cells[:, known]  # the points of `a` are there where those of `b` are not
+            times = np.hstack([~there, there]).astype(np.int32)
+            points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
+            values.append(drawn(*points, times))
+        return mean_of_defined(np.stack(values, axis=1))
 
     return found
-
-
-def _group(drawn: Drawn, h: Floats, a: Floats, b: Floats, taken: Flags) -> Floats:
-    """One group on all draws: the points of `a` are there where those of `b` are not."""
-    known = ~np.isnan(h)
-    there = taken[:, known]
-    times = np.hstack([~there, there]).astype(np.int32)
-    return drawn(np.tile(h[known], 2), np.concatenate([a[known], b[known]]), times)

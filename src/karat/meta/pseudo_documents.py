@@ -17,7 +17,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.scores import Scored, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.stats.correlation import Statistic, statistic
+from karat.stats.correlation import Statistic, quotient, statistic
 from karat.stats.resampling import SEED, central
 
 LENGTHS = tuple(range(1, 26))
@@ -62,8 +62,7 @@ def reliability(
     An evaluation set is scored by `metrics`; what was scored before is taken as it is.
     """
     scored = score_evalset(given, metrics) if isinstance(given, EvalSet) else given
-    human = scored.evalset.human(dimension, normalise)
-    known = ~np.isnan(human) & scored.present
+    judged = scored.judged(scored.evalset.human(dimension, normalise))
     most = len(scored.evalset)
     if repeats < 1:
         raise InputError(f"repeats={repeats}: expected at least 1")
@@ -78,9 +77,7 @@ def reliability(
     for number, length in enumerate(lengths, 1):
         rng = np.random.default_rng([seed, length])
         shuffles = [rng.permutation(most) for _ in range(repeats)]
-        found += _of_length(
-            scored, dimension, np.where(known, human, np.nan), length, shuffles, chosen
-        )
+        found += _of_length(scored, dimension, judged, length, shuffles, chosen)
         progress(number, len(lengths), "pseudo-documents")
     return found
 
@@ -97,7 +94,8 @@ def _of_length(
     people = [_means(_cut(human[:, :, None], s, length))[None] for s in shuffles]
     for metric in scored.metrics:
         rows = scored.rows[metric] * ~np.isnan(human)[:, :, None]
-        scores = [_together(metric, _cut(rows, s, length))[None] for s in shuffles]
+        sums = [_cut(rows, s, length).sum(axis=2).reshape(-1, rows.shape[2]) for s in shuffles]
+        scores = [metric.sign * metric.measure(of)["value"][None] for of in sums]
         for by in statistics:
             values = [by(h, m) for h, m in zip(people, scores, strict=True)]
             yield Reliability(dimension, length, metric, by.name, documents, np.array(values))
@@ -107,20 +105,10 @@ def _cut(cells: Floats, shuffle: Ints, length: int) -> Floats:
     """Systems x documents x segments x columns; segments that do not fill a document are left."""
     documents = len(shuffle) // length
     kept = cells[:, shuffle[: documents * length]]
-    found: Floats = kept.reshape(len(cells), documents, length, cells.shape[2])
-    return found
+    return kept.reshape(len(cells), documents, length, cells.shape[2])
 
 
 def _means(cells: Floats) -> Floats:
     """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
     known = ~np.isnan(cells)
-    total, number = np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))
-    means: Floats = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return means.ravel()
-
-
-def _together(metric: Metric, cells: Floats) -> Floats:
-    """The score of each document's segments taken together, more being better."""
-    sums = cells.sum(axis=2)
-    found: Floats = metric.sign * metric.measure(sums.reshape(-1, sums.shape[2]))["value"]
-    return found
+    return quotient(np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))).ravel()

@@ -82,10 +82,8 @@ def rank(
         ends = dict(zip(found, map(percentiles, seen.draws(place.by, *how)), strict=True))
     tests = _tests(experiment, seen, place, order, progress)
     ranks = _ranks([str(m) for m in order], tests, experiment.level)
-    rows = [
-        _row(place, str(m), ranks.get(str(m)), found[m], ends[m])
-        for m in [*order, *(m for m in found if m not in known)]
-    ]
+    last = [m for m in found if m not in known]
+    rows = [_row(place, str(m), ranks.get(str(m)), found[m], ends[m]) for m in [*order, *last]]
     return rows, tests
 
 

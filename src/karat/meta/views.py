@@ -16,7 +16,7 @@ from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
-from karat.meta.levels import Agreement, agreement, document_means, drawn_means
+from karat.meta.levels import Agreement, agreement, document_means, drawn_means, members
 from karat.meta.scores import Scored
 from karat.metrics.base import Metric
 from karat.progress import Progress
@@ -160,12 +160,8 @@ def _of_systems(scored: Scored, human: Floats) -> View:
 def _of_documents(scored: Scored, human: Floats) -> View:
     """One point a system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
-    members: dict[str, list[int]] = {}
-    for place, name in enumerate(groups):
-        members.setdefault(name, []).append(place)
-    places = [np.array(inside) for inside in members.values()]
     known = ~np.isnan(human)
-    metrics = {m: scored.documents(m, places, known) for m in scored.metrics}
+    metrics = {m: scored.documents(m, members(groups), known) for m in scored.metrics}
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from karat import _kernel
-from karat.arrays import ArrayLike, Floats, Ints, NDArray, np
+from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
 from karat.progress import Stop
 from karat.registry import Registry
@@ -126,29 +126,28 @@ def _deviations(rows: Floats) -> Floats:
     return moved
 
 
-def _divide(top: Floats, bottom: Floats) -> Floats:
+def quotient(top: NDArray[Any], bottom: NDArray[Any]) -> Floats:
     """Quotients; NaN where there is nothing to divide by."""
     out: Floats = np.full(np.broadcast(top, bottom).shape, np.nan)
     np.divide(top, bottom, out=out, where=bottom > 0)
     return out
 
 
-def _clipped(r: Floats) -> Floats:
+def clipped(r: Floats) -> Floats:
     """Without what rounding leaves beyond 1."""
-    found: Floats = np.clip(r, -1, 1)
-    return found
+    return np.clip(r, -1, 1)
 
 
 def pearson_rows(human: Floats, metric: Floats) -> Floats:
     """Pearson's r of each row: sum (h - mean h)(m - mean m) / (n sd(h) sd(m))."""
     h, m = _deviations(human), _deviations(metric)
     norms = np.sqrt((h * h).sum(axis=1)) * np.sqrt((m * m).sum(axis=1))
-    return _clipped(_divide((h * m).sum(axis=1), norms))
+    return clipped(quotient((h * m).sum(axis=1), norms))
 
 
 def _rmse_rows(human: Floats, metric: Floats) -> Floats:
     gaps = ((human - metric) ** 2).sum(axis=1)
-    return np.sqrt(_divide(gaps, np.full(len(gaps), float(human.shape[1]))))
+    return np.sqrt(quotient(gaps, np.full(len(gaps), float(human.shape[1]))))
 
 
 pearson = Statistic(
@@ -178,56 +177,44 @@ def _of_pairs(name: str, of: Callable[[Pairs, float | Floats], Floats], help: st
     """A statistic of pairs of points and of the number of points, by rows and by draws."""
 
     def rows(human: Floats, metric: Floats) -> Floats:
-        return of(_columns(_kernel.pair_counts(human, metric, 0.0)), float(human.shape[1]))
+        pairs = _kernel.pair_counts(human, metric, 0.0)
+        return of([*pairs.astype(np.float64).T], float(human.shape[1]))
 
     def drawn(human: Floats, metric: Floats, times: Times) -> Floats:
-        pairs = _columns(_kernel.drawn_pair_counts(human, metric, times))
-        return of(pairs, times.sum(axis=1, dtype=np.float64))
+        pairs = _kernel.drawn_pair_counts(human, metric, times)
+        return of([*pairs.astype(np.float64).T], times.sum(axis=1, dtype=np.float64))
 
     return Statistic(name, rows, help, drawn=drawn)
-
-
-def _columns(counts: Ints) -> Pairs:
-    return list(counts.astype(np.float64).T)
 
 
 def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
     """(C - D) / sqrt((C + D + Th)(C + D + Tm)), Th, Tm tied in one only."""
     con, dis, h_ties, m_ties, *_ = pairs
     untied_h, untied_m = con + dis + m_ties, con + dis + h_ties
-    return _clipped(_divide(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)))
+    return clipped(quotient(con - dis, np.sqrt(untied_h) * np.sqrt(untied_m)))
 
 
 def _tau_c(pairs: Pairs, n: float | Floats) -> Floats:
     """2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct scores (Stuart)."""
     con, dis, *_, h_values, m_values = pairs
     classes = np.minimum(h_values, m_values)
-    return _divide(2 * (con - dis), n * n * (classes - 1) / np.maximum(classes, 1))
+    return quotient(2 * (con - dis), n * n * (classes - 1) / np.maximum(classes, 1))
 
 
 def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
     """Pairs with equal signs of difference (Kocmi et al. 2021, for systems)."""
     con, dis, h_ties, m_ties, both, *_ = pairs
-    return _divide(con + both, con + dis + h_ties + m_ties + both)
-
-
-def _calibrated_rows(human: Floats, metric: Floats) -> Floats:
-    return np.array([calibrate(h, m, Stop()).accuracy for h, m in zip(human, metric, strict=True)])
-
-
-def _calibrated_groups(human: Floats, metric: Floats) -> Groups:
-    found = calibrate(human, metric, Stop())  # nobody asks it to stop, but Ctrl-C gets a word in
-    return found.accuracy, found.groups, found.left_out
+    return quotient(con + both, con + dis + h_ties + m_ties + both)
 
 
 tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out")
 tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values")
 pairwise_accuracy = _of_pairs("accuracy", _accuracy, "share of pairs ordered as humans do")
-calibrated_accuracy = Statistic(
+calibrated_accuracy = Statistic(  # nobody asks it to stop, but Ctrl-C gets a word in
     "acc-eq",
-    _calibrated_rows,
+    lambda h, m: np.array([calibrate(*row, Stop()).accuracy for row in zip(h, m, strict=True)]),
     "the same with the best tie threshold, one for all groups",
-    together=_calibrated_groups,
+    together=lambda h, m: calibrate(h, m, Stop())[1:4],
 )
 soft_accuracy = Statistic(
     "spa",

@@ -34,20 +34,17 @@ def _fraction(a: float, b: float, x: float) -> float:
     """1 + d1/(1 + d2/(1 + ...)), from the front by Lentz's recurrences."""
     value, c, d = 1.0, 1.0, 0.0
     for k in range(1, 10000):
-        term = _term(a, b, x, k)
+        m = k // 2
+        if k % 2:
+            term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         d = 1 / _away_from_zero(1 + term * d)
         c = _away_from_zero(1 + term / c)
         value *= c * d
         if abs(c * d - 1) < 1e-16:
             break
     return value
-
-
-def _term(a: float, b: float, x: float, k: int) -> float:
-    m = k // 2
-    if k % 2:
-        return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-    return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
 
 
 def _away_from_zero(x: float) -> float:

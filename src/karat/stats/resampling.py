@@ -33,13 +33,11 @@ def bootstrap_tables(
 ) -> list[Floats]:
     """Return the same of several tables with as many rows, from one set of draws."""
     check_trials("resamples", resamples, 1)
-    n = len(tables[0])
-    rng = np.random.default_rng(seed)
 
-    def counts(rows: int) -> Floats:
+    def counts(rng: np.random.Generator, rows: int, n: int) -> Floats:
         return _kernel.tally(rng.integers(0, n, size=(rows, n)), n)
 
-    found = _products(counts, tables, resamples, n, "resampling", progress)
+    found = _products(counts, tables, resamples, seed, "resampling", progress)
     return [rounded(limbs) for limbs in found]
 
 
@@ -48,28 +46,26 @@ def exchange_limbs(
 ) -> list[Ints]:
     """Return sums of several tables over the same random choices, as limbs that add up exactly."""
     check_trials("trials", trials, 1)
-    n = len(tables[0])
-    rng = np.random.default_rng(seed)
 
-    def chosen(rows: int) -> Floats:
+    def chosen(rng: np.random.Generator, rows: int, n: int) -> Floats:
         return rng.integers(2, size=(rows, n), dtype=bool).astype(np.float64)
 
-    return _products(chosen, tables, trials, n, "exchanging", progress)
+    return _products(chosen, tables, trials, seed, "exchanging", progress)
 
 
 def _products(
-    draw: Callable[[int], Floats],
+    draw: Callable[[np.random.Generator, int, int], Floats],
     tables: Sequence[ExactRows],
     total: int,
-    n: int,
+    seed: int,
     what: str,
     progress: Progress,
 ) -> list[Ints]:
+    n, rng, parts = len(tables[0]), np.random.default_rng(seed), []
     size = max(1, _BATCH_CELLS // max(n, 1))
-    parts = []
     for start in range(0, total, size):
         done = min(start + size, total)
-        counts = draw(done - start)
+        counts = draw(rng, done - start, n)
         parts.append([table.limbs(counts) for table in tables])
         progress(done, total, what)
     return [np.concatenate(own, axis=1) for own in zip(*parts, strict=True)]

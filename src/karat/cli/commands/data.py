@@ -10,7 +10,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import load_set
-from karat.cli.parameters import choice, option
+from karat.cli.parameters import F, choice, option
 from karat.cli.show import check_beside, check_output, show
 from karat.errors import InputError
 from karat.evalset.kinds import SET_KINDS
@@ -19,7 +19,7 @@ from karat.registry import load
 _SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 
 
-def _options_of_kinds(function: options.F) -> options.F:
+def _options_of_kinds(function: F) -> F:
     """Add the options that other kinds of sets have."""
     for kind in SET_KINDS.known():
         function = load(SET_KINDS[kind].options)(function)
@@ -46,9 +46,7 @@ def command(context: click.Context) -> None:
 @_SET
 @options.reader
 @options.output
-def check(
-    name: str, read_as: str | None, reader_options: tuple[str, ...], format: str, output: str | None
-) -> None:
+def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     """Say what is in a set and what is wrong with it.
 
     Every problem is listed; with any, the set cannot be used and the exit code is 2.
@@ -62,9 +60,9 @@ def check(
     from karat.evalset.loading import as_options
 
     check_beside(output, name)
-    more = as_options(reader_options)
+    more = as_options(reader["reader_options"])
     with Bar() as progress:
-        found = check_evalset(name, read_as, progress=progress, **more)
+        found = check_evalset(name, reader["read_as"], progress=progress, **more)
     show(found.document(options.command_line()), format, output)
     if found.evalset is None:
         count = f"{found.problem_count:,} problem{'s' * (found.problem_count > 1)}"
@@ -81,9 +79,7 @@ def check(
     choice("dir", "jsonl"),
     "dir",
 )
-def convert(
-    name: str, target: str, read_as: str | None, reader_options: tuple[str, ...], format: str
-) -> None:
+def convert(name: str, target: str, format: str, **reader: Any) -> None:
     """Write a set as a folder, or as one file, that Karat reads.
 
     Nothing is overwritten: DIR must not exist yet.
@@ -95,9 +91,9 @@ def convert(
     from karat.evalset.loading import as_options
     from karat.evalset.saving import convert_evalset
 
-    more = as_options(reader_options)
+    how, more = reader["read_as"], as_options(reader["reader_options"])
     with Bar() as progress:
-        found = convert_evalset(name, target, format, read_as, progress=progress, **more)
+        found = convert_evalset(name, target, format, how, progress=progress, **more)
     click.echo(f"{target}: {found.evalset!r}")
 
 
@@ -208,11 +204,9 @@ def flood(
     from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(folder))
-    how = Flood(**{**settings, "systems": tuple(settings["systems"])})
+    how = Flood(**settings)
     with Bar() as progress:
         found = flooded(load_set(name, read_as, reader_options, progress), how)
         save_evalset(found.evalset, folder)
-    click.echo(
-        f"{folder}: {len(found.rows):,} answers of {', '.join(found.systems)} flooded; they "
-        f"keep {how.downgrade:g} of their {how.dimension}"
-    )
+    told = f"{len(found.rows):,} answers of {', '.join(found.systems)} flooded"
+    click.echo(f"{folder}: {told}; they keep {how.downgrade:g} of their {how.dimension}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
-from karat.cli.bar import Bar
-from karat.cli.inputs import open_inputs, split_name
+from karat.cli.commands.grid import show_segments
 from karat.cli.parameters import option
-from karat.cli.show import check_output, show
 
 
 @click.command(name="explain")
@@ -23,16 +23,7 @@ from karat.cli.show import check_output, show
 )
 @options.as_text
 @options.output
-def command(
-    candidate: str,
-    references: tuple[str, ...],
-    segments: tuple[int, ...],
-    worst: int | None,
-    name: str,
-    as_text: bool,
-    format: str,
-    output: str | None,
-) -> None:
+def command(**given: Any) -> None:
     """Say which words of a tree a candidate has in another order, and what that costs.
 
     The references are dependency trees (.conllu). For every treelet, a head with its daughters: its
@@ -44,13 +35,4 @@ def command(
     karat explain out.txt ref.conllu --worst 5 -o trees.html
     karat explain out.txt ref.conllu -m simple_tree_accuracy -f json
     """
-    from karat.explanation import explain_segments
-
-    check_output(output, [split_name(candidate)[1], *references])
-    with Bar() as progress:
-        systems, refs = open_inputs([candidate], references, False, progress, as_text)
-        ((system, lines),) = systems.items()
-        found = explain_segments(
-            lines, refs, name, segments=segments, worst=worst, system=system, progress=progress
-        )
-    show(found.document(options.command_line()), format, output)
+    show_segments(**given)

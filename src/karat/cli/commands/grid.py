@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from karat.cli import options
@@ -24,17 +26,7 @@ from karat.cli.show import check_output, show
 @options.optional_references
 @options.as_text
 @options.output
-def command(
-    candidate: str,
-    references: tuple[str, ...],
-    segments: tuple[int, ...],
-    worst: int | None,
-    name: str,
-    optional_references: bool,
-    as_text: bool,
-    format: str,
-    output: str | None,
-) -> None:
+def command(**given: Any) -> None:
     """Draw what a candidate shares with its references, word by word.
 
     The bitext grid has the candidate's words down and the references' across, a mark where two are
@@ -46,13 +38,25 @@ def command(
     karat grid out.txt ref1.txt ref2.txt --worst 5 -o grid.html
     karat grid out.txt ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
     """
+    show_segments(**given)
+
+
+def show_segments(
+    candidate: str,
+    references: tuple[str, ...],
+    name: str,
+    as_text: bool,
+    format: str,
+    output: str | None,
+    optional_references: bool = False,
+    **chosen: Any,
+) -> None:
+    """Show what a metric saw in segments of a candidate, those that were chosen."""
     from karat.explanation import explain_segments
 
     check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
         systems, refs = open_inputs([candidate], references, optional_references, progress, as_text)
         ((system, lines),) = systems.items()
-        found = explain_segments(
-            lines, refs, name, segments=segments, worst=worst, system=system, progress=progress
-        )
+        found = explain_segments(lines, refs, name, system=system, progress=progress, **chosen)
     show(found.document(options.command_line()), format, output)

@@ -72,15 +72,7 @@ if TYPE_CHECKING:
 @options.output
 @options.threads
 def command(
-    name: str | None,
-    experiment: str | None,
-    save: str | None,
-    report: str | None,
-    charts: str | None,
-    format: str,
-    output: str | None,
-    threads: int | None,
-    **settings: Any,
+    name: str | None, experiment: str | None, charts: str | None, format: str, **settings: Any
 ) -> None:
     """Rank metrics by their agreement with human scores.
 
@@ -96,8 +88,11 @@ def command(
     """
     from karat.meta.evaluation import meta_evaluate
 
+    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
+    save, report, output = outputs.values()
+    threads = settings.pop("threads")
     chosen = _experiment(name, experiment, settings)
-    _check_outputs({"save": save, "report": report, "output": output}, chosen, experiment)
+    _check_outputs(outputs, chosen, experiment)
     check_charts(charts)
     line = options.command_line()
     full = None
@@ -141,11 +136,8 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
     from karat.meta.experiment import Experiment, read_experiment
 
     context = click.get_current_context()
-    given = [
-        key
-        for key in settings
-        if context.get_parameter_source(key) is click.core.ParameterSource.COMMANDLINE
-    ]
+    typed = click.core.ParameterSource.COMMANDLINE
+    given = [key for key in settings if context.get_parameter_source(key) is typed]
     if saved is not None:
         if name or given:
             raise InputError(
@@ -157,21 +149,14 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
     if name is None:
         raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
-    asked = {k: v for k, v in settings.items() if k in given}
-    more = _references(asked)
-    return Experiment(name, tuple(metrics), **(asked | more))
-
-
-def _references(asked: dict[str, Any]) -> dict[str, Any]:
-    """Take `--reference` out: numbers are of the set's references, names are for its reader."""
+    asked = {key: settings[key] for key in settings if key in given}
+    # Numbers are of the set's references, names are for its reader.
     chosen = asked.pop("references", ())
     named = [text for text in chosen if not text.isdecimal()]
-    found: dict[str, Any] = {}
     if named and len(named) < len(chosen):
         raise InputError("--reference: name all references, or give the numbers of all")
     if named:
-        options = asked.get("reader_options", ())
-        found["reader_options"] = (*options, f"references={','.join(named)}")
+        asked["reader_options"] = (*settings["reader_options"], f"references={','.join(named)}")
     elif chosen:
-        found["references"] = tuple(int(text) for text in chosen)
-    return found
+        asked["references"] = tuple(map(int, chosen))
+    return Experiment(name, tuple(metrics), **asked)

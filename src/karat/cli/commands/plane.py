@@ -64,21 +64,7 @@ def command(context: click.Context) -> None:
 @options.charts
 @options.output
 @options.threads
-def fit(
-    name: str,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    task: str | None,
-    guideline: str | None,
-    base: str,
-    stem: str | None,
-    stop: str | None,
-    exclude: tuple[str, ...],
-    charts: str | None,
-    format: str,
-    output: str | None,
-    **settings: Any,
-) -> None:
+def fit(name: str, charts: str | None, format: str, output: str | None, **settings: Any) -> None:
     """Fit the plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
 
     With intervals for every cell, a pick that is cross-validated by leaving systems out, and a test
@@ -92,7 +78,9 @@ def fit(
     from karat.meta.plane.study import study_plane
     from karat.report.documents.planes import plane_chart
 
-    metric, region = _family(base, stem, stop), _region(task, guideline)
+    metric = _family(*map(settings.pop, ("base", "stem", "stop")))
+    region = _region(*map(settings.pop, ("task", "guideline")))
+    read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:

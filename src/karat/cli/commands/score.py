@@ -69,22 +69,14 @@ def command(
 
 
 def show_signatures(
-    metrics: list[Metric],
-    references: int | None,
-    format: str,
-    output: str | None,
-    segments: bool,
-    bootstrap: int,
-    seed: int,
-    signature: str,
-    **ignored: Any,
+    metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show the signatures, bare lines for people and a table for everything else."""
     from karat.report.documents.scores import signature_document, with_form
     from karat.scoring import drawn
 
-    how = drawn(bootstrap, seed)
-    shown = dict.fromkeys(m.of_segments() for m in metrics) if segments else metrics
+    how, signature = drawn(settings["bootstrap"], settings["seed"]), settings["signature"]
+    shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
     for metric in shown:
         metric.check_claims(references, how)
     signatures = {str(metric): metric.signature(references, signature, how) for metric in shown}

@@ -49,7 +49,9 @@ def read_believability(
     if reference not in ("tok", "raw"):
         raise InputError(f"reference={quoted(reference)}: expected tok or raw")
     outputs = {pair: read_lines(_only(path / "text" / "mt_output", f"{pair}.*")) for pair in chosen}
-    references = read_lines(path / "text" / "test" / f"ted_test1.{reference}.en")
+    texts = path / "text" / "test"
+    references = read_lines(texts / f"ted_test1.{reference}.en")
+    sources = [texts / f"ted_test1_en-{p}.raw.{p}" for p in (c.partition("-")[0] for c in chosen)]
     draft = EvalSetDraft(
         name or path.name,
         [str(i) for i in range(1, len(references) + 1)],
@@ -57,7 +59,7 @@ def read_believability(
         reading=reading,
         where=path,
         references=[(text,) for text in references],
-        sources=_sources(path, chosen),
+        sources=read_lines(sources[0]) if len(sources) == 1 else None,
         dimensions=QUESTIONS.values(),
         description="MT outputs rated for adequacy, fluency and believability, raw scores",
         licence="CC-BY",
@@ -74,13 +76,6 @@ def _only(folder: Path, pattern: str) -> Path:
     if len(found) != 1:
         raise InputError(f"{folder}: found {len(found)} files {pattern}, expected one")
     return found[0]
-
-
-def _sources(path: Path, pairs: Sequence[str]) -> list[str] | None:
-    if len(pairs) != 1:
-        return None
-    language = pairs[0].partition("-")[0]
-    return read_lines(path / "text" / "test" / f"ted_test1_en-{language}.raw.{language}")
 
 
 def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:

@@ -41,7 +41,8 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         files.lines(file, settings.optional_references)
         for file in text_files(path / "references", reading)
     ]
-    sources = files.texts(path / "source.txt") if (path / "source.txt").exists() else None
+    source = path / "source.txt"
+    sources = _there(files.lines(source, optional=False)) if source.exists() else None
     segments, groups = _segments(path / "segments.tsv", files, reading)
     reading.check()
     draft = EvalSetDraft(
@@ -81,10 +82,6 @@ class _Files:
             for place, line in self.reading.numbered(lines, path)
         ]
 
-    def texts(self, path: Path) -> list[str]:
-        """Return the texts of a file that has all of them."""
-        return _there(self.lines(path, optional=False))
-
     def compare(self, path: Path, count: int, header: int = 0) -> None:
         """Note a file that has more or fewer lines than the first one."""
         if self.first is None:
@@ -107,13 +104,6 @@ def _there(texts: Iterable[str | None]) -> list[str]:
     return [text for text in texts if text is not None]
 
 
-def _escaped(text: str | None) -> str:
-    """Return a text as one line that reads back; an empty line is one that is missing."""
-    if not text:
-        return "" if text is None else r"\e"
-    return text.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
-
-
 def file_name(system: str) -> str:
     """Return the file of a system: its name, with %XX for what file names cannot hold."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
@@ -130,12 +120,12 @@ def text_files(folder: Path, reading: Reading) -> list[Path]:
     for path in paths:
         if path.suffix != ".txt":
             reading.problem(path, "expected only .txt files in this folder")
-    return sorted((path for path in paths if path.suffix == ".txt"), key=_by_number)
 
+    def by_number(path: Path) -> list[tuple[int, str]]:
+        parts = re.findall(r"([0-9]+)|([^0-9]+)", path.name)
+        return [(int(digits or -1), text) for digits, text in parts]
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", path.name)
-    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in parts]
+    return sorted((path for path in paths if path.suffix == ".txt"), key=by_number)
 
 
 def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
@@ -208,10 +198,15 @@ def _settings(evalset: EvalSet) -> Settings:
 
 
 def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
+    """Yield texts as lines that read back; an empty line is a text that is missing."""
     for i, text in enumerate(column):
+        line = text or ""
         # A mark that belongs to the first text would be taken for the file's byte-order mark.
-        mark = "\ufeff" if i == 0 and text is not None and text.startswith("\ufeff") else ""
-        yield f"{mark}{_escaped(text) if settings.escapes else text or ''}\n"
+        mark = "\ufeff" if i == 0 and line.startswith("\ufeff") else ""
+        if settings.escapes:
+            line = line.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
+            line = r"\e" if text == "" else line
+        yield f"{mark}{line}\n"
 
 
 def _judgements(evalset: EvalSet) -> Iterator[str]:

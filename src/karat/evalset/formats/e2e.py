@@ -58,18 +58,15 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
 
 def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
     """Return the output for every input, which must stand in the order of the test set."""
-    rows = [
-        (place, line) for place, line in reading.numbered(read_lines(path), path) if line.strip()
-    ]
+    rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
     outputs = []
     for (place, line), expected in zip(rows[1:], inputs, strict=False):
         fields = [_unquoted(field) for field in line.split("\t")]
         if len(fields) != 2:
             reading.problem(place, f"found {len(fields)} fields, expected MR and output")
         elif fields[0] != expected:
-            reading.problem(
-                place, f"found the input {quoted(fields[0])}, expected {quoted(expected)}"
-            )
+            found = quoted(fields[0])
+            reading.problem(place, f"found the input {found}, expected {quoted(expected)}")
         outputs.append(fields[-1])
     if len(rows) - 1 != len(inputs):
         reading.problem(path, f"found {len(rows) - 1:,} outputs, expected {len(inputs):,}")
@@ -84,14 +81,8 @@ def _unquoted(field: str) -> str:
 
 
 def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
-    names = (
-        "_worker_id",
-        "mr_id",
-        *(f"sys{i}" for i in _PLACES),
-        *(f"{column}{i}" for i in _PLACES),
-    )
-    won: dict[tuple[str, str, str], float] = {}
-    played: dict[tuple[str, str, str], int] = {}
+    names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
+    won: dict[tuple[str, str, str], list[float]] = {}
     places: dict[tuple[str, str, str], Place] = {}
     for place, (worker, segment, *rest) in csv_rows(path, names, draft.reading):
         systems, ratings = rest[: len(_PLACES)], [number(text) for text in rest[len(_PLACES) :]]
@@ -101,15 +92,9 @@ def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) 
             continue
         for i, system in enumerate(systems):
             key = system, segment, f"{dimension}/{worker}"
-            won[key] = won.get(key, 0.0) + _wins(known, i)
-            played[key] = played.get(key, 0) + len(known) - 1
+            others = known[:i] + known[i + 1 :]
+            beaten = (1.0 if known[i] > o else 0.5 if known[i] == o else 0.0 for o in others)
+            won.setdefault(key, []).extend(beaten)
             places.setdefault(key, place)
     for key, wins in won.items():
-        draft.judge(*key, dimension, wins / played[key], places[key])
-
-
-def _wins(ratings: list[float], i: int) -> float:
-    """Return the number of others that are beaten, ties being one half."""
-    mine = ratings[i]
-    beaten = sum(1.0 if mine > other else 0.5 if mine == other else 0.0 for other in ratings)
-    return beaten - 0.5  # the tie with itself
+        draft.judge(*key, dimension, sum(wins) / len(wins), places[key])

@@ -12,6 +12,7 @@ anywhere, or in a segment's `judgements`, then without `segment`. `systems` give
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,8 @@ def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]
 
 def _judge(draft: EvalSetDraft, found: _Found, place: Place, reading: Reading) -> None:
     if set(found) != set(JUDGEMENT):
-        names = ", ".join(found) or "nothing"
-        reading.problem(
-            place, f"found an object with {short(names)}, expected {', '.join(JUDGEMENT)}"
-        )
+        given = f"found an object with {short(', '.join(found) or 'nothing')}"
+        reading.problem(place, f"{given}, expected {', '.join(JUDGEMENT)}")
         return
     system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
     if not all(isinstance(name, str) for name in (system, segment, judge, dimension)):
@@ -125,25 +124,19 @@ def _dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dime
 def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     header = evalset.name, evalset.description, evalset.licence, list(evalset.systems)
-    dimensions = [_plain(dimension) for dimension in evalset.dimensions.values()]
+    dimensions = [
+        {key: value for key, value in asdict(dimension).items() if value not in (None, "")}
+        for dimension in evalset.dimensions.values()
+    ]
     yield json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
-    for i in range(len(evalset)):
-        yield json_line(_segment(evalset, i))
+    for i, name in enumerate(evalset.segments):
+        segment: _Found = {"id": name}
+        if evalset.groups is not None:
+            segment["group"] = evalset.groups[i]
+        if evalset.sources is not None:
+            segment["source"] = evalset.sources[i]
+        segment["references"] = list(evalset.references[i])
+        segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
+        yield json_line(segment)
     for row in evalset.judgements:
         yield json_line(row._asdict())
-
-
-def _segment(evalset: EvalSet, i: int) -> _Found:
-    found: _Found = {"id": evalset.segments[i]}
-    if evalset.groups is not None:
-        found["group"] = evalset.groups[i]
-    if evalset.sources is not None:
-        found["source"] = evalset.sources[i]
-    found["references"] = list(evalset.references[i])
-    found["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
-    return found
-
-
-def _plain(dimension: Dimension) -> _Found:
-    found = {key: getattr(dimension, key) for key in DIMENSION}
-    return {key: value for key, value in found.items() if value not in (None, "")}

@@ -20,7 +20,9 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a file."""
-    dimensions = _dimensions(path)
+    with path.open("rb") as file:
+        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
+    dimensions = [name for name in first.split("\t") if name not in COLUMNS]
     rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))
     systems = list(dict.fromkeys(row[1] for _, row in rows))
@@ -50,10 +52,3 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
             if score.strip():
                 draft.judge(system, str(number[source] + 1), judge, dimension, score, place)
     return draft.finish()
-
-
-def _dimensions(path: Path) -> list[str]:
-    """Return the columns beyond the four that are always there."""
-    with path.open("rb") as file:
-        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
-    return [name for name in first.split("\t") if name not in COLUMNS]

@@ -11,7 +11,7 @@ specific one counts. References are among the systems: those named as such becom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from karat.errors import quoted
@@ -34,6 +34,7 @@ DIMENSIONS: Mapping[str, str] = {"mqm": "", "accuracy": "Accuracy", "fluency": "
 
 _COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
 _SEGMENT_COLUMNS = ("globalSegId", "seg_id")  # the newer name, and that of 2020 and 2021
+_GUIDELINE = "Sum of the weights of {} errors."
 _MARKS = re.compile(r"</?v>")
 
 _Item = tuple[str, str]  # system, segment
@@ -53,7 +54,8 @@ def read_mqm(
     """Return the set in a file; `references` are by default the systems called `ref…`."""
     rows = _Rows(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
-    refs = _references(references, names)
+    found = [name for name in names if name.lower().startswith("ref")]
+    refs = as_names(found if references is None else references)
     check_known("system", (*refs, *as_names(leave_out)), names, str(path))
     aside = {*refs, *as_names(leave_out)}
     systems = [system for system in names if system not in aside]
@@ -69,7 +71,10 @@ def read_mqm(
         ],
         groups=list(rows.documents.values()),
         sources=list(rows.sources.values()),
-        dimensions=[_dimension(key, below) for key, below in dimensions.items()],
+        dimensions=[
+            Dimension(key, "lower", 0.0, guideline=_GUIDELINE.format(below or "all"))
+            for key, below in dimensions.items()
+        ],
         description=f"MQM errors; references: {', '.join(refs) or 'none'}",
         licence=licence,
     )
@@ -80,26 +85,11 @@ def read_mqm(
     return draft.finish()
 
 
-def _references(given: str | Sequence[str] | None, systems: Iterable[str]) -> tuple[str, ...]:
-    if given is not None:
-        return as_names(given)
-    return tuple(name for name in systems if name.lower().startswith("ref"))
-
-
-def _dimension(name: str, below: str) -> Dimension:
-    what = f"{below} errors" if below else "all errors"
-    return Dimension(name, better="lower", low=0.0, guideline=f"Sum of the weights of {what}.")
-
-
 class _Rows:
     """The rows of a file, added up."""
 
     def __init__(
-        self,
-        path: Path,
-        reading: Reading,
-        weights: Mapping[str, float],
-        dimensions: Mapping[str, str],
+        self, path: Path, reading: Reading, weights: dict[str, float], dimensions: Mapping[str, str]
     ) -> None:
         self.reading, self.weights, self.dimensions = reading, weights, dimensions
         self.sources: dict[str, str] = {}
@@ -122,9 +112,8 @@ class _Rows:
         if weight is None:
             self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
             return
-        sums = self.penalties.setdefault(
-            (system, segment, rater), dict.fromkeys(self.dimensions, 0.0)
-        )
+        key = system, segment, rater
+        sums = self.penalties.setdefault(key, dict.fromkeys(self.dimensions, 0.0))
         for name, below in self.dimensions.items():
             if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
                 sums[name] += weight

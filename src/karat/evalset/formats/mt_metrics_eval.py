@@ -175,29 +175,18 @@ class _Scores(NamedTuple):
     rated: bool
     """Whether it has error spans, whose score is their sum, and not scores."""
 
-    def fields(self, line: str) -> list[str]:
-        """System, score and perhaps the rater."""
-        return line.split("\t") if self.rated else line.split()
-
-    def value(self, field: str, place: Place, reading: Reading) -> object:
-        """Return a field as a score; None where there is none."""
-        if field == "None":
-            return None
-        return _penalty(field, place, reading) if self.rated else field
-
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:
     """Return the files of scores, and those of ratings by rater."""
-    folder = path / "human-scores"
     scores, ratings = (
-        [
-            (file, file.name[len(pair) + 1 : -len(ending)])
-            for file in folder.glob(f"{pair}.*{ending}")
-        ]
+        {
+            file: file.name[len(pair) + 1 : -len(ending)]
+            for file in (path / "human-scores").glob(f"{pair}.*{ending}")
+        }
         for ending in (".seg.score", ".seg.rating")
     )
-    found = [_Scores(file, name, JUDGE, False) for file, name in scores]
-    raters = [(file, *name.partition(".")[::2]) for file, name in ratings]
+    found = [_Scores(file, name, JUDGE, False) for file, name in scores.items()]
+    raters = [(file, *name.partition(".")[::2]) for file, name in ratings.items()]
     single = {name for _, name, rater in raters if rater != MERGED}
     for file, name, rater in raters:
         if rater != MERGED or name not in single:
@@ -210,11 +199,10 @@ def _penalty(field: str, place: Place, reading: Reading) -> float | None:
     try:
         found = json.loads(field)
         scores = [_error_score(error) for error in found["errors"]]
+        if None not in scores:
+            return -sum(filter(None, scores)) + 0.0
     except (ValueError, TypeError, KeyError, RecursionError):
-        scores = [None]
-    known = [score for score in scores if score is not None]
-    if len(known) == len(scores):
-        return -sum(known) + 0.0
+        pass
     reading.problem(place, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
     return None
 
@@ -232,7 +220,7 @@ def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[s
     """Take a block of all segments per system; a third field names the rater."""
     seen: dict[str, int] = {}
     for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):
-        fields = scores.fields(line)
+        fields = line.split("\t") if scores.rated else line.split()
         if not any(fields):
             continue
         if not 2 <= len(fields) <= 2 + scores.rated:
@@ -242,13 +230,11 @@ def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[s
         at = seen[system] = seen.get(system, 0) + 1
         if at > len(draft.segments):
             draft.reading.problem(place, f"system {short(system)} has more scores than segments")
-        elif system in draft.systems or not is_reference(system):
-            value = scores.value(fields[1], place, draft.reading)
+        elif fields[1] != "None" and (system in draft.systems or not is_reference(system)):
+            value = _penalty(fields[1], place, draft.reading) if scores.rated else fields[1]
             if value is not None:
                 draft.judge(system, str(at), judge, scores.dimension, value, place)
     for system, count in seen.items():
         if count < len(draft.segments):
-            expected = f"{len(draft.segments):,}, one a segment"
-            draft.reading.problem(
-                scores.file, f"system {short(system)}: found {count:,} scores, expected {expected}"
-            )
+            told = f"found {count:,} scores, expected {len(draft.segments):,}, one a segment"
+            draft.reading.problem(scores.file, f"system {short(system)}: {told}")

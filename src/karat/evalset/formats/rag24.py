@@ -15,14 +15,14 @@ An answer to a topic without vital nuggets has no `vital` score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, check_filled, json_rows, member
+from karat.evalset.reading import Reading, check_filled, json_rows, member
 from karat.evalset.sets import EvalSet
 
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -35,8 +35,6 @@ WEIGHTS = {
 JUDGE = "assignment"
 """The labels come without the name of who gave them."""
 
-_Nugget = Mapping[str, Any]
-
 
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
@@ -44,12 +42,15 @@ def read_rag24(
     """Return the set in a file."""
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
-    answers = [found for found in map(_answer(reading), json_rows(path, reading)) if found]
+    answers = list(_answers(path, reading))
     reading.check()
     topics = {answer["qid"]: answer for answer in answers}
     outputs = {(a["run_id"], a["qid"]): a["answer_text"] for a in answers}
     runs = dict.fromkeys(answer["run_id"] for answer in answers)
     dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
+    texts = [[nugget["text"] for nugget in topic["nuggets"]] for topic in topics.values()]
+    if references == "joined":
+        texts = [[" ".join(f"{text.rstrip('.')}." for text in each)] for each in texts]
     check_filled(path, len(outputs), len(runs), len(topics))
     draft = EvalSetDraft(
         name or path.stem,
@@ -57,7 +58,7 @@ def read_rag24(
         {run: [outputs.get((run, topic)) for topic in topics] for run in runs},
         reading=reading,
         where=path,
-        references=[_reference(topic["nuggets"], references) for topic in topics.values()],
+        references=texts,
         sources=[topic["query"] for topic in topics.values()],
         dimensions=[Dimension(key, low=0.0, high=1.0) for key in dimensions],
         description="TREC RAG 2024 answers with nugget assignments",
@@ -68,30 +69,21 @@ def read_rag24(
     return draft.finish()
 
 
-def _reference(nuggets: list[_Nugget], how: str) -> list[str]:
-    texts = [nugget["text"] for nugget in nuggets]
-    return texts if how == "listed" else [" ".join(f"{text.rstrip('.')}." for text in texts)]
-
-
-def _answer(reading: Reading) -> Any:
-    """Check one object; the nuggets of a topic must be the same in all its answers."""
+def _answers(path: Path, reading: Reading) -> Iterator[dict[str, Any]]:
+    """Yield all answers, checked; the nuggets of a topic must be the same in all of its."""
     nuggets: dict[str, list[tuple[str, str]]] = {}
     kinds = {"qid": str, "run_id": str, "query": str, "answer_text": str, "nuggets": list}
-
-    def checked(row: tuple[Place, dict[str, Any]]) -> dict[str, Any] | None:
-        place, found = row
+    for place, found in json_rows(path, reading):
         answer = {key: member(found, key, kind, place, reading) for key, kind in kinds.items()}
         if None in answer.values():
-            return None
+            continue
         if not all(_is_nugget(nugget) for nugget in answer["nuggets"] or [None]):
             reading.problem(place, "expected nuggets with text, importance and assignment")
-            return None
+            continue
         mine = [(nugget["text"], nugget["importance"]) for nugget in answer["nuggets"]]
         if nuggets.setdefault(answer["qid"], mine) != mine:
             reading.problem(place, f"found other nuggets for topic {answer['qid']} than before")
-        return {**answer, "place": place}
-
-    return checked
+        yield {**answer, "place": place}
 
 
 def _is_nugget(nugget: object) -> bool:
@@ -108,8 +100,7 @@ def _judge(answer: dict[str, Any], draft: EvalSetDraft) -> None:
     for prefix, support in (("", SUPPORT), ("strict-", STRICT)):
         for key, weights in WEIGHTS.items():
             pairs = [
-                (weights[nugget["importance"]], support[nugget["assignment"]])
-                for nugget in answer["nuggets"]
+                (weights[n["importance"]], support[n["assignment"]]) for n in answer["nuggets"]
             ]
             whole = sum(weight for weight, _ in pairs)
             if whole:

@@ -31,6 +31,7 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
     """Return the set in a folder."""
     segments = read_lines(path / "ids.txt")
     units = read_lines(path / "SCUs.txt")
+    references = read_lines(path / "references.txt")
     files = sorted((path / "summaries").glob("*.summary"))
     if len(units) != len(segments):
         raise InputError(
@@ -42,7 +43,7 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
         {file.stem: read_lines(file) for file in files},
         reading=reading,
         where=path,
-        references=[(_plain(text),) for text in read_lines(path / "references.txt")],
+        references=[(" ".join(filter(None, _MARKS.split(text))),) for text in references],
         sources=read_lines(path / "documents.txt"),
         dimensions=[_COVERAGE],
         description="Summaries with labels of summary content units",
@@ -52,10 +53,6 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
     for file in files:
         _read_labels(path / "labels" / f"{file.stem}.label", file.stem, counts, draft)
     return draft.finish()
-
-
-def _plain(text: str) -> str:
-    return " ".join(part for part in _MARKS.split(text) if part)
 
 
 def _read_labels(path: Path, system: str, counts: list[int], draft: EvalSetDraft) -> None:

@@ -34,14 +34,9 @@ class Settings:
 
 
 _KINDS = {
-    "name": str,
-    "description": str,
-    "licence": str,
-    "optional-references": bool,
-    "optional-outputs": bool,
-    "escapes": bool,
-    "systems": list,
-    "dimension": list,
+    **dict.fromkeys(("name", "description", "licence"), str),
+    **dict.fromkeys(("optional-references", "optional-outputs", "escapes"), bool),
+    **dict.fromkeys(("systems", "dimension"), list),
 }
 _OF_DIMENSION = {"name": str, "better": str, "low": float, "high": float, "guideline": str}
 _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a number"}
@@ -49,7 +44,7 @@ _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a nu
 
 def read_settings(path: Path, reading: Reading) -> Settings:
     """Return the settings of a set, checked."""
-    found = _load(path)
+    found = read_toml(read_text(path), str(path))
     _check(found, _KINDS, str(path), reading)
     reading.check()
     dimensions = [_dimension(item, path, reading) for item in found.get("dimension", [])]
@@ -58,36 +53,26 @@ def read_settings(path: Path, reading: Reading) -> Settings:
         if not isinstance(name, str):
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
+    plain = {key.replace("-", "_"): found[key] for key in found if _KINDS[key] is not list}
     return Settings(
-        name=found.get("name", path.resolve().parent.name),
-        description=found.get("description", ""),
-        licence=found.get("licence", ""),
-        optional_references=found.get("optional-references", False),
-        optional_outputs=found.get("optional-outputs", False),
-        escapes=found.get("escapes", False),
+        **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
         dimensions=tuple(item for item in dimensions if item is not None),
     )
 
 
-def _load(path: Path) -> dict[str, Any]:
-    toml = toml_parser()
-    try:
-        found: dict[str, Any] = toml.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from error
-    return found
-
-
-def toml_parser() -> Any:
-    """Python's own parser; Python 3.10 has none."""
+def read_toml(text: str, name: str) -> dict[str, Any]:
+    """Return what a TOML text says, by Python's own parser; Python 3.10 has none."""
     from importlib import import_module
 
-    for name in ("tomllib", "tomli"):
+    for parser in ("tomllib", "tomli"):
         try:
-            return import_module(name)
+            found: dict[str, Any] = import_module(parser).loads(text)
+            return found
         except ImportError:
             continue
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}: not valid TOML: {error}") from error
     raise MissingExtra(
         f"reading {FILE} with Python 3.10 needs the package tomli: pip install tomli"
     )
@@ -107,9 +92,8 @@ def _check(
 
 def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        reading.problem(
-            path, f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-        )
+        told = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+        reading.problem(path, told)
         return None
     before = len(reading.problems)
     _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)

@@ -55,9 +55,8 @@ def _document(place: Place, found: dict[str, Any], reading: Reading) -> dict[str
     systems = document["systems"] or {}
     for name, each in systems.items():
         if not isinstance(each, dict):
-            reading.problem(
-                place, f"found {quoted(each)} for system {short(name)}, expected an object"
-            )
+            given = f"{quoted(each)} for system {short(name)}"
+            reading.problem(place, f"found {given}, expected an object")
             continue
         member(each, "summary", str, place, reading)
         member(each, "scores", dict, place, reading)

@@ -87,11 +87,8 @@ def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
             f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
             "be said of the difference."
         )
-    words = {
-        "holds": "the prediction holds",
-        "fails": "the prediction fails",
-        "undecidable": "that is undecidable here",
-    }[found.words]
+    known = found.words in ("holds", "fails")
+    words = f"the prediction {found.words}" if known else "that is undecidable here"
     return (
         f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
         f"{100 * found.low:.1f} and {100 * found.high:.1f} points: {words}."

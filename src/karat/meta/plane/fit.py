@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import SLACK, exact_product, product
-from karat.arrays import Flags, Floats, Ints, np
+from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
@@ -25,6 +25,7 @@ from karat.meta.scores import Scored, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.correlation import clipped, quotient
 from karat.stats.resampling import SEED
 from karat.trials import check_trials
 
@@ -54,7 +55,7 @@ class Judged:
         """
         sums = drawn_sums(counts, self.rows)
         judged = exact_product(counts, self.known.T)
-        human = _ratio(exact_product(counts, self.human.T), judged)
+        human = quotient(exact_product(counts, self.human.T), judged)
         flat = sums.reshape(-1, sums.shape[2])
         cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
         return human, cells
@@ -105,11 +106,6 @@ def first_orders(rows: Floats, n: int) -> Floats:
     return np.concatenate([rows[:, :2], *(kind[:, :n] for kind in kinds)], axis=1)
 
 
-def _ratio(a: Floats, b: Floats) -> Floats:
-    found: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
-    return found
-
-
 def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
     """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
 
@@ -119,15 +115,12 @@ def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
     w = np.where(good, weights, 0.0)
     h = np.where(good, human, 0.0)
     total = w.sum(axis=1, keepdims=True)
-    h = h - _ratio((w * h).sum(axis=1, keepdims=True), total)
+    h = h - quotient((w * h).sum(axis=1, keepdims=True), total)
     m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
     hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
     # Equal scores are constant, whatever their mean rounds to.
     flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
-    r = np.full(mm.shape, np.nan)
-    np.divide((w * h * m).sum(axis=2), np.sqrt(hh * mm), out=r, where=(hh * mm > 0) & ~flat)
-    found: Floats = np.clip(r, -1, 1)
-    return found
+    return clipped(quotient((w * h * m).sum(axis=2), np.where(flat, 0.0, np.sqrt(hh * mm))))
 
 
 def _spread(scores: Floats, weights: Floats) -> Floats:
@@ -195,14 +188,12 @@ class PlaneFit(Result):
     @property
     def r2(self) -> Floats:
         """R^2 of each cell."""
-        found: Floats = self.r**2
-        return found
+        return self.r**2
 
     @property
     def signed(self) -> Floats:
         """R^2 in percent, negative where r is."""
-        found: Floats = 100 * np.sign(self.r) * self.r2
-        return found
+        return 100 * np.sign(self.r) * self.r2
 
     @property
     def resamples(self) -> int:
@@ -223,19 +214,19 @@ class PlaneFit(Result):
         if not self.resamples:
             return np.full(len(CELLS), np.nan)
         winners = best(self.draws)
-        won: Floats = np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
-        return won
+        return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
 
     @property
     def maximum(self) -> Cell | None:
         """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
-        return _cell(int(best(self.r[:, None])[0]))
+        number = int(best(self.r[:, None])[0])
+        return CELLS[number] if number >= 0 else None
 
     @property
     def pick(self) -> Cell | None:
         """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
         good = (self.r > 0) & ~np.isnan(self.q2)
-        return _cell(int(np.where(good, self.q2, -np.inf).argmax())) if good.any() else None
+        return CELLS[int(np.where(good, self.q2, -np.inf).argmax())] if good.any() else None
 
     @property
     def points(self) -> dict[str, Cell | None]:
@@ -253,13 +244,9 @@ class PlaneFit(Result):
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
         """All cells, by n and alpha."""
-        names = "r", "r2", "low", "high", "wins", "q2"
         arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
-        values = zip(*(array.tolist() for array in arrays), strict=True)
-        return tuple(
-            PlaneRow(self.dimension, *cell, **dict(zip(names, numbers, strict=True)))
-            for cell, numbers in zip(CELLS, values, strict=True)
-        )
+        values = zip(CELLS, *(array.tolist() for array in arrays), strict=True)
+        return tuple(PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -284,10 +271,6 @@ class PlaneFit(Result):
     def table(self, of: Floats) -> Floats:
         """An array of cells as the paper prints it: N from 4 down to 1, alpha from 0 to 1."""
         return of.reshape(len(ORDERS), len(ALPHAS))[::-1]
-
-
-def _cell(number: int) -> Cell | None:
-    return CELLS[number] if number >= 0 else None
 
 
 def fit_plane(
@@ -318,23 +301,11 @@ def fit_plane(
     human, cells = given.whole()
     _check(human, dimension, over)
     p, dealt = maximum_test(human, cells, permutations, seed)
-    one = np.ones((1, len(human)))
-    r = correlations(human[None], cells[:, None], one)[:, 0]
-    return PlaneFit(
-        dimension=dimension,
-        metric=given.metric,
-        systems=given.systems,
-        segments=given.rows.shape[1],
-        judgements=int(given.known.sum()),
-        over=over,
-        seed=seed,
-        r=r,
-        draws=resampled(given, resamples, over, seed, progress),
-        q2=left_out(human, cells),
-        picking=picking(human, cells),
-        p=p,
-        permutations=dealt,
-    )
+    r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
+    draws = resampled(given, resamples, over, seed, progress)
+    of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
+    found = r, draws, left_out(human, cells), picking(human, cells)
+    return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
 
 
 def _check(human: Floats, dimension: str, over: str) -> None:
@@ -389,17 +360,12 @@ def left_out(human: Floats, cells: Floats) -> Floats:
     constant = m.max(axis=1) == m.min(axis=1)
     mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
     from_mean = dh * n / (n - 1)
-    alone = _others_equal(m)
+    rests = [np.delete(m, i, axis=1) for i in range(n)]
+    alone = np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
     rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
     error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / rest)
     found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
     return np.where(constant, np.nan, found)
-
-
-def _others_equal(cells: Floats) -> Flags:
-    """Cells x systems: whether all systems but this one have the same score."""
-    rests = [np.delete(cells, i, axis=1) for i in range(cells.shape[1])]
-    return np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
 
 
 def picking(human: Floats, cells: Floats) -> float:
@@ -432,17 +398,13 @@ def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> 
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
-    if len(h) <= MOST_DEALT:
-        top = _largest(np.array(list(every_order(h))), m)  # the first is the real one
-        return float((top >= top[0] - SLACK).mean()), len(top)
-    rng = np.random.default_rng(seed)
-    top = _largest(np.vstack([h, rng.permuted(np.tile(h, (permutations, 1)), axis=1)]), m)
-    return float((top >= top[0] - SLACK).sum() / len(top)), permutations
-
-
-def _largest(dealt: Floats, cells: Floats) -> Floats:
-    """The largest r over cells of each way of dealing human scores; 0 if none is above 0."""
-    same = np.broadcast_to(cells[:, None], (len(cells), *dealt.shape))
+    if every := len(h) <= MOST_DEALT:
+        dealt = np.array(list(every_order(h)))  # the first is the real one
+    else:
+        drawn_anew = np.random.default_rng(seed).permuted(np.tile(h, (permutations, 1)), axis=1)
+        dealt = np.vstack([h, drawn_anew])
+    same = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
     r = correlations(dealt, same, np.ones_like(dealt))
-    top: Floats = np.where(r > 0, r, 0.0).max(axis=0)
-    return top
+    top = np.where(r > 0, r, 0.0).max(axis=0)  # 0 if no cell is above 0
+    share = float((top >= top[0] - SLACK).mean())
+    return share, len(top) if every else permutations

@@ -68,13 +68,8 @@ def split_halves(
     if not found:
         return Halves(0, math.nan, math.nan, math.nan, math.nan)
     pick, bleu = (np.array(values) for values in zip(*found, strict=True))
-    return Halves(
-        len(found),
-        float((pick < bleu - SLACK).mean()),
-        float((np.abs(pick - bleu) <= SLACK).mean()),
-        float(pick.mean()),
-        float(bleu.mean()),
-    )
+    shares = (pick < bleu - SLACK).mean(), (np.abs(pick - bleu) <= SLACK).mean()
+    return Halves(len(found), *map(float, (*shares, pick.mean(), bleu.mean())))
 
 
 def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
@@ -82,10 +77,8 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
     chosen = rng.permutation(systems) < systems // 2
     half = (rng.permutation(segments) < segments // 2).astype(float)
     human, cells = judged.scores(np.stack([half, 1 - half]))
-    for here, there in ((0, 1), (1, 0)):
-        mine = chosen if here == 0 else ~chosen
+    for order, mine in (([0, 1], chosen), ([1, 0], ~chosen)):
         weights = np.stack([mine, ~mine]).astype(float)
-        order = [here, there]
         r = correlations(human[order], cells[:, order], weights)
         pick = int(best(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2

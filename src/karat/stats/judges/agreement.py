@@ -69,8 +69,7 @@ def _nominal(values: Floats, unit: Ints) -> Floats:
     _, which = np.unique(values, return_inverse=True)
     cells, counts = np.unique(unit * (which.max() + 1) + which, return_counts=True)
     equal = np.bincount(cells // (which.max() + 1), counts.astype(float) ** 2)
-    found: Floats = np.bincount(unit).astype(float) ** 2 - equal
-    return found
+    return np.bincount(unit).astype(float) ** 2 - equal
 
 
 SCALES: dict[str, Callable[[Floats, Ints], Floats]] = {

@@ -13,8 +13,9 @@ from karat.evalset.sets import EvalSet
 from karat.registry import load
 from karat.results import Result
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges.identical import HONEST_KAPPA, LEAST_CHANCE
 from karat.stats.judges.standing import (
+    HONEST_KAPPA,
+    LEAST_CHANCE,
     JudgePair,
     JudgeTable,
     Standing,
@@ -90,7 +91,13 @@ def judge_agreement(
         return found
     kept = given.without(*out) if out else given
     names = given.chosen_dimensions(dimensions)
-    return agreement_of(given.name, [(name, *_table(kept, name)) for name in names], out)
+    tables = []
+    for name in names:  # judges x outputs, and the system of each output
+        rows = kept.judgements.of_dimension(name)
+        units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
+        table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
+        tables.append((name, table, [system for system, _ in table.units]))
+    return agreement_of(given.name, tables, out)
 
 
 def agreement_of(
@@ -107,25 +114,13 @@ def agreement_of(
     return JudgeAgreement(name, rows, judges, tuple(_notes(rows, judges, out)), settings)
 
 
-def _table(evalset: EvalSet, name: str) -> tuple[JudgeTable, list[int]]:
-    """Return judges x outputs in one dimension, and the system of each output."""
-    rows = evalset.judgements.of_dimension(name)
-    units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
-    table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
-    return table, [system for system, _ in table.units]
-
-
 def _dimension(name: str, table: JudgeTable, systems: Sequence[Hashable]) -> DimensionAgreement:
     alphas = {scale: krippendorff_alpha(table.values, scale) for scale in SCALES}
     return DimensionAgreement(
-        name,
-        len(table.judges),
-        len(table.units),
-        alphas["nominal"].units,
-        _mean(inter_judge(table)),
-        _mean(inter_judge_systems(table, systems)),
-        **{scale: alpha.value for scale, alpha in alphas.items()},
-        icc=intraclass(table.values).icc2,
+        *(name, len(table.judges), len(table.units), alphas["nominal"].units),
+        *(_mean(inter_judge(table)), _mean(inter_judge_systems(table, systems))),
+        *(alphas["nominal"].value, alphas["ordinal"].value, alphas["interval"].value),
+        intraclass(table.values).icc2,
     )
 
 
@@ -139,15 +134,9 @@ def _judge(dimension: str, table: JudgeTable, k: int, one: Standing) -> JudgeRow
     same = f"identical to {' and '.join(map(str, one.identical))}: counted as one judge"
     why = f"stands apart: {one.why}" if one.flagged else one.why
     return JudgeRow(
-        dimension,
-        str(one.judge),
-        len(given),
-        float(given.mean()),
+        *(dimension, str(one.judge), len(given), float(given.mean())),
         float(given.std(ddof=1)) if len(given) > 1 else math.nan,
-        one.r,
-        one.n,
-        one.flagged,
-        one.comparable,
+        *(one.r, one.n, one.flagged, one.comparable),
         ", ".join(map(str, one.identical)) or None,
         "; ".join(filter(None, (same if one.identical else "", why))),
     )

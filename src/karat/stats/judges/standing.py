@@ -13,10 +13,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import log1p, power
 from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
-from karat.stats.correlation import pearson, why_undefined
-from karat.stats.judges.identical import LEAST_CHANCE, groups
-
-Labels = NDArray[Any]
+from karat.stats.correlation import pearson, quotient, why_undefined
 
 
 class JudgeTable(NamedTuple):
@@ -29,24 +26,17 @@ class JudgeTable(NamedTuple):
 
 def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) -> JudgeTable:
     """Return the table of flat rows; judges and units in order of first sight."""
-    x = _values(values, units, judges)
+    x = np.asarray(values, np.float64).ravel()
+    if not len(units) == len(judges) == len(x):
+        sizes = f"{len(units)}, {len(judges)}"
+        raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
     who, rows = _numbered(judges)
     what, columns = _numbered(units)
     known = ~np.isnan(x)
     cells = rows[known] * len(what) + columns[known]
     sums = np.bincount(cells, x[known], len(who) * len(what))
     counts = np.bincount(cells, minlength=len(who) * len(what))
-    table = np.full(len(sums), np.nan)
-    np.divide(sums, counts, out=table, where=counts > 0)
-    return JudgeTable(who, what, table.reshape(len(who), len(what)))
-
-
-def _values(values: ArrayLike, *labels: Sequence[Any]) -> Floats:
-    x = np.asarray(values, np.float64).ravel()
-    if any(len(column) != len(x) for column in labels):
-        sizes = ", ".join(str(len(column)) for column in labels)
-        raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
-    return x
+    return JudgeTable(who, what, quotient(sums, counts).reshape(len(who), len(what)))
 
 
 def _numbered(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
@@ -82,18 +72,44 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
     for i, j in combinations(range(len(table.judges)), 2):
         both = np.flatnonzero(~np.isnan(table.values[i] + table.values[j]))
         pair = table.values[[i, j]][:, both]
-        if len(names) < len(systems):
-            pair = _means(pair, made_by[both])
+        if len(names) < len(systems):  # the means of each system that is there
+            members = [made_by[both] == system for system in np.unique(made_by[both])]
+            means = [[values[mine].mean() for mine in members] for values in pair]
+            pair = np.array(means, np.float64).reshape(2, -1)
         r = pearson(*pair) if pair.shape[1] > 1 else float("nan")
         found.append(JudgePair(table.judges[i], table.judges[j], r, pair.shape[1]))
     return found
 
 
-def _means(pair: Floats, made_by: NDArray[np.intp]) -> Floats:
-    """Return the means of each system that is there."""
-    members = [made_by == system for system in np.unique(made_by)]
-    found = [[values[mine].mean() for mine in members] for values in pair]
-    return np.array(found, np.float64).reshape(2, -1)
+HONEST_KAPPA = 0.8
+LEAST_CHANCE = 0.001
+"""Below this probability a coincidence is not taken for chance."""
+
+
+def groups(values: Floats) -> list[int]:
+    """Return a number for each judge (row), the same for identical ones: that of the first.
+
+    Judges who gave equal values to everything they share are most likely one, counted twice. Equal
+    values alone are no evidence: two judges who call everything good agree on all of it. So the
+    chance is asked for. Honest judges who agree with a kappa of 0.8 give equal values to a unit
+    with probability a = e + 0.8 (1 - e), e being the chance that two values drawn from theirs are
+    equal. They agree on all of n units with probability a^n, and judges are identical where that is
+    below 0.001 over the number of pairs. For constant judges a is 1, and no n is enough.
+    """
+    found = list(range(len(values)))
+    pairs = len(values) * (len(values) - 1) // 2
+    known = ~np.isnan(values)
+    for i, mine in enumerate(values):
+        shared = known[i] & known[i + 1 :]
+        equal = shared.any(axis=1) & ~(shared & (values[i + 1 :] != mine)).any(axis=1)
+        for j in np.flatnonzero(equal).tolist():
+            counts = np.unique(mine[shared[j]], return_counts=True)[1].tolist()
+            n = sum(counts)
+            same = sum(count**2 for count in counts) / n**2
+            if float(power(same + HONEST_KAPPA * (1 - same), n)) * pairs < LEAST_CHANCE:
+                low, high = sorted((found[i], found[i + 1 + j]))
+                found = [low if number == high else number for number in found]
+    return found
 
 
 LEAST_GAP = 0.2
@@ -137,9 +153,7 @@ def standings(table: JudgeTable) -> list[Standing]:
 
 def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int], merged: Floats) -> Standing:
     others = merged[[group != same[k] for group in dict.fromkeys(same)]]
-    counts = (~np.isnan(others)).sum(axis=0)
-    means = np.full(others.shape[1], np.nan)
-    np.divide(np.nansum(others, axis=0), counts, out=means, where=counts > 0)
+    means = quotient(np.nansum(others, axis=0), (~np.isnan(others)).sum(axis=0))
     mine = table.values[k]
     both = ~np.isnan(mine + means)
     n = int(both.sum())
@@ -187,5 +201,4 @@ def _judged(one: Standing, everyone: Floats) -> Standing:
 def _fisher(r: Floats) -> Floats:
     """Return atanh r, finite at 1."""
     inside = np.clip(r, -1 + 1e-12, 1 - 1e-12)
-    found: Floats = 0.5 * (log1p(inside) - log1p(-inside))
-    return found
+    return 0.5 * (log1p(inside) - log1p(-inside))

@@ -11,8 +11,7 @@ from karat.arrays import Flags, Floats, np
 
 def ahead(first: Floats, second: Floats) -> Flags:
     """Return where `first` is above `second` by more than rounding."""
-    found: Flags = first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
-    return found
+    return first - second > SLACK * np.maximum(np.abs(first), np.abs(second))
 
 
 def _p_value(trials: Floats, real: float, scores: Floats) -> float:

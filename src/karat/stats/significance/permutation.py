@@ -77,9 +77,9 @@ class Exchanges(NamedTuple):
         found = np.concatenate(parts)
         defined = found[~np.isnan(found)]
         beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
-        if np.isnan(delta):
-            return Permutation(delta, float("nan"), beyond, trials, exact)
-        p = beyond / trials if exact else (1 + beyond) / (1 + trials)
+        p = float("nan")
+        if not np.isnan(delta):
+            p = beyond / trials if exact else (1 + beyond) / (1 + trials)
         return Permutation(delta, p, beyond, trials, exact)
 
 
@@ -96,8 +96,7 @@ class Triple(NamedTuple):
     @property
     def known(self) -> Flags:
         """The cells that all have."""
-        found: Flags = ~np.isnan(self.human)
-        return found
+        return ~np.isnan(self.human)
 
 
 def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutation:
@@ -111,8 +110,7 @@ def perm_both_many(of: Triple, measures: Measures, tried: Exchanges) -> Permutat
     def differences(chosen: Flags) -> Floats:
         # What `a` does not take from `b`, `b` takes from `a`.
         values = measures(*of, np.concatenate([chosen, ~chosen]))
-        found: Floats = values[: len(chosen)] - values[len(chosen) :]
-        return found
+        return values[: len(chosen)] - values[len(chosen) :]
 
     delta = float(differences(np.zeros((1, *shape), dtype=bool))[0])
     size = max(1, _CELLS // max(1, of.human.size))
@@ -139,8 +137,7 @@ def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
 def _r(sums: Floats, n: int) -> Floats:
     spread = n * sums[..., 1] - sums[..., 0] ** 2
     spread = np.where(spread > SLACK * n * n, spread, np.nan)  # a constant, but for rounding
-    r: Floats = sums[..., 2] / np.sqrt(spread)
-    return r
+    return sums[..., 2] / np.sqrt(spread)
 
 
 def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
