@@ -143,16 +143,8 @@ def unravel(
 ) -> TreeLattice:
     """Return the lattice of one supertagged tree, the only one of `trees`."""
     words, _, heads, suffixes, _ = chooser.columns(trees)
-    arcs, sizes = _kernel.tree_lattice(
-        chooser.kernel,
-        words,
-        supertags.labels,
-        heads,
-        suffixes,
-        supertags.frames,
-        supertags.slots,
-        weights.values(),
-    )
+    tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
+    arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())
     found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
     treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
     return TreeLattice(tuple(trees.words), found, tuple(treelets))
