@@ -7,7 +7,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray
@@ -31,15 +31,13 @@ WIDEST = 1_000_000
 class Fergus:
     """The realiser of the paper, with its two baselines."""
 
+    name: ClassVar[str] = "supertags"
+    """Name in reports."""
+
     chooser: TreeChooser
     lm: LanguageModel
     left_right: tuple[LeftRight, ...]
     weights: Weights = DEFAULT
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "supertags"
 
     @property
     def baselines(self) -> tuple[LeftRight, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
@@ -98,8 +98,14 @@ def _places(arcs: Arcs, top: float, compact: bool = False) -> dict[int, Point]:
     for state, depth in sorted(layer.items()):
         rows.setdefault(depth, []).append(state)
     height: dict[int, float] = {}
+
+    def mean_height(state: int) -> tuple[float, int]:
+        """Of the states that lead to one, so that fewer arcs cross."""
+        heights = [height[one] for one in before.get(state, ())]
+        return sum(heights) / max(len(heights), 1), state
+
     for depth in sorted(rows):
-        ordered = sorted(rows[depth], key=_height(before, height))
+        ordered = sorted(rows[depth], key=mean_height)
         middle = next((i for i, state in enumerate(ordered) if state in best), None)
         first = -(len(ordered) - 1) / 2 if middle is None else -middle
         height |= {state: first + rank for rank, state in enumerate(ordered)}
@@ -132,18 +138,6 @@ def _shown(arc: GraphArc) -> str:
     return svg.shorten(arc.word, LONGEST)
 
 
-def _height(
-    before: dict[int, list[int]], found: dict[int, float]
-) -> Callable[[int], tuple[float, int]]:
-    """The mean height of the states that lead to one, so that fewer arcs cross."""
-
-    def height(state: int) -> tuple[float, int]:
-        heights = [found[one] for one in before.get(state, ())]
-        return sum(heights) / max(len(heights), 1), state
-
-    return height
-
-
 def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
     paths: list[str] = []
@@ -155,22 +149,14 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         spots = [_along(curve, t) for t in LETTERED]
         spot = next((one for one in spots if _free(one, size, taken)), spots[0])
         taken.append((spot, size))
-        paths.append(_path(curve, arc.best))
-        words.append(_word(spot, arc))
+        (x1, y1), (x, y), (x2, y2) = curve
+        path = f"M {x1:.1f} {y1:.1f} Q {x:.1f} {y:.1f} {x2:.1f} {y2:.1f}"
+        line: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if arc.best else {"stroke": svg.RULE}
+        paths.append(shape("path", d=path, fill="none", **line))
+        look: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
+        place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle"}
+        words.append(element("text", quote(_shown(arc)), **place, **look, **svg.HALO))
     return paths[::-1] + words
-
-
-def _path(curve: tuple[Point, Point, Point], best: bool) -> str:
-    (x1, y1), (x, y), (x2, y2) = curve
-    path = f"M {x1:.1f} {y1:.1f} Q {x:.1f} {y:.1f} {x2:.1f} {y2:.1f}"
-    look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if best else {"stroke": svg.RULE}
-    return shape("path", d=path, fill="none", **look)
-
-
-def _word(spot: Point, arc: GraphArc) -> str:
-    look: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
-    place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle"}
-    return element("text", quote(_shown(arc)), **place, **look, **svg.HALO)
 
 
 def _curve(start: Point, end: Point) -> tuple[Point, Point, Point]:
@@ -202,11 +188,9 @@ def sketch(arcs: Arcs, paper: Paper) -> list[str]:
     """
     chains = _chains(arcs)
     mark = "" if all(arc.best for arc in chains) else BEST
-    layer = layers(chains)
+    layer, after, lines = layers(chains), _after(chains), list[str]()
     order = sorted(layer, key=lambda state: (layer[state], state))
     number = {state: i for i, state in enumerate(order)}
-    after = _after(chains)
-    lines = []
     for state in order:
         ways = [
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
