@@ -89,10 +89,8 @@ def _values(f: Field[Any]) -> str:
         return ", ".join(choices)
     if kind is bool:
         return "yes, no" if f.default is not None else f"{f.metadata['unset']}, yes, no"
-    return _range(f) if kind in (int, float) else ""
-
-
-def _range(f: Field[Any]) -> str:
+    if kind not in (int, float):
+        return ""
     low, high, above = (f.metadata[key] for key in ("low", "high", "above"))
     if above > low:
         return f"> {to_text(above)}"

@@ -33,12 +33,7 @@ class ChrF(Metric):
     name: ClassVar[str] = "chrf"
     full_scale: ClassVar[float] = 100.0
     aliases: ClassVar[Any] = MappingProxyType(
-        {
-            "char_order": "n",
-            "word_order": "words",
-            "whitespace": "space",
-            "eps_smoothing": "eps",
-        }
+        {"char_order": "n", "word_order": "words", "whitespace": "space", "eps_smoothing": "eps"}
     )
 
     n: int = setting(6, "the longest character n-grams", low=1, high=20)

@@ -53,56 +53,30 @@ def run(
     check_aligned([*systems])
     if not len(systems[0]):
         raise InputError("no segments: there is nothing to score")
-    job = _Job(metrics, systems, references, reduce)
-    cuts = list(batches([*systems, references], SEGMENTS_PER_BATCH, BYTES_PER_BATCH))  # type: ignore[list-item]
-    workers = min(as_threads(threads), len(cuts))
-    found = []
-    for done, part in enumerate(_map(job, cuts, workers)):
-        found.append(part)
-        progress(cuts[done][1], len(systems[0]), "scoring")
-    return found
+    stop, local = Stop(), threading.local()
+    orders: dict[Recipe, int] = {}
+    for metric in metrics:
+        for recipe, order in metric.overlaps():
+            orders[recipe] = max(order, orders.get(recipe, 0))
 
-
-class _Job:
-    """Return the work for each batch."""
-
-    def __init__(
-        self,
-        metrics: Sequence[Counter],
-        systems: Sequence[Segments],
-        references: References,
-        reduce: Callable[[Any, NDArray[Any]], Any],
-    ) -> None:
-        self.metrics, self.systems, self.references = metrics, systems, references
-        self.reduce = reduce
-        self.stop = Stop()
-        self.local = threading.local()
-        self.orders: dict[Recipe, int] = {}
-        for metric in metrics:
-            for recipe, order in metric.overlaps():
-                self.orders[recipe] = max(order, self.orders.get(recipe, 0))
-
-    def __call__(self, cut: tuple[int, int]) -> list[list[Any]]:
-        if not hasattr(self.local, "lexicon"):
-            self.local.lexicon = Lexicon()
-        lexicon: Lexicon = self.local.lexicon
-        views, starts = self.references.views(*cut)
-        references = Passage(views, lexicon)
-        trees = self.references.trees(*cut)
+    def work(cut: tuple[int, int]) -> list[list[T]]:
+        if not hasattr(local, "lexicon"):
+            local.lexicon = Lexicon()
+        lexicon: Lexicon = local.lexicon
+        views, starts = references.views(*cut)
+        theirs, trees = Passage(views, lexicon), references.trees(*cut)
         found = []
-        for system in self.systems:
+        for system in systems:
             candidates = Passage(system.views(*cut), lexicon)
-            pairs = Pairs(
-                candidates, references, starts, self.orders, cut[0], self.stop.check, trees
-            )
-            found.append([self.reduce(metric, metric.rows(pairs)) for metric in self.metrics])
+            pairs = Pairs(candidates, theirs, starts, orders, cut[0], stop.check, trees)
+            found.append([reduce(metric, metric.rows(pairs)) for metric in metrics])
         lexicon.tidy()
         return found
 
-
-def _map(job: _Job, cuts: Sequence[tuple[int, int]], workers: int) -> Iterator[list[list[Any]]]:
-    """`job` of every cut, in order."""
-    if workers == 1:
-        yield from map(job, cuts)
-        return
-    yield from in_order(job, cuts, workers, job.stop)
+    cuts = list(batches([*systems, references], SEGMENTS_PER_BATCH, BYTES_PER_BATCH))  # type: ignore[list-item]
+    workers, parts = min(as_threads(threads), len(cuts)), []
+    done = map(work, cuts) if workers == 1 else in_order(work, cuts, workers, stop)
+    for (_, end), part in zip(cuts, done, strict=True):
+        parts.append(part)
+        progress(end, len(systems[0]), "scoring")
+    return parts

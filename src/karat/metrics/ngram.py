@@ -198,10 +198,7 @@ _REFS = {
     "best": "each segment's best-scoring reference; of equals, the one with more long matches",
     "average": "the mean of the rows against each reference",
 }
-_WP = {
-    "corrected": "|c| against W|r|",
-    "printed": "W|c| against |r|, as in the paper's formula",
-}
+_WP = {"corrected": "|c| against W|r|", "printed": "W|c| against |r|, as in the paper's formula"}
 
 
 @dataclass(frozen=True)
@@ -283,17 +280,12 @@ class AEv(Metric):
         if self.refs == "all" or pairs.single:
             recall = pairs.sum(each), pairs.sum(total_r)
             return np.column_stack([c, pairs.closest(r, c), clipped, total_c, *recall])
-        per_pair = np.column_stack(
-            [pairs.spread(c), r, each, self._spread(pairs, total_c), each, total_r]
-        )
+        mine = pairs.spread(total_c)
+        per_pair = np.column_stack([pairs.spread(c), r, each, mine, each, total_r])
         if self.refs == "best":
             ties = [each[:, n] for n in reversed(range(self.n))]
             return per_pair[pairs.best(self.measure(per_pair)["value"], *ties)]
         return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
-
-    @staticmethod
-    def _spread(pairs: Pairs, rows: Ints) -> Ints:
-        return rows if pairs.single else np.repeat(rows, np.diff(pairs.starts), axis=0)
 
     def _counts(self, pairs: Pairs) -> tuple[Ints, ...]:
         """Matches per pair and clipped, n-grams of candidates and of references, by order."""

@@ -46,15 +46,9 @@ class Pairs:
         check: Callable[[], None] | None = None,
         trees: TreeBatch | None = None,
     ) -> None:
-        self.trees = trees
-        self.check = check
-        self.candidates = candidates
-        self.references = references
-        self.starts = starts
-        self._orders = orders
-        self._first = first
-        self._matches: dict[Recipe, Matches] = {}
-        self._lcs: dict[Recipe, Ints] = {}
+        self.candidates, self.references, self.starts = candidates, references, starts
+        self.check, self.trees = check, trees
+        self._orders, self._first = orders, first
         self._found: dict[object, object] = {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
@@ -82,8 +76,8 @@ class Pairs:
         return len(self.starts) - 1 == int(self.starts[-1])
 
     def spread(self, per_segment: Ints) -> Ints:
-        """Repeat each segment's number for each of its pairs."""
-        return per_segment if self.single else np.repeat(per_segment, np.diff(self.starts))
+        """Repeat each segment's number (or row) for each of its pairs."""
+        return per_segment if self.single else np.repeat(per_segment, np.diff(self.starts), axis=0)
 
     def sum(self, per_pair: Ints) -> Ints:
         """Add up over the references of each segment."""
@@ -117,37 +111,39 @@ class Pairs:
 
     def matches(self, recipe: Recipe, order: int) -> Matches:
         """N-gram matches of all orders up to `order`."""
-        if recipe not in self._matches:
+
+        def match() -> Matches:
             most = max(order, self._orders.get(recipe, 0))
             mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            found = _kernel.overlap(*mine, *theirs, self.starts, most, self.check)
-            self._matches[recipe] = Matches(*found)
-        each, clipped = self._matches[recipe]
+            return Matches(*_kernel.overlap(*mine, *theirs, self.starts, most, self.check))
+
+        each, clipped = self.once(("matches", recipe), match)
         return Matches(each[:, :order], clipped[:, :order])
 
     def lcs(self, recipe: Recipe) -> Ints:
         """The length of the longest common subsequence of every pair."""
-        if recipe in self._lcs:
-            return self._lcs[recipe]
-        mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-        found = self._lcs[recipe] = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
-        cells = self.spread(mine.lengths) * theirs.lengths
-        self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
-        return found
+
+        def measure() -> Ints:
+            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            found = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
+            cells = self.spread(mine.lengths) * theirs.lengths
+            self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
+            return found
+
+        return self.once(("lcs", recipe), measure)
 
     def summary_lcs(self, recipe: Recipe, separator: str) -> tuple[Ints, Ints, Ints]:
         """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
         mine, my_starts = self.candidates.sentences(separator)
         theirs, their_starts = self.references.sentences(separator)
         a, b = mine.tokens(recipe), theirs.tokens(recipe)
-        longest = self.spread(_longest(a, my_starts)), _longest(b, their_starts)
-        stored = longest[0] * longest[1]
+        stored = self.spread(_longest(a, my_starts)) * _longest(b, their_starts)
         self._refuse(stored > MOST_STORED_CELLS, stored, MOST_STORED_CELLS, "rougeLsum")
-        totals = self.spread(_totals(a, my_starts)), _totals(b, their_starts)
-        cells = totals[0] * totals[1]
+        total, wanted = self.spread(np.diff(a.offsets[my_starts])), np.diff(b.offsets[their_starts])
+        cells = total * wanted
         self._refuse(cells > MOST_CELLS, cells, MOST_CELLS, "rougeLsum")
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
-        return hits, *totals
+        return hits, total, wanted
 
     def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> Floats:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
@@ -167,11 +163,6 @@ class Pairs:
             f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
             f"out"
         )
-
-
-def _totals(tokens: Ragged, starts: Ints) -> Ints:
-    found: Ints = np.diff(tokens.offsets[starts])
-    return found
 
 
 def _longest(tokens: Ragged, starts: Ints) -> Ints:

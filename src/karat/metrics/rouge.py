@@ -86,8 +86,8 @@ class _Rouge(Metric):
         return "word"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
-        return {"value": means[:, 0], "precision": means[:, 1], "recall": means[:, 2]}
+        means = (rows[:, :3] / np.maximum(rows[:, 3:], 1)).T
+        return dict(zip(self.columns(), means, strict=False))
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,9 @@ class RougeL(_Rouge):
         return pairs.lcs(self.recipe), mine, pairs.references.tokens(self.recipe).lengths
 
 
-_SEPARATORS = {
-    "newline": "a line feed inside the segment (from Python; rouge-score's way)",
-    "n-tag": "<n>",
-    "q-tag": "<q>",
-}
 _SEPARATOR_TEXT = {"newline": "\n", "n-tag": "<n>", "q-tag": "<q>"}
+_NEWLINE = {"newline": "a line feed inside the segment (from Python; rouge-score's way)"}
+_SEPARATORS = _SEPARATOR_TEXT | _NEWLINE
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,8 @@ class GenerationTreeAccuracy(TreeAccuracy):
 class _Regression(TreeAccuracy):
     """A mean over segments: a row is [value, STA, S, 1]."""
 
-    slope: ClassVar[float]
-    penalty: ClassVar[float]
-    offset: ClassVar[float]
-    scale: ClassVar[float]
+    fitted: ClassVar[tuple[float, float, float, float]]
+    """(a STA - b S - c) / d: the numbers a, b, c and d."""
 
     def columns(self) -> tuple[str, ...]:
         return ("value", "simple_tree_accuracy", "substitutions", "segments")
@@ -100,17 +98,14 @@ class _Regression(TreeAccuracy):
         edits, lengths = self._edits(pairs)
         sta = 1 - error_rate(edits[:, :3].sum(axis=1), lengths)
         s = edits[:, 0].astype(float)
-        value = (self.slope * sta - self.penalty * s - self.offset) / self.scale
+        slope, penalty, offset, scale = self.fitted
+        value = (slope * sta - penalty * s - offset) / scale
         best = pairs.best(value)
         return np.column_stack([value[best], sta[best], s[best], np.ones(len(best))])
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        means = rows[:, :3] / np.maximum(rows[:, 3:], 1)
-        return {
-            "value": means[:, 0],
-            "simple_tree_accuracy": means[:, 1],
-            "substitutions": means[:, 2],
-        }
+        means = (rows[:, :3] / np.maximum(rows[:, 3:], 1)).T
+        return dict(zip(self.columns(), means, strict=False))
 
 
 @dataclass(frozen=True)
@@ -118,10 +113,7 @@ class UnderstandabilityAccuracy(_Regression):
     """How easy to understand, by the published regression: the mean over segments."""
 
     name: ClassVar[str] = "understandability_accuracy"
-    slope: ClassVar[float] = 1.3147
-    penalty: ClassVar[float] = 0.1039
-    offset: ClassVar[float] = 0.4458
-    scale: ClassVar[float] = 0.8689
+    fitted: ClassVar[tuple[float, float, float, float]] = (1.3147, 0.1039, 0.4458, 0.8689)
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,4 @@ class QualityAccuracy(_Regression):
     """How well written, by the published regression: the mean over segments."""
 
     name: ClassVar[str] = "quality_accuracy"
-    slope: ClassVar[float] = 1.0192
-    penalty: ClassVar[float] = 0.0869
-    offset: ClassVar[float] = 0.3553
-    scale: ClassVar[float] = 0.6639
+    fitted: ClassVar[tuple[float, float, float, float]] = (1.0192, 0.0869, 0.3553, 0.6639)

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from karat.arrays import np
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_labels, input_trees
-from karat.realize.model import INPUTS_SAID, RealizerModel
-from karat.realize.results import RealizerResult, several
-from karat.realize.training_overlap import count_seen
+from karat.realize.model import INPUTS_SAID, RealizerModel, RealizerResult, fingerprints
 from karat.realize.treebank import Treebank
 
 METRICS = {
@@ -58,7 +57,8 @@ class TrainingOverlap(NamedTuple):
     @property
     def note(self) -> str:
         """What the figures are worth, in a sentence."""
-        many = f"{self.seen:,} of {several(self.sentences, 'sentence')} ({self.share:.1%})"
+        noun = "sentence" if self.sentences == 1 else "sentences"
+        many = f"{self.seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
         if self.share >= MOSTLY:
             return f"The model was trained on {many}: these figures say nothing about other text."
         if self.seen:
@@ -101,7 +101,7 @@ def evaluate_realizer(
         done = {row.model for row in rows if row.model.startswith("LR")}  # they see words alone
         chosen = [one for one in model.realizers(kind) if one.name not in done]
         rows += score_realizers(chosen, trees, progress=progress)
-    seen = count_seen(trees, model.seen)
+    seen = int(np.isin(fingerprints(trees), model.seen).sum())
     training = TrainingOverlap(len(trees), seen, seen / max(len(trees), 1))
     lacking = [INPUTS_SAID[kind] for kind in kinds if kind not in model.ordering]
     notes = [training.note]

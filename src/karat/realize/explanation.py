@@ -19,10 +19,9 @@ from karat.realize.fergus.grammar import Grammar, frame_text
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
-from karat.realize.model import RealizerModel, train_realizer
+from karat.realize.model import RealizerModel, RealizerResult, train_realizer
 from karat.realize.ordering.model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
-from karat.realize.results import RealizerResult
 from karat.realize.treebank import read_treebank
 
 
@@ -154,10 +153,8 @@ def explain_tree(
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     reference = one.sentence(0, one.reference(0))
     rows = [Written(name, text == reference, text) for name, text in written]
-    note, fallback = (
-        f"karat realize generate writes the sentence of the {written[-1][0]}.",
-        model.fallback(trees.inputs),
-    )
+    note = f"karat realize generate writes the sentence of the {written[-1][0]}."
+    fallback = model.fallback(trees.inputs)
     return RealizedTree(
         name=trees.name,
         rows=(*rows, Written("the file", None, reference)),

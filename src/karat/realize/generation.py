@@ -8,8 +8,7 @@ from typing import NamedTuple
 from karat.progress import Progress, silent
 from karat.realize.fergus.punctuation import punctuate
 from karat.realize.input_trees import InputTrees
-from karat.realize.model import RealizerModel
-from karat.realize.results import RealizerResult
+from karat.realize.model import RealizerModel, RealizerResult
 
 
 class RealizedSentence(NamedTuple):

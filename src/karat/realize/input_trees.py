@@ -86,10 +86,10 @@ class InputTrees:
         parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in chosen]
         nodes = np.concatenate(parts or [np.arange(0)])
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-        columns = _at(nodes, self.words, self.tags, self.relations)
-        ids = [self.ids[i] for i in chosen]
-        numbers = self.heads[nodes], offsets, self.places[nodes]
-        return InputTrees(self.name, self.inputs, *columns, *numbers, ids)
+        given, listed = (self.words, self.tags, self.relations), nodes.tolist()
+        words, tags, relations = ([column[j] for j in listed] for column in given)
+        columns = words, tags, relations, self.heads[nodes], offsets, self.places[nodes]
+        return InputTrees(self.name, self.inputs, *columns, [self.ids[i] for i in chosen])
 
     def without_spaces(self) -> InputTrees:
         """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
@@ -139,22 +139,19 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
     relations = treebank.relations if inputs == "all" else blank
     starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
     heads = treebank.heads - 1
-    order = _kernel.canonical_order(_keys(words, tags, relations), heads, offsets)
+    contents = list(zip(words, tags, relations, strict=True))
+    number = {content: i for i, content in enumerate(sorted(set(contents)))}
+    keys = np.array([number[content] for content in contents], dtype=np.int32)
+    order = _kernel.canonical_order(keys, heads, offsets)
     nodes = order + starts
+    listed = nodes.tolist()
     moved = np.empty(len(words), dtype=np.int32)
     moved[nodes] = np.arange(len(words)) - starts
     mothers = heads[nodes]
     above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
-    columns = _at(nodes, words, tags, relations)
-    return InputTrees(treebank.name, inputs, *columns, above, offsets, order, treebank.ids)
-
-
-def _at(
-    nodes: Ints, words: list[str], tags: list[str], relations: list[str]
-) -> tuple[list[str], list[str], list[str]]:
-    """Return the entries of some nodes in every column."""
-    listed = nodes.tolist()
-    return [words[j] for j in listed], [tags[j] for j in listed], [relations[j] for j in listed]
+    words, tags, relations = ([column[j] for j in listed] for column in (words, tags, relations))
+    columns = words, tags, relations, above, offsets, order
+    return InputTrees(treebank.name, inputs, *columns, treebank.ids)
 
 
 def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:
@@ -190,10 +187,3 @@ def check_labels(treebank: Treebank) -> None:
     for column, named in ((treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")):
         if not set(column) - {"", "_"}:
             raise InputError(f"{treebank.name}: no {named}: give --inputs words")
-
-
-def _keys(*columns: list[str]) -> NDArray[np.int32]:
-    """Return the nodes' contents as numbers that are ordered like them."""
-    contents = list(zip(*columns, strict=True))
-    number = {content: i for i, content in enumerate(sorted(set(contents)))}
-    return np.array([number[content] for content in contents], dtype=np.int32)

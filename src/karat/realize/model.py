@@ -13,30 +13,20 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
 from karat import __version__
-from karat.arrays import np
+from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.fergus import Fergus, stored_fergus
 from karat.realize.fergus.lp_chooser import ORDER
-from karat.realize.input_trees import INPUTS, Realizer, check_inputs, input_trees
-from karat.realize.results import RealizerResult
-from karat.realize.training_overlap import Fingerprints, fingerprints
+from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_inputs, input_trees
 from karat.realize.treebank import Treebank, read_treebank
-from karat.storage.schema import (
-    Column,
-    anything,
-    check_arrays,
-    check_fields,
-    named,
-    record,
-    text,
-    whole,
-)
+from karat.results import Result
+from karat.storage import schema
 from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 4
@@ -50,6 +40,29 @@ LARGE = 1 << 16
 """Bytes of an array that may be packed."""
 
 Path = str | os.PathLike[str]
+Fingerprints = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RealizerResult(Result):
+    """Flat rows, with the name of the file that they are about."""
+
+    name: str
+    rows: tuple[Any, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+
+def fingerprints(trees: InputTrees) -> Fingerprints:
+    """Return a number of 64 bits for every tree's sentence, its words in order, in lower case.
+
+    By these a model can tell a sentence it has seen without holding any text.
+    """
+    sentences = (trees.sentence(i, trees.reference(i)).lower() for i in range(len(trees)))
+    texts = (sentence.encode("utf-8", "surrogatepass") for sentence in sentences)
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +138,10 @@ class RealizerModel:
             about["parts"][name] = said
             arrays |= with_prefix(f"{name}.", held)
         about["same"], once = _once(arrays | {"seen": self.seen})
-        write_store(path, KIND, VERSION, about, once, packed=_packed(once))
+        large = {n: a for n, a in once.items() if a.nbytes > LARGE and ".lm_" not in n}
+        # Those that are worth the time it takes to inflate them.
+        packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
+        write_store(path, KIND, VERSION, about, once, packed=packed)
 
 
 def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
@@ -139,12 +155,6 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
         else:
             kept[name] = array
     return same, kept
-
-
-def _packed(arrays: Mapping[str, Any]) -> list[str]:
-    """Return the arrays that are worth the time it takes to inflate them."""
-    large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
-    return [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
 
 
 def train_realizer(
@@ -214,8 +224,12 @@ def train_realizer_file(
     return RealizerTraining(bank.name, (row,), settings)
 
 
-_ABOUT = record(
-    {"parts": named(named(anything), 1), "same": named(text), "treebank": named(whole(0))}
+_ABOUT = schema.record(
+    {
+        "parts": schema.named(schema.named(schema.anything), 1),
+        "same": schema.named(schema.text),
+        "treebank": schema.named(schema.whole(0)),
+    }
 )
 """The description of a model; its parts have schemas of their own."""
 
@@ -224,11 +238,11 @@ def open_realizer(path: Path) -> RealizerModel:
     """Open a model that `save` wrote; its arrays are mapped."""
     store = read_store(path, KIND, VERSION)
     try:
-        check_fields(store.about, _ABOUT)
+        schema.check_fields(store.about, _ABOUT)
         for name, other in store.about["same"].items():
             if other in store.arrays:
                 store.arrays[name] = store.arrays[other]
-        check_arrays(store.arrays, {"seen": Column("uint64", "sentences")})
+        schema.check_arrays(store.arrays, {"seen": schema.Column("uint64", "sentences")})
     except ValueError as error:
         raise damaged(store.name, str(error)) from error
     parts = {

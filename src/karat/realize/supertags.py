@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, gold_frames
+from karat.realize.fergus.grammar import Supertag, extract_grammar, gold_frames
 from karat.realize.input_trees import input_trees
-from karat.realize.model import Path, open_realizer
-from karat.realize.results import RealizerResult
+from karat.realize.model import Path, RealizerResult, open_realizer
 from karat.realize.treebank import read_treebank
 from karat.storage.store import is_store
 
@@ -25,7 +24,11 @@ class SupertagList(RealizerResult):
 
 def list_supertags(source: Path, most: int = 30) -> SupertagList:
     """Return the supertags of the model or the treebank in a file, at most so many."""
-    grammar = _grammar(source)
+    if is_store(source):
+        grammar = open_realizer(source).the_fergus().chooser.grammar
+    else:
+        trees = input_trees(read_treebank(source), "all")
+        grammar = extract_grammar(trees, gold_frames(trees))
     found = grammar.supertags()
     total, covered = (sum(one.times for one in some) for some in (found, found[:most]))
     note = (
@@ -41,11 +44,3 @@ def list_supertags(source: Path, most: int = 30) -> SupertagList:
         notes=(note,),
         drawn=tuple(drawn),
     )
-
-
-def _grammar(source: Path) -> Grammar:
-    """Return a model's own grammar, or that of a treebank."""
-    if is_store(source):
-        return open_realizer(source).the_fergus().chooser.grammar
-    trees = input_trees(read_treebank(source), "all")
-    return extract_grammar(trees, gold_frames(trees))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from karat import _kernel
@@ -63,9 +64,6 @@ class Lexicon:
     _ENOUGH = 1 << 17  # words; a larger table would not stay in the cache
 
     def __init__(self) -> None:
-        self._forget()
-
-    def _forget(self) -> None:
         self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
         self._stems: dict[Recipe, tuple[_kernel.Vocab, NDArray[np.int32]]] = {}
         self._keeps: dict[Recipe, Flags] = {}
@@ -108,34 +106,31 @@ class Lexicon:
     def tidy(self) -> None:
         """Forget everything if there is too much of it."""
         if sum(len(vocab) for vocab in self._vocabs.values()) > self._ENOUGH:
-            self._forget()
+            self._vocabs, self._stems, self._keeps = {}, {}, {}
 
 
 class Passage:
     """A batch of segments that is tokenised at most once for each recipe."""
 
     def __init__(self, views: _kernel.Views, lexicon: Lexicon) -> None:
-        self._views = views
-        self._lexicon = lexicon
-        self._lowered: _kernel.Views | None = None
+        self._views, self._lexicon = views, lexicon
         self._tokens: dict[Recipe, Ragged] = {}
         self._sentences: dict[str, tuple[Passage, Ints]] = {}
         self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
 
+    @cached_property
+    def _lowered(self) -> _kernel.Views:
+        return self._views.lower()
+
     def views(self, case: str) -> _kernel.Views:
         """Return the text, as it is or lower-cased."""
-        if case == "mixed":
-            return self._views
-        if self._lowered is None:
-            self._lowered = self._views.lower()
-        return self._lowered
+        return self._views if case == "mixed" else self._lowered
 
     def tokens(self, recipe: Recipe) -> Ragged:
         """Return the tokens of every segment."""
-        found = self._tokens.get(recipe)
-        if found is None:
-            found = self._tokens[recipe] = self._follow(recipe)
-        return found
+        if recipe not in self._tokens:
+            self._tokens[recipe] = self._follow(recipe)
+        return self._tokens[recipe]
 
     def _follow(self, recipe: Recipe) -> Ragged:
         if recipe.stop != "none":

@@ -7,13 +7,13 @@ round: a list per reference set is refused, with the call that turns it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat import _kernel
 from karat.arrays import Ints, np
 from karat.errors import InputError
-from karat.text.segments import STRIDE, Segments, Strings
+from karat.text.segments import STRIDE, Segments, Strings, as_segments, has_no_order
 
 if TYPE_CHECKING:
     from karat.text.trees import Tree, TreeBatch
@@ -90,7 +90,36 @@ class References:
         return found
 
 
-class VaryingReferences(References):
+class GroupedReferences(References):
+    """Any number of references from one up for each segment, those of all in one row."""
+
+    def __init__(self, name: str, counts: Sequence[int] | Ints) -> None:
+        self._name, self._starts = name, starts_of(counts)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def number(self) -> int | None:
+        numbers = np.unique(np.diff(self._starts))
+        return int(numbers[0]) if len(numbers) == 1 else None
+
+    def _cuts(self) -> Ints:
+        """Return where the references of each stride begin, and where the last end."""
+        cuts: Ints = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
+        return cuts
+
+
+def starts_of(sizes: Sequence[int] | Ints) -> Ints:
+    """Return where groups of these sizes begin, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(np.asarray(sizes, dtype=np.int64))))
+
+
+class VaryingReferences(GroupedReferences):
     """References from Python strings, any number from one up for each segment."""
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
@@ -100,7 +129,7 @@ class VaryingReferences(References):
             raise InputError(
                 f"references[{i}] is empty: every segment needs at least one reference"
             )
-        self._starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        super().__init__("references", counts)
         texts = [text for group in references for text in group]
         bad = _kernel.first_not_str(texts)
         if bad >= 0:
@@ -108,24 +137,10 @@ class VaryingReferences(References):
             kind = type(texts[bad]).__name__
             raise InputError(f"references[{i}] holds a {kind}, expected strings only")
         self._flat = Strings(texts, "references")
-        self._number = counts[0] if len(set(counts)) == 1 else None
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    @property
-    def name(self) -> str:
-        return "references"
-
-    @property
-    def number(self) -> int | None:
-        return self._number
 
     def sizes(self) -> Ints:
         lengths = _kernel.string_sizes(self._flat.strings(range(len(self._flat))), 1)
-        ends = np.concatenate(([0], np.cumsum(lengths)))
-        cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        sizes: Ints = np.diff(ends[cuts])
+        sizes: Ints = np.diff(starts_of(lengths)[self._cuts()])
         return sizes
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
@@ -151,7 +166,6 @@ def as_references(
     references: GivenReferences, segments: int, candidates: str = "candidates"
 ) -> References:
     """Return `references` as `References`, checked against the number of candidates."""
-    from karat.text.segments import as_segments
     from karat.text.trees import Trees, has_trees
 
     if isinstance(references, References):
@@ -160,7 +174,7 @@ def as_references(
         found = Trees(references)  # type: ignore[arg-type]
     elif _are_paths(references):
         found = References([as_segments(path, "references") for path in references])  # type: ignore
-    elif not isinstance(references, Iterable | Segments | os.PathLike) or _has_no_order(references):
+    elif not isinstance(references, Iterable | Segments | os.PathLike) or has_no_order(references):
         kind = type(references).__name__
         raise InputError(
             f"references is {kind}, expected a list with the references of each segment"
@@ -174,7 +188,11 @@ def as_references(
         if bad is not None:
             kind = type(groups[bad]).__name__
             raise InputError(f"references[{bad}] is {kind}, expected a str or a list of str")
-        _check_orientation(groups, segments)
+        if len(groups) != segments and groups and all(len(g) == segments for g in groups):
+            raise InputError(
+                f"references holds {len(groups)} lists of {segments}: references[i] must hold the "
+                f"references of segment i; turn them with list(zip(*references))"
+            )
         found = VaryingReferences(groups)
     if len(found) != segments:
         longer = found if len(found) > segments else None
@@ -209,19 +227,6 @@ def _are_paths(references: object) -> bool:
     if not isinstance(references, list | tuple) or not references:
         return False
     return all(isinstance(item, Segments | os.PathLike) for item in references)
-
-
-def _has_no_order(references: object) -> bool:
-    """Return whether this is a dict or a table, read by its keys, or a set, in any order."""
-    return isinstance(references, Mapping | set | frozenset) or hasattr(references, "columns")
-
-
-def _check_orientation(groups: Sequence[Sequence[str]], segments: int) -> None:
-    if len(groups) != segments and groups and all(len(g) == segments for g in groups):
-        raise InputError(
-            f"references holds {len(groups)} lists of {segments}: references[i] must hold the "
-            f"references of segment i; turn them with list(zip(*references))"
-        )
 
 
 def check_aligned(sources: Sequence[Segments | References]) -> None:

@@ -61,22 +61,25 @@ class Segments(ABC):
         return found
 
 
+def has_no_order(texts: object) -> bool:
+    """Return whether this is a dict or a table, read by its keys, or a set, in any order."""
+    return isinstance(texts, Mapping | set | frozenset) or hasattr(texts, "columns")
+
+
 class Strings(Segments):
     """Segments from a list of strings; ASCII strings are read in place, never copied."""
 
     def __init__(self, strings: Iterable[str], name: str = "candidates") -> None:
-        if isinstance(strings, Mapping | set | frozenset) or hasattr(strings, "columns"):
-            kind = type(strings).__name__
+        kind = type(strings).__name__
+        if has_no_order(strings):
             raise InputError(f"{name} is a {kind}, which has no order: give a list of strings")
         if isinstance(strings, str | bytes):
-            kind = type(strings).__name__
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
             # A copy of the sequence (not of the strings): nobody can change it while it is read.
             self._strings = tuple(strings)
         except TypeError as error:
-            found = type(strings).__name__
-            raise InputError(f"{name} is {found}, expected a list of strings") from error
+            raise InputError(f"{name} is {kind}, expected a list of strings") from error
         self.name = name
         bad = _kernel.first_not_str(self._strings)
         if bad >= 0:
@@ -108,11 +111,7 @@ class Lines(Segments):
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        progress: Progress = silent,
-        *,
-        as_text: bool = False,
+        self, path: str | os.PathLike[str], progress: Progress = silent, *, as_text: bool = False
     ) -> None:
         self.name = "standard input" if str(path) == "-" else str(path) or "''"
         self._buffer = map_file(path, self.name, as_text=as_text)
@@ -122,8 +121,7 @@ class Lines(Segments):
         index = self._index(progress)
         self._lines = index.lines
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None
-        starts = index.starts().tolist()
-        self._starts = [*starts, len(self._buffer)]
+        self._starts = [*index.starts().tolist(), len(self._buffer)]
 
     def digest(self) -> str:
         """Return eight characters that change when the file does, for signatures."""
@@ -143,20 +141,17 @@ class Lines(Segments):
             progress(at, size, f"reading {self.name}")
         check_mapped()  # what was lost reads as zeros: no line ends
         if index.invalid_line >= 0:
-            raise InputError(self._not_utf8(index))
+            line, column = index.invalid_line + 1, index.invalid_column
+            column += self._start if line == 1 else 0  # the byte-order mark counts too
+            utf16 = self._buffer[:2] in (b"\xff\xfe", b"\xfe\xff")
+            hint = "it looks like UTF-16; convert it" if utf16 else "convert the file"
+            raise InputError(
+                f"{self.name}, line {line}, byte {column + 1}: not valid UTF-8; {hint} to UTF-8 "
+                f"(for example with iconv)"
+            )
         if not index.lines:
             raise InputError(f"{self.name} is empty: expected one segment a line")
         return index
-
-    def _not_utf8(self, index: _kernel.LineIndex) -> str:
-        line, column = index.invalid_line + 1, index.invalid_column
-        column += self._start if line == 1 else 0  # the byte-order mark counts too
-        utf16 = self._buffer[:2] in (b"\xff\xfe", b"\xfe\xff")
-        hint = "it looks like UTF-16; convert it" if utf16 else "convert the file"
-        return (
-            f"{self.name}, line {line}, byte {column + 1}: not valid UTF-8; {hint} to UTF-8 "
-            f"(for example with iconv)"
-        )
 
     def __len__(self) -> int:
         return self._lines
@@ -197,11 +192,8 @@ def map_file(
 
 def check_line_ends(data: mmap.mmap | str, name: str) -> None:
     """Refuse a file whose lines end in CR alone: all of it would be one line."""
-    found = data.find("\n") if isinstance(data, str) else data.find(b"\n")
-    if found >= 0:
-        return
-    found = data.find("\r") if isinstance(data, str) else data.find(b"\r")
-    if 0 <= found < len(data) - 1:
+    newline, cr = ("\n", "\r") if isinstance(data, str) else (b"\n", b"\r")
+    if data.find(newline) < 0 and 0 <= data.find(cr) < len(data) - 1:  # type: ignore[arg-type]
         raise InputError(
             f"{name}: lines end in CR alone (old Mac); convert with tr '\\r' '\\n' < OLD > NEW"
         )

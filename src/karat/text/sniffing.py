@@ -40,7 +40,6 @@ _PANDAS = (
 _IMAGE = "only text can be read: give the text that it shows"
 _ZIP = _packed("a zip archive", "unzip")
 _OFFICE = _Kind("an Office document", "save its text as a plain text file (UTF-8) first")
-_TABLE = _Kind("a Parquet table", _PANDAS)
 _PDF = _Kind("a PDF document", "extract its text first, for example with pdftotext")
 _PDF_LINE = rb"%PDF-\d\.\d[ \t]*[\r\n]"
 _CONTROLS = bytes(sorted({*range(32)} - {*b"\t\n\v\f\r\x1c\x1d\x1e\x1f"}))
@@ -72,8 +71,7 @@ _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
 
 def refuse_binary(data: Buffer, name: str, expected: str) -> None:
     """Refuse what is not text at all, by what it is."""
-    found = _binary(data)
-    if found is not None:
+    if found := _binary(data):
         raise InputError(f"{name} is {found.name}: expected {expected}; {found.advice}")
 
 
@@ -82,7 +80,7 @@ def _binary(data: Buffer) -> _Kind | None:
     if _is_prose(head):
         return _PDF if re.match(_PDF_LINE, head) else None
     if head.startswith(b"PAR1") and bytes(data[-4:]) == b"PAR1":
-        return _TABLE
+        return _Kind("a Parquet table", _PANDAS)
     if re.match(rb"BZh[1-9]1AY&SY", head):
         return _packed("a bzip2 file", "bzip2 -d")
     if head[:2] == b"BM" and int.from_bytes(head[2:6], "little") == len(data):

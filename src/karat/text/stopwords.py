@@ -42,11 +42,8 @@ def stop_words(name: str) -> StopList:
     if name == "none":
         return StopList()
     if name == "en":
-        text = resources.files("karat.text").joinpath("stopwords_en.txt").read_text("utf-8")
-        return _parse(text)
-    if name.startswith("iso-"):
-        return _iso(name.removeprefix("iso-"))
-    return _read(name)
+        return _parse((resources.files("karat.text") / "stopwords_en.txt").read_text("utf-8"))
+    return _iso(name.removeprefix("iso-")) if name.startswith("iso-") else _read(name)
 
 
 def stop_digest(name: str) -> str:

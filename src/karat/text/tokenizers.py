@@ -88,6 +88,5 @@ def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[
         rows = [list(function(text)) for text in views.strings()]
         ids = vocab.add([token for row in rows for token in row])
     except Exception as error:  # whatever another package does
-        said = f"{type(error).__name__}: {error}"
-        raise InputError(f"tokeniser {name} failed: {said}") from error
+        raise InputError(f"tokeniser {name} failed: {type(error).__name__}: {error}") from error
     return ids, np.cumsum([0, *map(len, rows)], dtype=np.int64)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.progress import Progress, as_threads, in_order, silent
-from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe, check_choice, select
-from karat.text.segments import Segments, Texts, as_segments, batches
+from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe, check_choice
+from karat.text.segments import Texts, as_segments, batches
 from karat.text.stemmers import stem_words, stemmers
-from karat.text.stopwords import stop_words
 from karat.text.tokenizers import TOKENIZERS
 
 Vocab = _kernel.Vocab
@@ -64,31 +63,18 @@ def tokenize(
     segments = as_segments(texts, "texts")
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
-    for tokens, words in _parts(segments, tok, case, as_threads(threads)):
-        kept = _without(tokens, words, stop)
+    recipe = Recipe(tok, case, stop=stop)
+
+    def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
+        lexicon = Lexicon()  # every batch has a vocabulary of its own
+        tokens = Passage(segments.views(*bounds), lexicon).tokens(recipe)
+        return tokens, lexicon.vocab(tok, case)
+
+    parts = in_order(cut, batches([segments], 1 << 14, 1 << 24), as_threads(threads))
+    for kept, words in parts:
         target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
         ids.append(target[kept.ids])
         offsets.append(kept.offsets[1:] + held)
         held += len(kept.ids)
         progress(sum(map(len, offsets)) - 1, len(segments), "tokenising")
     return Tokens(np.concatenate(ids), np.concatenate(offsets), vocab)
-
-
-def _parts(segments: Segments, tok: str, case: str, threads: int) -> Iterator[tuple[Ragged, Vocab]]:
-    """The tokens of every batch of segments, in order, each over a vocabulary of its own."""
-
-    def cut(bounds: tuple[int, int]) -> tuple[Ragged, Vocab]:
-        lexicon = Lexicon()
-        tokens = Passage(segments.views(*bounds), lexicon).tokens(Recipe(tok, case))
-        return tokens, lexicon.vocab(tok, case)
-
-    return in_order(cut, batches([segments], 1 << 14, 1 << 24), threads)
-
-
-def _without(tokens: Ragged, words: Vocab, stop: str) -> Ragged:
-    """The tokens that are no stop words."""
-    if stop == "none":
-        return tokens
-    listed = stop_words(stop)
-    keep = [word.lower() not in listed for word in words.words(0, len(words))]
-    return select(tokens, np.array(keep, dtype=np.bool_)[tokens.ids])

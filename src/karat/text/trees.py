@@ -10,8 +10,7 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
-from karat.text.references import References, check_aligned
-from karat.text.segments import STRIDE
+from karat.text.references import GroupedReferences, check_aligned, starts_of
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,7 @@ class Tree:
         name = f"tree {short(self.id)}" if self.id else "tree"
         if len(self.words) != len(self.heads):
             raise InputError(f"{name}: {len(self.words)} words and {len(self.heads)} heads")
-        problem = _problem(self.heads)
-        if problem:
+        if problem := _problem(self.heads):
             raise InputError(f"{name}: {problem}")
 
     def __len__(self) -> int:
@@ -57,11 +55,13 @@ class TreeBatch(NamedTuple):
     offsets: Ints
 
 
-class Trees(References):
+class Trees(GroupedReferences):
     """References that are trees; as text, each is its words with spaces between them.
 
     `Trees(trees)` takes for each segment one tree or a sequence of trees.
     """
+
+    _lines: Sequence[int] = ()
 
     def __init__(self, trees: Iterable[Tree] | Iterable[Sequence[Tree]]) -> None:
         groups = [[group] if isinstance(group, Tree) else list(group) for group in trees]
@@ -71,23 +71,18 @@ class Trees(References):
         flat = [tree for group in groups for tree in group]
         words = [word for tree in flat for word in tree.words]
         heads = [head for tree in flat for head in tree.heads]
-        self._set(
-            "references",
-            TreeBatch(
-                _kernel.Views.from_strings(words, 0, len(words)),
-                np.array(heads, dtype=np.int32),
-                _starts([len(tree) for tree in flat]),
-            ),
-            _starts([len(group) for group in groups]),
-            [tree.id for tree in flat],
-        )
+        views = _kernel.Views.from_strings(words, 0, len(words))
+        offsets = starts_of([len(tree) for tree in flat])
+        self._batch = TreeBatch(views, np.array(heads, dtype=np.int32), offsets)
+        self._ids: Sequence[str] = [tree.id for tree in flat]
+        super().__init__("references", [len(group) for group in groups])
 
     @classmethod
     def flat(cls, name: str, batch: TreeBatch, ids: Sequence[str], lines: Sequence[int]) -> Trees:
         """One tree a segment, as a reader found and checked them, and the lines they begin at."""
         trees = cls.__new__(cls)
-        trees._set(name, batch, np.arange(len(batch.offsets), dtype=np.int64), ids)
-        trees._lines = lines
+        GroupedReferences.__init__(trees, name, np.ones(len(batch.offsets) - 1, np.int64))
+        trees._batch, trees._ids, trees._lines = batch, ids, lines
         return trees
 
     @classmethod
@@ -100,19 +95,12 @@ class Trees(References):
         trees._name = sources[0].name
         return trees
 
-    def _set(self, name: str, batch: TreeBatch, starts: Ints, ids: Sequence[str]) -> None:
-        self._name, self._batch, self._starts, self._ids = name, batch, starts, ids
-        self._lines: Sequence[int] = ()
-
     def place(self, segment: int) -> str:
         """The segment's number, with line and sentence where they are known."""
         if not len(self._lines):
             return super().place(segment)
         sentence = f", sentence {self._ids[segment]}" if self._ids[segment] else ""
         return f"{super().place(segment)} (line {self._lines[segment]:,}{sentence})"
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
 
     def __getitem__(self, segment: int) -> list[Tree]:
         """The trees of one segment."""
@@ -129,19 +117,9 @@ class Trees(References):
         words = self._batch.words.slice(begin, end).strings()
         return Tree(tuple(words), tuple(self._batch.heads[begin:end].tolist()), self._ids[k])
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def number(self) -> int | None:
-        numbers = np.unique(np.diff(self._starts))
-        return int(numbers[0]) if len(numbers) == 1 else None
-
     def sizes(self) -> Ints:
         """About eight bytes a word."""
-        cuts = self._starts[np.append(np.arange(0, len(self), STRIDE), len(self))]
-        sizes: Ints = np.diff(self._batch.offsets[cuts]) * 8
+        sizes: Ints = np.diff(self._batch.offsets[self._cuts()]) * 8
         return sizes
 
     def trees(self, start: int, stop: int) -> TreeBatch:
@@ -161,10 +139,6 @@ class Trees(References):
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         return [[str(tree) for tree in self[i]] for i in indices]
-
-
-def _starts(sizes: Sequence[int]) -> Ints:
-    return np.concatenate(([0], np.cumsum(np.array(sizes, dtype=np.int64)))).astype(np.int64)
 
 
 def has_trees(references: object) -> bool:

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Ints, np
 from karat.errors import InputError
-from karat.metrics.explain.edits import Alignment, edit_operations
+from karat.metrics.explain.edits import Alignment, edit_operations, spelled
 from karat.text.recipe import Lexicon, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
 from karat.text.segments import Strings
@@ -159,16 +159,6 @@ CHECKED = 5_000_000
 """Steps of the exact search that looks for a larger matching than the greedy one."""
 
 
-_Grid: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int32], Ints, float]"
-"""Ids of both sides, where references begin, and the exponent."""
-
-
-class _Certificate(NamedTuple):
-    proven: bool
-    bound: float
-    largest: float
-
-
 MOST_TOKENS = 100_000
 """The longest candidate, and the longest references taken together, that are explained: a page of
 them takes half a GB."""
@@ -178,21 +168,23 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     """The matching of one candidate with its references by one metric."""
     texts = one_or_several(references)
     lexicon = Lexicon()
-    mine = _Side(Strings([candidate], "candidate"), lexicon, metric.recipe)
-    theirs = _Side(Strings(texts, "references"), lexicon, metric.recipe)
-    grid = mine.ids.ids, theirs.ids.ids, theirs.ids.offsets, metric.e
+    mine, (words,) = _side(Strings([candidate], "candidate"), lexicon, metric.recipe)
+    theirs, others = _side(Strings(texts, "references"), lexicon, metric.recipe)
+    grid = mine.ids, theirs.ids, theirs.offsets, metric.e
     found = _kernel.gtm_runs(*grid, metric.exact, metric.budget)
     runs, counted, total, size, _, _, cap = found
     proven, bound, largest = _certificate(metric, grid, found)
-    row = [size, len(mine.words[0]), len(theirs.ids.ids) / len(texts), bound, 1.0, float(proven)]
+    row = [size, len(words), len(theirs.ids) / len(texts), bound, 1.0, float(proven)]
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
+    columns, ends = theirs.ids.tolist(), theirs.offsets.tolist()
+    starts = [start + k for k, start in enumerate(ends[:-1])]  # in columns: a barrier after each
     return Explanation(
         signature=score.signature,
-        candidate=mine.words[0],
-        references=theirs.words,
-        row_ids=tuple(mine.ids.ids.tolist()),
-        column_ids=theirs.with_barriers(),
-        blocks=_blocks(runs.tolist(), counted.tolist(), theirs.starts()),
+        candidate=words,
+        references=others,
+        row_ids=tuple(mine.ids.tolist()),
+        column_ids=tuple(i for a, b in pairwise(ends) for i in (*columns[a:b], _BARRIER)),
+        blocks=_blocks(runs.tolist(), counted.tolist(), starts),
         cap=cap,
         sum=total,
         size=size,
@@ -205,7 +197,9 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     )
 
 
-def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certificate:
+def _certificate(
+    metric: GTM, grid: tuple[Any, Any, Ints, float], found: tuple[Any, ...]
+) -> tuple[bool, float, float]:
     """Return whether a matching is the maximum, a bound for it, and the largest size known.
 
     A greedy matching is compared with what the exact search finds in a smaller budget.
@@ -214,14 +208,14 @@ def _certificate(metric: GTM, grid: _Grid, found: tuple[Any, ...]) -> _Certifica
 
     *_, size, bound, proven, cap = found
     if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
-        return _Certificate(True, size, size)
+        return True, size, size
     largest = size
     if not metric.exact:
         sure = _kernel.gtm_runs(*grid, exact=True, budget=min(metric.budget, CHECKED))
         *_, largest, bound, proven, _ = sure
         largest = max(size, largest)
         proven = proven and largest - size <= SLACK * size
-    return _Certificate(proven, size if proven else min(bound, cap), size if proven else largest)
+    return (True, size, size) if proven else (False, min(bound, cap), largest)
 
 
 def _blocks(runs: list[list[int]], counted: list[float], starts: list[int]) -> tuple[Block, ...]:
@@ -233,31 +227,17 @@ def _blocks(runs: list[list[int]], counted: list[float], starts: list[int]) -> t
     return tuple(found)
 
 
-class _Side:
-    """One side of the grid: the ids that are compared, and the words as they stand in the text."""
-
-    def __init__(self, texts: Strings, lexicon: Lexicon, recipe: Recipe) -> None:
-        passage = Passage(texts.views(0, len(texts)), lexicon)
-        self.ids: Ragged = passage.tokens(recipe)
-        if len(self.ids.ids) > MOST_TOKENS:
-            raise InputError(
-                f"{len(self.ids.ids):,} tokens of the {texts.name} are too many for a grid (at "
-                f"most {MOST_TOKENS:,}); split the segment"
-            )
-        surface = passage.tokens(replace(recipe, stem="none"))
-        vocab = lexicon.vocab(recipe.tok, recipe.case)
-        words = [vocab.words(i, i + 1)[0] for i in surface.ids.tolist()]
-        ends = surface.offsets.tolist()
-        self.words = tuple(tuple(words[start:end]) for start, end in pairwise(ends))
-
-    def starts(self) -> list[int]:
-        """The columns in which the texts begin, a barrier after each."""
-        return [start + k for k, start in enumerate(self.ids.offsets[:-1].tolist())]
-
-    def with_barriers(self) -> tuple[int, ...]:
-        """The ids of all texts one after the other, a barrier after each."""
-        ids, ends = self.ids.ids.tolist(), self.ids.offsets.tolist()
-        found: list[int] = []
-        for start, end in pairwise(ends):
-            found += [*ids[start:end], _BARRIER]
-        return tuple(found)
+def _side(
+    texts: Strings, lexicon: Lexicon, recipe: Recipe
+) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
+    """The ids of one side that are compared, and each text's words as they stand in it."""
+    passage = Passage(texts.views(0, len(texts)), lexicon)
+    found = passage.tokens(recipe)
+    if len(found.ids) > MOST_TOKENS:
+        raise InputError(
+            f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid (at "
+            f"most {MOST_TOKENS:,}); split the segment"
+        )
+    surface = passage.tokens(replace(recipe, stem="none"))
+    words = spelled(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
+    return found, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))

@@ -16,18 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import (
-    CASES,
-    CHARACTERS,
-    TOKENIZERS,
-    Lexicon,
-    Passage,
-    Ragged,
-    Recipe,
-    check_choice,
-)
+from karat.text.recipe import CASES, CHARACTERS, Lexicon, Passage, Ragged, Recipe, check_choice
 from karat.text.references import check_aligned, one_or_several
 from karat.text.segments import Texts, as_segments
+from karat.text.tokenizers import TOKENIZERS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -124,12 +116,12 @@ class Alignments(Sequence[Alignment]):
         if not -len(self) <= pair < len(self):
             raise IndexError(f"pair {pair} of {len(self)}")
         at = pair % len(self)
-        reference, candidate = self._words(self._references, at), self._words(self._candidates, at)
+        reference, candidate = (
+            spelled(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
+            for side in (self._references, self._candidates)
+        )
         rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
         return Alignment(reference, candidate, operations(rows, reference, candidate))
-
-    def _words(self, tokens: Ragged, at: int) -> tuple[str, ...]:
-        return spelled(tokens.ids[tokens.offsets[at] : tokens.offsets[at + 1]], self._vocab)
 
 
 def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:

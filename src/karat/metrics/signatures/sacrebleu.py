@@ -121,8 +121,13 @@ def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
             raise MetricError(f"{text}: {field} is given twice")
         found[long] = value
     for field, value in found.items():
-        if field not in _SHARED:
-            _join(text, settings, _read(text, name, field, value))
+        more = {} if field in _SHARED else _read(text, name, field, value)
+        for key, said in more.items():
+            if settings.setdefault(key, said) != said:
+                known = to_text(settings[key])
+                raise MetricError(
+                    f"{text}: the name says {key}={known}, its field {key}={to_text(said)}"
+                )
     _check_version(text, found.pop("version", None))
     return METRICS[name](**settings).claiming(_claims(text, found))
 
@@ -169,16 +174,6 @@ def _read(text: str, name: str, field: str, value: str) -> Settings:
     if settings is None:
         raise MetricError(f"{text}: {field}:{value}: expected {expected}")
     return settings
-
-
-def _join(text: str, settings: Settings, more: Settings) -> None:
-    """Add settings to those of the name, which must not say anything else."""
-    for key, value in more.items():
-        if settings.setdefault(key, value) != value:
-            said = to_text(settings[key])
-            raise MetricError(
-                f"{text}: the name says {key}={said}, its field {key}={to_text(value)}"
-            )
 
 
 def _check_version(text: str, version: str | None) -> None:

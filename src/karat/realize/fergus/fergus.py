@@ -7,7 +7,7 @@ model.realize(read_trees("trees.conllu"))[0][0]
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray
@@ -15,15 +15,7 @@ from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import extract_grammar, gold_frames, stored_grammar
 from karat.realize.fergus.left_right import LeftRight, train_left_right
-from karat.realize.fergus.lp_chooser import (
-    BATCH,
-    ORDER,
-    Weights,
-    as_orders,
-    batches,
-    lm_words,
-    train_lm,
-)
+from karat.realize.fergus.lp_chooser import ORDER, Weights, as_orders, batched, lm_words, train_lm
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.treebank import Treebank
@@ -39,15 +31,13 @@ WIDEST = 1_000_000
 class Fergus:
     """The realiser of the paper, with its two baselines."""
 
+    name: ClassVar[str] = "supertags"
+    """Name in reports."""
+
     chooser: TreeChooser
     lm: LanguageModel
     left_right: tuple[LeftRight, ...]
     weights: Weights = DEFAULT
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "supertags"
 
     @property
     def baselines(self) -> tuple[LeftRight, ...]:
@@ -84,11 +74,11 @@ class Fergus:
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
         """Return the k best orders of every tree, the best first."""
-        found: list[list[Order]] = []
-        for part in batches(trees, max(BATCH // k, 1)):
-            found += self.linearize(part, self.chooser.choose(part), k)
-            progress(len(found), len(trees), "realising")
-        return found
+
+        def order(part: InputTrees) -> list[list[Order]]:
+            return self.linearize(part, self.chooser.choose(part), k)
+
+        return batched(order, trees, k, progress)
 
     def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> list[list[Order]]:
         """Return the k best orders of trees whose supertags are chosen."""
@@ -98,21 +88,11 @@ class Fergus:
         self, trees: InputTrees, supertags: Supertags, k: int
     ) -> tuple[list[list[Order]], Floats]:
         """Return the k best orders, and the language model's part of each order's score."""
-        words, _, heads, suffixes, offsets = self.chooser.columns(trees)
-        nodes, scores, parts, starts = _kernel.linearize_tagged(
-            self.chooser.kernel,
-            words,
-            supertags.labels,
-            heads,
-            suffixes,
-            offsets,
-            supertags.frames,
-            supertags.slots,
-            self.lm.kernel,
-            lm_words(self.lm, trees),
-            self.weights.wider(k).values(),
-            k,
-        )
+        words, _, heads, ends, offsets = self.chooser.columns(trees)
+        tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
+        search = self.lm.kernel, lm_words(self.lm, trees), self.weights.wider(k).values(), k
+        found = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
+        nodes, scores, parts, starts = found
         return as_orders(trees, nodes, scores, starts), parts
 
     def about(self) -> dict[str, Any]:
@@ -133,19 +113,9 @@ class Fergus:
         return found | with_prefix("lm_", self.lm.arrays)
 
 
-_WEIGHT = number(-1e6, 1e6)
-_ABOUT = record(
-    {
-        "weights": record(
-            {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)},
-            side=_WEIGHT,
-            pair=_WEIGHT,
-            lm=_WEIGHT,
-            margin=_WEIGHT,
-        ),
-        "left_right": listed(text, 1),
-    }
-)
+_LIMITS = {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)}
+_WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), number(-1e6, 1e6))
+_ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": listed(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""
 
 
@@ -163,14 +133,10 @@ def stored_fergus(store: Store) -> Fergus:
         names = store.about["left_right"]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error
-    left_right = [_stored_baseline(store, chooser, lm, i, name) for i, name in enumerate(names)]
+    left_right = []
+    for i, name in enumerate(names):
+        keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
+        if len(keys) != len(counts):
+            raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
+        left_right.append(LeftRight(name, grammar, lm, keys, counts))
     return Fergus(chooser, lm, tuple(left_right), weights)
-
-
-def _stored_baseline(
-    store: Store, chooser: TreeChooser, lm: LanguageModel, i: int, name: str
-) -> LeftRight:
-    keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
-    if len(keys) != len(counts):
-        raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
-    return LeftRight(name, chooser.grammar, lm, keys, counts)

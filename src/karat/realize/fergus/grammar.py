@@ -22,16 +22,8 @@ from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import InputTrees
-from karat.storage.schema import (
-    Column,
-    check_arrays,
-    check_fields,
-    listed,
-    record,
-    text,
-    whole,
-    word_columns,
-)
+from karat.storage import schema
+from karat.storage.schema import Column, listed, whole
 from karat.storage.store import Store, damaged
 from karat.text.word_table import word_arrays, word_table
 
@@ -155,9 +147,9 @@ def stored_grammar(store: Store) -> Grammar:
     """Return the grammar in a store that `about` and `arrays` of another went into."""
     try:
         about = store.about["grammar"]
-        check_fields(about, ABOUT)
+        schema.check_fields(about, ABOUT)
         columns = _columns(about)
-        check_arrays(store.arrays, columns)
+        schema.check_arrays(store.arrays, columns)
         found = Grammar(
             tuple(about["tags"]),
             tuple(about["relations"]),
@@ -175,14 +167,14 @@ def _slot(value: object, where: str) -> None:
     """Check that a value is a relation, and 0 or 1 for its side."""
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
-    text(value[0], where)
+    schema.text(value[0], where)
     whole(0, 1)(value[1], where)
 
 
-ABOUT = record(
+ABOUT = schema.record(
     {
-        "tags": listed(text, 1),
-        "relations": listed(text, 1),
+        "tags": listed(schema.text, 1),
+        "relations": listed(schema.text, 1),
         "frames": listed(listed(_slot), 1),
         "tag_frames": listed(listed(whole(0, 2**31 - 1))),
     }
@@ -202,7 +194,7 @@ def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
         "supertag_count": Column("int32", "supertags", 0),
         "supertag_left": Column("int32", "supertags", 0),
     }
-    return columns | word_columns("words")
+    return columns | schema.word_columns("words")
 
 
 def gold_frames(trees: InputTrees) -> list[Slots]:
@@ -274,19 +266,14 @@ def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Ints:
 
 def suffixes(words: Sequence[str]) -> Ints:
     """Return three numbers a word that unknown words are guessed by, the most specific first."""
-    known = {word: _suffixes(word) for word in set(words)}
-    found = [known[word] for word in words]
-    return np.array(found, dtype=np.int32).reshape(-1)
-
-
-def _suffixes(word: str) -> tuple[int, int, int]:
-    plain = re.sub(r"\d", "0", word)
-    shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", "a", plain))[:8]
-    return _number(f"3 {plain[-3:]}"), _number(f"2 {plain[-2:]} {shape}"), _number(f"1 {shape}")
-
-
-def _number(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+    known = {}
+    for word in set(words):
+        plain = re.sub(r"\d", "0", word)
+        shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", "a", plain))[:8]
+        texts = (f"3 {plain[-3:]}", f"2 {plain[-2:]} {shape}", f"1 {shape}")
+        encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
+        known[word] = [zlib.crc32(data) & 0x7FFFFFFF for data in encoded]
+    return np.array([known[word] for word in words], dtype=np.int32).reshape(-1)
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Ints]:

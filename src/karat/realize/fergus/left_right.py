@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from functools import partial
 
 from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.fergus.grammar import Grammar, Ints
-from karat.realize.fergus.lp_chooser import BATCH, Weights, as_orders, batches, lm_words
+from karat.realize.fergus.lp_chooser import Weights, as_orders, batched, lm_words
 from karat.realize.input_trees import InputTrees, Order
 
 WEIGHTS = Weights(lm=0.0, margin=1000.0)
@@ -40,30 +41,17 @@ class LeftRight:
         self, trees: InputTrees, k: int = 1, *, progress: Progress = silent
     ) -> list[list[Order]]:
         """Return the k best orders of every tree."""
-        found: list[list[Order]] = []
-        for part in batches(trees, max(BATCH // k, 1)):
-            found += self._by_sides(part) if k == 1 and not self.trigrams else self._best(part, k)
-            progress(len(found), len(trees), "realising")
-        return found
-
-    def _by_sides(self, trees: InputTrees) -> list[list[Order]]:
-        """Return the first of the orders that sides leave open: all are as good, no search."""
-        words = self.grammar.find(trees.words)
-        nodes = _kernel.order_left_right(self.keys, self.counts, words, trees.heads, trees.offsets)
-        return as_orders(trees, nodes, np.zeros(len(trees)), np.arange(len(trees) + 1))
+        return batched(partial(self._best, k=k), trees, k, progress)
 
     def _best(self, trees: InputTrees, k: int) -> list[list[Order]]:
-        nodes, scores, _, starts = _kernel.linearize_left_right(
-            self.keys,
-            self.counts,
-            self.grammar.find(trees.words),
-            trees.heads,
-            trees.offsets,
-            self.lm.kernel,
-            lm_words(self.lm, trees),
-            replace(WEIGHTS, lm=float(self.trigrams)).values(),
-            k,
-        )
+        words = self.grammar.find(trees.words)
+        given = self.keys, self.counts, words, trees.heads, trees.offsets
+        if k == 1 and not self.trigrams:  # the first that sides leave open: all are as good
+            nodes = _kernel.order_left_right(*given)
+            return as_orders(trees, nodes, np.zeros(len(trees)), np.arange(len(trees) + 1))
+        weights = replace(WEIGHTS, lm=float(self.trigrams)).values()
+        search = self.lm.kernel, lm_words(self.lm, trees), weights, k
+        nodes, scores, _, starts = _kernel.linearize_left_right(*given, *search)
         return as_orders(trees, nodes, scores, starts)
 
 

@@ -8,12 +8,13 @@ n-gram model. Weights and limits were chosen on training documents that were hel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.lm.model import LanguageModel
+from karat.progress import Progress
 from karat.realize.input_trees import InputTrees, Order
 
 ORDER = 3
@@ -62,6 +63,17 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     return model.find(vocab)[ids]
 
 
+def batched(
+    order: Callable[[InputTrees], list[list[Order]]], trees: InputTrees, k: int, progress: Progress
+) -> list[list[Order]]:
+    """Return what `order` makes of all trees, of which it is given few at a time."""
+    found: list[list[Order]] = []
+    for part in batches(trees, max(BATCH // k, 1)):
+        found += order(part)
+        progress(len(found), len(trees), "realising")
+    return found
+
+
 def batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
     """Yield the trees, few at a time: between two there is a look at the clock and keyboard."""
     for start in range(0, len(trees), size):
@@ -69,10 +81,7 @@ def batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
 
 
 def as_orders(
-    trees: InputTrees,
-    nodes: NDArray[np.int32],
-    scores: Floats,
-    starts: Ints,
+    trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints
 ) -> list[list[Order]]:
     """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
     found, at = [], 0

@@ -41,17 +41,10 @@ class TreeChooser:
         """Count the treelets of a treebank, whose trees have tags and relations."""
         words = grammar.find(trees.words)
         rare = np.bincount(words)[words] <= RARE
-        found = _kernel.count_trees(
-            grammar.kernel,
-            words,
-            grammar.labels(trees.tags, trees.relations),
-            trees.heads,
-            suffixes(trees.words),
-            trees.offsets,
-            frame_numbers(grammar, frames),
-            rare.astype(np.int32),
-            trees.places,
-        )
+        labels = grammar.labels(trees.tags, trees.relations)
+        columns = words, labels, trees.heads, suffixes(trees.words), trees.offsets
+        numbers = frame_numbers(grammar, frames), rare.astype(np.int32)
+        found = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
         return cls(grammar, *found)
 
     def columns(self, trees: InputTrees) -> tuple[Ints, Ints, Ints, Ints, NDArray[np.int64]]:

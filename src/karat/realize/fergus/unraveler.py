@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import count
 from math import inf, prod
 from typing import NamedTuple
 
@@ -100,42 +101,28 @@ class TreeLattice:
     def expanded(self) -> list[tuple[int, int, int]] | None:
         """Return the lattice word by word, as (state, state, node); None if it is too large."""
         arcs: list[tuple[int, int, int]] = []
-        expansion = _Expansion(self, arcs)
-        return arcs if expansion.subtree(0, 0, expansion.new()) else None
+        treelets: dict[int, list[LatticeArc]] = {}
+        for arc in self.arcs:
+            treelets.setdefault(arc.head, []).append(arc)
+        new = count(2)  # states; the whole begins at 0 and ends at 1
 
-
-class _Expansion:
-    """Puts the lattice of a subtree between two states, again for every arc that stands for it."""
-
-    def __init__(self, lattice: TreeLattice, arcs: list[tuple[int, int, int]]) -> None:
-        self.arcs, self.states = arcs, 1
-        self.treelets: dict[int, list[LatticeArc]] = {}
-        for arc in lattice.arcs:
-            self.treelets.setdefault(arc.head, []).append(arc)
-
-    def new(self) -> int:
-        self.states += 1
-        return self.states - 1
-
-    def subtree(self, node: int, start: int, end: int, depth: int = 0) -> bool:
-        """Put in the lattice of a node's treelet; return whether it went in."""
-        if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
-            return False
-        if node not in self.treelets:
-            self.arcs.append((start, end, node))
-            return len(self.arcs) <= MOST_DRAWN
-        mine = self.treelets[node]
-        last = max(arc.end for arc in mine)
-        at = {0: start, last: end}
-        for arc in mine:
-            a, b = (at.setdefault(s, -1) for s in (arc.start, arc.end))
-            a = at[arc.start] = self.new() if a < 0 else a
-            b = at[arc.end] = self.new() if b < 0 else b
-            if arc.node == node:
-                self.arcs.append((a, b, node))
-            elif not self.subtree(arc.node, a, b, depth + 1):
+        def put(node: int, start: int, end: int, depth: int = 0) -> bool:
+            """Put a subtree's lattice between two states; return whether it went in."""
+            if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
                 return False
-        return len(self.arcs) <= MOST_DRAWN
+            if node not in treelets:
+                arcs.append((start, end, node))
+                return len(arcs) <= MOST_DRAWN
+            at = {0: start, max(arc.end for arc in treelets[node]): end}
+            for arc in treelets[node]:
+                a, b = (at[s] if s in at else at.setdefault(s, next(new)) for s in arc[1:3])
+                if arc.node == node:
+                    arcs.append((a, b, node))
+                elif not put(arc.node, a, b, depth + 1):
+                    return False
+            return len(arcs) <= MOST_DRAWN
+
+        return arcs if put(0, 0, 1) else None
 
 
 def unravel(
@@ -143,16 +130,8 @@ def unravel(
 ) -> TreeLattice:
     """Return the lattice of one supertagged tree, the only one of `trees`."""
     words, _, heads, suffixes, _ = chooser.columns(trees)
-    arcs, sizes = _kernel.tree_lattice(
-        chooser.kernel,
-        words,
-        supertags.labels,
-        heads,
-        suffixes,
-        supertags.frames,
-        supertags.slots,
-        weights.values(),
-    )
+    tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
+    arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())
     found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
     treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
     return TreeLattice(tuple(trees.words), found, tuple(treelets))

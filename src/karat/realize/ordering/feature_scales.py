@@ -70,10 +70,8 @@ def learn_scales(
     bits = len(weights).bit_length() - 1
     classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
-    kernel = model.kernel if lm_weight else None
-    search = (BEST, BEAM, ALTERNATIVES, kernel, words, lm_weight)
+    search = BEST, BEAM, ALTERNATIVES, model.kernel if lm_weight else None, words, lm_weight
     for part in np.array_split(unseen[::EVERY], PARTS):
         step("scales of features")
-        chosen = np.ascontiguousarray(part)
-        trainer.see(columns.kernel, trees.places, chosen, *search)
+        trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
     return trainer.fit(EPOCHS, RATE, DAMPING, DECAY, seed)

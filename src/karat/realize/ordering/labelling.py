@@ -14,7 +14,7 @@ labelled by models that have not seen the labels of its documents (`jackknife`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,11 +23,7 @@ from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.progress import Stop, as_threads, in_order
 from karat.realize.ordering.symbols import Columns, Symbols, symbols
-from karat.realize.ordering.weight_bytes import (
-    check_power_of_two,
-    from_half_bytes,
-    to_half_bytes,
-)
+from karat.realize.ordering.weight_bytes import check_power_of_two, from_half_bytes, to_half_bytes
 from karat.storage.schema import Column, check_arrays
 
 Weights = NDArray[np.float32]
@@ -78,16 +74,9 @@ class Classifier:
 
     def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
-        numbers = _kernel.label_trees(
-            [self.weights[kind] for kind in self.names],
-            [len(names) for names in self.names.values()],
-            self.rows,
-            columns.kernel,
-            columns.affixes,
-            chosen,
-            self.sees_labels,
-            SURE,
-        )
+        tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
+        given = columns.kernel, columns.affixes, chosen, self.sees_labels, SURE
+        numbers = _kernel.label_trees(tables, list(sizes), self.rows, *given)
         found = {}
         for k, (kind, names) in enumerate(self.names.items()):
             known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
@@ -180,7 +169,8 @@ def jackknife(
     The classifiers of a pass know nothing of each other, so threads do not change the result.
     """
     classifiers: dict[int, Classifier] = {}
-    splits = list(_splits(folds))
+    splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
+    splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
     kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
     for n in passes:
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
@@ -194,13 +184,6 @@ def jackknife(
             classifiers[n] = one  # the last split's stays: it was trained on all trees
         columns = replace(columns, **found)  # type: ignore[arg-type]
     return Labeller(classifiers), columns
-
-
-def _splits(folds: NDArray[np.int32]) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the trees outside and inside of each fold; at last all, and none."""
-    for fold in np.unique(folds):
-        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-    yield np.arange(len(folds)), np.arange(0)
 
 
 def _train(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat import __version__, _kernel
 from karat.arrays import NDArray, np
@@ -30,9 +30,7 @@ from karat.realize.ordering.labelling import Labeller
 from karat.realize.ordering.symbols import Columns, columns_of
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_bytes, to_bytes
 from karat.realize.treebank import Treebank
-from karat.storage.schema import anything, check_fields, named, number, record, text
-from karat.storage.schema import listed as list_of
-from karat.storage.schema import whole as whole_number
+from karat.storage import schema
 from karat.storage.store import Store, damaged, with_prefix, without_prefix
 
 BEAM, ALTERNATIVES = 64, 8
@@ -40,13 +38,13 @@ BEAM, ALTERNATIVES = 64, 8
 BLOCK = 64  # weights that share an exponent when they are stored
 BATCH = 256  # trees between two reports of progress
 
-_LABELS = record({"pass": whole_number(0, 9), "kind": text, "names": list_of(text, 1)})
-_ABOUT = record(
+_LABELS = {"pass": schema.whole(0, 9), "kind": schema.text, "names": schema.listed(schema.text, 1)}
+_ABOUT = schema.record(
     {
-        "inputs": text,
-        "lm_weight": number(-1e6, 1e6),
-        "labels": list_of(_LABELS),
-        "trained": named(anything),
+        "inputs": schema.text,
+        "lm_weight": schema.number(-1e6, 1e6),
+        "labels": schema.listed(schema.record(_LABELS)),
+        "trained": schema.named(schema.anything),
     }
 )
 """The description of a model, beside that of its language model."""
@@ -72,6 +70,9 @@ class TreeletScores(NamedTuple):
 class OrderingModel:
     """Weights, a labeller, and a language model with its weight."""
 
+    name: ClassVar[str] = "ordering model"
+    """Name in reports."""
+
     inputs: str
     weights: NDArray[np.float32]
     labeller: Labeller
@@ -79,11 +80,6 @@ class OrderingModel:
     lm_weight: float
     trained: Mapping[str, Any]
     """On what: the treebank's name, its sentences, the seed."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "ordering model"
 
     @classmethod
     def train(
@@ -118,7 +114,7 @@ class OrderingModel:
         """Return the model in a store that has its parts."""
         said, arrays = store.about, store.arrays
         try:
-            check_fields(said, _ABOUT)
+            schema.check_fields(said, _ABOUT)
             check_inputs(said["inputs"])
             found = store.array("weights", "int8")
             check_power_of_two(len(found), "weights")
@@ -146,19 +142,11 @@ class OrderingModel:
 
     def _order(self, trees: InputTrees, k: int) -> list[list[Order]]:
         """Order a batch of trees, which are labelled first."""
-        columns, words = self._columns(trees), lm_words(self.language_model, trees)
-        counts, scores, nodes = _kernel.order_trees(
-            self.weights,
-            columns.kernel,
-            0,
-            len(trees),
-            k,
-            BEAM,
-            ALTERNATIVES,
-            self.language_model.kernel if self.lm_weight else None,
-            words,
-            self.lm_weight,
-        )
+        columns, words = self._columns(trees).kernel, lm_words(self.language_model, trees)
+        model = self.language_model.kernel if self.lm_weight else None
+        search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
+        found = _kernel.order_trees(self.weights, columns, 0, len(trees), *search)
+        counts, scores, nodes = found
         return as_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
 
     def explain(self, trees: InputTrees, i: int, order: Order) -> list[TreeletScores]:

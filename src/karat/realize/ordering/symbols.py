@@ -51,17 +51,9 @@ class Columns:
     @cached_property
     def kernel(self) -> _kernel.TreeColumns:
         """The columns as the kernel takes them, checked."""
-        return _kernel.TreeColumns(
-            self.words,
-            self.endings,
-            self.shapes,
-            self.tags,
-            self.fine,
-            self.relations,
-            self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32),
-            self.heads,
-            self.offsets,
-        )
+        seen = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
+        others = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
+        return _kernel.TreeColumns(*seen, others, self.heads, self.offsets)
 
     def blank(self) -> Columns:
         """Return the trees without labels."""
@@ -77,18 +69,10 @@ class Columns:
 def columns_of(trees: InputTrees) -> Columns:
     """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
     tags, words = symbols(trees.tags), trees.words
-    shapes = {word: shape(word) for word in set(words)}  # each distinct word is looked at once
-    return Columns(
-        symbols(words),
-        symbols([word[-3:] for word in words]),
-        symbols([shapes[word] for word in words]),
-        tags,
-        tags,
-        symbols(trees.relations),
-        trees.heads,
-        trees.offsets,
-        _affixes(words),
-    )
+    known = {word: shape(word) for word in set(words)}  # each distinct word is looked at once
+    endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
+    seen = symbols(words), symbols(endings), symbols(shapes), tags, tags, symbols(trees.relations)
+    return Columns(*seen, trees.heads, trees.offsets, _affixes(words))
 
 
 def symbols(strings: list[str]) -> Symbols:

@@ -97,10 +97,7 @@ _GROUPS = (
     number("order", "Order", 2, help="All items as they stand."),
 )
 _SUM = number("sum", "Sum", 2)
-_OTHER = (
-    Column("heading", "Order", readers="people"),
-    Column("rank", "Rank", readers="programs"),
-)
+_OTHER = (Column("heading", "Order", readers="people"), Column("rank", "Rank", readers="programs"))
 _LESS = number("less", "Than the best", 2, signed=True, help="Sum minus the best's.")
 
 

@@ -5,7 +5,7 @@ Where a treelet's own lattice is too large, the arcs of its best paths are drawn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
@@ -40,12 +40,11 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     """Return a figure of the lattice; the path that is `order` is marked."""
     expanded = lattice.expanded()
     if expanded is not None:
-        arcs = _stressed([GraphArc(*arc[:2], str(arc[2])) for arc in expanded], order)
-        named = [arc._replace(word=lattice.words[int(arc.word)]) for arc in arcs]
+        panels = [Panel("", _graph(expanded, order, lattice.words.__getitem__))]
         caption = (
             "Every path is a word sequence that the supertags allow; the chosen one is marked."
         )
-        return _figure(TITLE, [Panel("", named)], caption)
+        return _figure(TITLE, panels, caption)
     panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
     caption = (
         "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
@@ -80,22 +79,18 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
         for level in prefixes[1:]
         for longer in level
     )
-    return _stressed([GraphArc(a, b, str(node)) for a, b, node in steps], orders[0])
+    return _graph(list(steps), orders[0], str)
 
 
 def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> Panel:
     mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
-    members = {arc.node for arc in mine}
-    graph = [GraphArc(arc.start, arc.end, str(arc.node)) for arc in mine]
-    arcs = _stressed(graph, [node for node in order if node in members])
+    named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
+    path = [node for node in order if node in named]
+    arcs = _graph([arc[1:4] for arc in mine], path, named.__getitem__)
     kept = set(lattice.best_arcs(treelet.head, MOST_ARCS))
-    drawn = [
-        arc._replace(word=_named(lattice, treelet.head, int(arc.word), order))
-        for arc, whole in zip(arcs, mine, strict=True)
-        if whole in kept or arc.best
-    ]
+    pairs = zip(arcs, mine, strict=True)
     reached, found = {0}, []
-    for arc in sorted(drawn):
+    for arc in sorted(arc for arc, whole in pairs if whole in kept or arc.best):
         if arc.start in reached:
             reached.add(arc.end)
             found.append(arc)
@@ -103,16 +98,19 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
     return Panel(f"{lattice.words[treelet.head]}: {told}", found)
 
 
-def _stressed(arcs: Sequence[GraphArc], path: Sequence[int]) -> list[GraphArc]:
-    """Return the arcs, those of one path marked; words are the nodes' numbers."""
-    after = {(arc.start, int(arc.word)): i for i, arc in enumerate(arcs)}
-    state, best = 0, set()
+def _graph(
+    steps: Sequence[tuple[int, int, int]], path: Sequence[int], named: Callable[[int], str]
+) -> list[GraphArc]:
+    """Return arcs for steps from state to state by a node, those of one path marked."""
+    after = {(start, node): i for i, (start, _, node) in enumerate(steps)}
+    state, best = 0, set[int]()
     for node in path:
         if (state, node) not in after:
-            return list(arcs)
+            best.clear()
+            break
         best.add(after[state, node])
-        state = arcs[after[state, node]].end
-    return [arc._replace(best=i in best) for i, arc in enumerate(arcs)]
+        state = steps[after[state, node]][1]
+    return [GraphArc(a, b, named(node), i in best) for i, (a, b, node) in enumerate(steps)]
 
 
 def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
