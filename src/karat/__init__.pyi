@@ -34,6 +34,8 @@ from karat.meta.experiment import Experiment as Experiment
 from karat.meta.experiment import read_experiment as read_experiment
 from karat.meta.full_report import MetaReport as MetaReport
 from karat.meta.full_report import meta_report as meta_report
+from karat.meta.judge_agreement import JudgeAgreement as JudgeAgreement
+from karat.meta.judge_agreement import judge_agreement as judge_agreement
 from karat.meta.plane.fit import PlaneFit as PlaneFit
 from karat.meta.plane.fit import fit_plane as fit_plane
 from karat.meta.plane.predictions import predicted as predicted
@@ -112,8 +114,6 @@ from karat.scoring import score as score
 from karat.settings import setting as setting
 from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
-from karat.stats.judges.judge_agreement import JudgeAgreement as JudgeAgreement
-from karat.stats.judges.judge_agreement import judge_agreement as judge_agreement
 from karat.stats.significance.paired_tests import wilcoxon as wilcoxon
 from karat.stats.significance.paired_tests import williams as williams
 from karat.text.recipe import Recipe as Recipe

@@ -148,7 +148,7 @@ def judges(
     karat data judges believability --dimension fluency --format json
     karat data judges key.jsonl -j ann.jsonl -j gpt.jsonl --model-judge gpt
     """
-    from karat.stats.judges.judge_agreement import judge_agreement
+    from karat.meta.judge_agreement import judge_agreement
 
     check_beside(output, name)
     check_output(output, given.get("judgements", ()))

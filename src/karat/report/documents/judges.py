@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karat.report.model.table import Column, Document, Table, columns
 
 if TYPE_CHECKING:
-    from karat.stats.judges.judge_agreement import JudgeAgreement
+    from karat.meta.judge_agreement import JudgeAgreement
 
 _DIMENSIONS = (
     Column("dimension", "Dimension"),
