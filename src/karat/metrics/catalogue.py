@@ -81,12 +81,10 @@ def _range_of_scores(cls: type[Metric]) -> str:
 
 def _values(f: Field[Any]) -> str:
     choices, kind = f.metadata["choices"], f.metadata["kind"]
-    if callable(choices):
-        return ", ".join(choices())
     if isinstance(choices, Mapping):
         return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
     if choices is not None:
-        return ", ".join(choices)
+        return ", ".join(choices() if callable(choices) else choices)
     if kind is bool:
         return "yes, no" if f.default is not None else f"{f.metadata['unset']}, yes, no"
     if kind not in (int, float):
