@@ -37,7 +37,6 @@ import time
 import numpy as np
 from nugget_sets import SETS, pooled, strict
 
-from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated.classifier import (
     Validated,
     cross_validate,
@@ -47,7 +46,7 @@ from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.folds import Agreement, Folded, agreement, folds
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
 from karat.nuggets.guess.paper.tuning import best, settings, trial

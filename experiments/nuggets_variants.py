@@ -24,14 +24,13 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated import likeness as likenesses
 from karat.nuggets.guess.calibrated.classifier import cross_validate
 from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.folds import Agreement, Folded, agreement, folds
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import fold_thresholds

@@ -68,7 +68,7 @@ from karat.metrics.tree import QualityAccuracy as QualityAccuracy
 from karat.metrics.tree import SimpleTreeAccuracy as SimpleTreeAccuracy
 from karat.metrics.tree import UnderstandabilityAccuracy as UnderstandabilityAccuracy
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
-from karat.nuggets.formats.saving import save_nuggets as save_nuggets
+from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges
 from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
 from karat.nuggets.results.contents import NuggetContents as NuggetContents

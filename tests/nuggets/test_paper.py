@@ -18,9 +18,8 @@ from oracles.nugget_formulas import score as nugget_score
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.nuggets.guess.agreement import agreement
 from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
-from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.folds import Folded, agreement, folds
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
 from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, Paper, score, trained_score

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.guess.agreement import agreement
-from karat.nuggets.guess.folds import Folded, folds, with_institutions
+from karat.nuggets.guess.folds import Folded, agreement, folds, with_institutions
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import best, fold_thresholds, settings, tune

@@ -1,7 +1,7 @@
 """The public names of `karat.nuggets`, one line each; see `karat.exports`."""
 
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
-from karat.nuggets.formats.saving import save_nuggets as save_nuggets
+from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.guess.classifiers import Auto as Auto
 from karat.nuggets.guess.classifiers import Calibrated as Calibrated
 from karat.nuggets.guess.classifiers import parse_classifier as parse_classifier

@@ -32,8 +32,7 @@ def command(name: str, target: str, given: dict[str, Any], format: str) -> None:
     karat nuggets convert key.txt all.jsonl --run my.run --judgements judged.txt
     """
     from karat.evalset.saving import check_free
-    from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.formats.saving import save_nuggets
+    from karat.nuggets.formats.loading import load_nuggets, save_nuggets
 
     check_free(Path(target))
     with Bar() as progress:

@@ -1,4 +1,4 @@
-"""`load_nuggets`: a key with runs and judgements, by name or place, in whatever format they are."""
+"""`load_nuggets` and `save_nuggets`: key, runs and judgements, by name or place, in any format."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from karat.evalset.catalogue import (
     json_object,
 )
 from karat.evalset.reading import Reading
+from karat.evalset.saving import save_as
 from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
 from karat.nuggets.sets.draft import NuggetDraft
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -111,6 +112,14 @@ def read_nuggets(
     if log is not None:
         _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
     return draft.finish()
+
+
+def save_nuggets(nuggets: NuggetSet, path: GivenPath, format: str = "jsonl") -> None:
+    """Write a set that `load_nuggets` reads back, as far as the format can hold it.
+
+    Only `jsonl` keeps everything.
+    """
+    save_as(NUGGET_SETS, nuggets, path, format)
 
 
 def set_name(given: GivenPath) -> str:

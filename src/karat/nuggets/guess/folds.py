@@ -1,4 +1,4 @@
-"""Folds: what is left out together, and what the rest knows of it."""
+"""Folds: what is left out together, what the rest knows of it, and agreement with assessors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted
-from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.stats.correlation import r_squared, rmse, tau_b
 
 WAYS = ("system", "institution", "question")
 """Units that can be left out."""
@@ -62,6 +63,38 @@ def folds(pool: Pool, by: str) -> Ints:
     return found
 
 
+class Agreement(NamedTuple):
+    """Precision, recall and F of the positive class, all cells pooled; and over runs."""
+
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+
+
+def agreement(
+    pool: Pool, carried: Flags, labels: Floats, estimates: Floats | None = None
+) -> Agreement:
+    """Return the agreement of decisions with labels, and of runs' scores with the official ones.
+
+    The scores of runs are made from the decisions, or from `estimates` of each cell if they are
+    given (probabilities, say). Cells without a label (NaN) count nowhere.
+    """
+    judged = ~np.isnan(labels)
+    yes = judged & (labels > 0)
+    hits = float((carried & yes).sum())
+    made, wanted = float((carried & judged).sum()), float(yes.sum())
+    guess = carried.astype(np.float64) if estimates is None else estimates
+    scores = pool.run_scores(np.where(judged, guess, 0.0))
+    official = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
+    precision, recall = hits / made if made else 0.0, hits / wanted if wanted else 0.0
+    f = 2 * hits / (made + wanted) if made + wanted else 0.0
+    of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
+    return Agreement(precision, recall, f, *of_runs)
+
+
 @dataclass(frozen=True, eq=False)
 class Folded:
     """Cells, their labels and their folds."""
@@ -109,7 +142,7 @@ class Folded:
         return ~np.isnan(self.elsewhere)
 
     def agreement(self, carried: Flags, chances: Floats | None = None) -> Agreement:
-        """Return how decisions agree with official judgements (`agreement.py`)."""
+        """Return how decisions agree with official judgements."""
         official = self.labels if self.official is None else self.official
         return agreement(self.pool, carried, official, chances)
 

@@ -14,9 +14,9 @@ from functools import cached_property
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.agreement import Agreement, agreement
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.classifiers import Calibrated
+from karat.nuggets.guess.folds import Agreement, agreement
 from karat.nuggets.guess.labels import strictly
 from karat.nuggets.guess.model_labels import Heard
 from karat.nuggets.guess.paper.classifier import PaperGuesses

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.nuggets.guess.agreement import Agreement
+from karat.nuggets.guess.folds import Agreement
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.thresholds import MODELS, Model, likeliest_model
 from karat.nuggets.guess.paper.tuning import Trial

@@ -25,12 +25,11 @@ from typing import NamedTuple
 
 from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.agreement import Agreement
 from karat.nuggets.guess.calibrated.evidence import NAMES
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import RIDGE, Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Folded
+from karat.nuggets.guess.folds import Agreement, Folded
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.progress import Progress, silent
 

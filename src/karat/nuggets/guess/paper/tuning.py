@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.agreement import Agreement
-from karat.nuggets.guess.folds import Folded, folds
+from karat.nuggets.guess.folds import Agreement, Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import NOISY, Model, best_f_threshold, compare_models
 from karat.nuggets.guess.pool import Pool
