@@ -22,7 +22,7 @@ DECLARED = {
         "NuggetEvaluation": "karat.nuggets.report.evaluation:evaluation_document",
         "NuggetTuning": "karat.nuggets.report.evaluation:tuning_document",
         "NuggetContents": "karat.nuggets.report.contents:contents_document",
-        "NuggetJudgeAgreement": "karat.nuggets.report.judges:nugget_judges_document",
+        "NuggetJudgeAgreement": "karat.nuggets.report.contents:nugget_judges_document",
         "LanguageScores": "karat.lm.report:scores_document",
         "TrainedModel": "karat.lm.report:trained_document",
         "ParaphraseScores": "karat.paraphrase.report.scores:scores_document",

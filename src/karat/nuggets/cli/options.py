@@ -1,16 +1,21 @@
-"""Options that several commands of `karat nuggets` share."""
+"""Options that several commands of `karat nuggets` share, and those of `karat data judges`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.parameters import choice, flag, option, path
+from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
+from karat.progress import Progress
+
+if TYPE_CHECKING:
+    from karat.nuggets.sets.nugget_set import NuggetSet
 
 Command = Callable[..., Any]
 
@@ -116,6 +121,29 @@ keyed = bundle(
     skip_unknown,
 )
 """Arguments of `open_runs` beside the runs."""
+
+# ------------------------------------------------------------------------ karat data judges
+
+
+def judge_options(function: Command) -> Command:
+    """`--judgements`, `--model-judge` and `--ties`."""
+    return judgements(judges(function))
+
+
+def read_judged(
+    name: str, dimensions: Sequence[str], progress: Progress, judgements: Sequence[str], judges: Any
+) -> NuggetSet | None:
+    """Return a nugget set with its judgements; None if the place has a set of ratings."""
+    from karat.nuggets.formats.loading import is_nuggets, load_nuggets
+
+    if not judgements and not is_nuggets(name):
+        if judges["model_judges"]:
+            raise InputError(f"--model-judge is for nugget sets, and {name} has ratings")
+        return None
+    if dimensions:
+        raise InputError(f"{name} is a nugget set, which has no dimensions: leave them out")
+    return load_nuggets(name, (), judgements, **judges, progress=progress)
+
 
 # ------------------------------------------------------------------------------- classifiers
 

@@ -9,7 +9,7 @@ from karat.nuggets.judging.agenda import Listed, Order
 from karat.nuggets.judging.asking import Ask
 from karat.nuggets.judging.log import Log
 from karat.nuggets.sets.judgements import SUPPORT, Judged
-from karat.nuggets.sets.keys import Nugget, Question
+from karat.nuggets.sets.keys import Nugget
 from karat.nuggets.sets.voting import PERSON, check_kinds
 
 ANSWER, SKIP, WORDS, NUGGET = "answer", "skip", "words", "nugget"
@@ -78,9 +78,13 @@ class Session:
         The other responses are asked about it when judging is started again.
         """
         ask = self._first()
-        nugget = Nugget(self._free(ask.question), (description,), vital)
+        known, added = ask.question.nuggets, self._added.setdefault(ask.question.id, [])
+        # With the judge's name: logs of several judges go together.
+        name, taken = "-".join(["", *self._judge.split()]), {*(one.id for one in known), *added}
+        numbers = (f"{n}{name}" for n in range(len(known) + 1, 10**9))
+        nugget = Nugget(next(id for id in numbers if id not in taken), (description,), vital)
         self._log.add(ask.question, nugget, self._row(ask, nugget.id, SUPPORT))
-        self._added.setdefault(ask.question.id, []).append(nugget.id)
+        added.append(nugget.id)
         self._past.append((NUGGET, ask))
         return nugget
 
@@ -111,10 +115,3 @@ class Session:
     def _row(self, ask: Ask, nugget: str, value: float) -> Judged:
         about = ask.question.id, nugget, ask.response.text
         return Judged(*about, value, ask.run, self._judge, kind=self._kind)
-
-    def _free(self, question: Question) -> str:
-        """Return the next number, with the judge's name: logs of several judges go together."""
-        name = "-".join(["", *self._judge.split()])
-        taken = {*(nugget.id for nugget in question.nuggets), *self._added.get(question.id, ())}
-        numbers = (f"{n}{name}" for n in range(len(question.nuggets) + 1, 10**9))
-        return next(id for id in numbers if id not in taken)

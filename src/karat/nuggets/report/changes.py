@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.nuggets.report.scores import number, records, without_ends
+from karat.nuggets.report.scores import SHARES, number, records, without_ends
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -32,11 +33,7 @@ _SCORES = (
     number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
     *(number(key, key.capitalize(), 4) for key in ("recall", "precision")),
     number("micro", "Micro F", 4, help="Of all questions together."),
-    number("A", "A", 4, help="Share of all nuggets, half for partial support."),
-    number("low", "Low", 4, help="Lower end of the 95% interval of A."),
-    number("high", "High", 4, help="Upper end of the 95% interval of A."),
-    number("V", "V", 4, help="The same of vital nuggets."),
-    number("W", "W", 4, help="The same, okay nuggets weighing half."),
+    *(replace(column, digits=4) for column in SHARES),
 )
 _QUESTIONS = (
     Column("question", "Question"),

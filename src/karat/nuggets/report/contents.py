@@ -1,8 +1,9 @@
-"""The report of `nuggets describe`: what is in a set, and what is wrong with it."""
+"""The reports of `nuggets describe` and of `data judges`: a set, its problems and its judges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.nuggets.report.scores import number, records
@@ -11,6 +12,7 @@ from karat.report.model.table import Column, Document, Figure, Row, Table
 if TYPE_CHECKING:
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.sets.census import Bin
+    from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
 
 _INTERVAL = "± is 1.96 standard errors."
 _CENSUS = (
@@ -53,6 +55,27 @@ _DISPUTES = (
 )
 _MOST = 20  # contradictions that people are shown
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
+_KAPPA = "Cohen's kappa, carried (if in part) or not."
+_JUDGES = (
+    Column("judge", "Judge"),
+    Column("kind", "Kind"),
+    number("labels", "Labels"),
+    number("carried", "Carried", 3, help="Share of labels, partial support too."),
+    number("others_units", "Others", help="Pairs on which the others agree."),
+    number("others_equal", "Equal", 3, help="To the majority of the others."),
+    number("others_kappa", "Kappa", 3, help=_KAPPA),
+    number("adjudicated_units", "Adjudicated", help="Pairs that were adjudicated."),
+    number("adjudicated_equal", "Equal", 3, help="To what was adjudicated."),
+    number("adjudicated_kappa", "Kappa", 3, help=_KAPPA),
+)
+_PAIRS = (
+    Column("first", "Judge"),
+    Column("second", "Judge"),
+    number("units", "Pairs", help="Of response and nugget, judged by both."),
+    number("equal", "Equal", 3),
+    number("kappa", "Kappa", 3, help=_KAPPA),
+    Column("note", "", wrap=True),
+)
 
 
 def contents_document(found: NuggetContents, command: str = "") -> Document:
@@ -112,3 +135,15 @@ def _short(row: Any) -> Row:
     lines = [place.rpartition(", line ")[2] for place in both]
     first, second = (f"{'/'.join(f[-kept:])}, line {n}" for f, n in zip(files, lines, strict=True))
     return {"place": first, "other_place": second}
+
+
+def nugget_judges_document(found: NuggetJudgeAgreement, command: str) -> Document:
+    """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
+    from karat.report.documents.judges import judges_document
+
+    document = judges_document(found, command)
+    kappa, pairs = map(records, (found.kappa, found.pairs))
+    tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, kappa)]
+    if pairs:
+        tables.append(Table("pairs", "Two judges", _PAIRS, pairs))
+    return replace(document, blocks=(*document.blocks, *tables))

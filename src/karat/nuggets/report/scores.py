@@ -29,6 +29,13 @@ MODELS = (
     Column("name", "Name", readers="people"),
     number("log10", "log10 P(Data|Model)", 1),
 )
+SHARES = (
+    number("A", "A", 3, help="Share of all nuggets, half for partial support."),
+    number("low", "Low", 3, help="Lower end of the 95% interval of A."),
+    number("high", "High", 3, help="Upper end of the 95% interval of A."),
+    number("V", "V", 3, help="The same of vital nuggets."),
+    number("W", "W", 3, help="The same, okay nuggets weighing half."),
+)
 _STRICT = "Partial support does not count."
 _RUNS = (
     Column("run", "Run"),
@@ -40,11 +47,7 @@ _RUNS = (
     number("micro_high", "F micro high", 3, readers="programs"),
     number("recall", "Recall", 3, help="Mean over questions."),
     number("precision", "Precision", 3, help="Mean over answers that have one."),
-    number("A", "A", 3, help="Share of all nuggets, half for partial support."),
-    number("low", "Low", 3, help="Lower end of the 95% interval of A."),
-    number("high", "High", 3, help="Upper end of the 95% interval of A."),
-    number("V", "V", 3, help="The same of vital nuggets."),
-    number("W", "W", 3, help="The same, okay nuggets weighing half."),
+    *SHARES,
     *(number(f"{key}_strict", f"{key} strict", 3, help=_STRICT) for key in "AVW"),
     number("questions", "Questions", readers="programs"),
     number("known", "Known", 3, help="Share of decisions that were judged."),

@@ -19,8 +19,7 @@ from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.classifier import AUTO, Paper
 from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judge_kinds import NAMELESS
-from karat.nuggets.sets.judgements import Judgements
+from karat.nuggets.sets.judgements import NAMELESS, Judgements
 from karat.nuggets.sets.voting import HALF
 from karat.registry import origin
 from karat.settings import to_text

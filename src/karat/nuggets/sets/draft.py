@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from karat.errors import quoted, short
 from karat.evalset.reading import Place, Reading
-from karat.nuggets.sets.judge_kinds import with_kinds
-from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, Judged, Judgements
+from karat.nuggets.sets.judgements import NAMELESS, NOT, PARTIAL, SUPPORT, Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
-from karat.nuggets.sets.voting import HALF, KINDS
+from karat.nuggets.sets.voting import ADJUDICATED, HALF, KINDS, MODEL, PERSON
 
 PARTS = ("key", "runs", "judgements")
 
@@ -189,7 +188,7 @@ class NuggetDraft:
             if self._is_asked("a judgement of", row.question, place)
             and self._has_nugget("a judgement of", row.question, row.nugget, place)
         ]
-        judged = Judgements(with_kinds(kept, self.models, self.name, self.reading), self.ties)
+        judged = Judgements(_with_kinds(kept, self.models, self.name, self.reading), self.ties)
         self.reading.check()
         key = make_key(
             Question(id, tuple(nugget for nugget, _ in found.nuggets.values()), found.text)
@@ -220,3 +219,51 @@ class NuggetDraft:
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)
+
+
+def _with_kinds(
+    rows: Sequence[tuple[Place, Judged]], models: Sequence[str], name: str, reading: Reading
+) -> tuple[Judged, ...]:
+    """The rows with the kinds of their judges; `models` are the names of judges that are models.
+
+    The kind stands beside a judgement, or models are named. What one row says of a named judge
+    holds for all rows of that judge, but for what was adjudicated.
+    """
+    said = _said(rows, reading)
+    judges = {row.judge or NAMELESS for _, row in rows}
+    for model in dict.fromkeys(models):
+        beside = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
+        if model not in judges:
+            known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+            told = f"no judgement is by a judge {quoted(model)}, named as a model"
+            reading.problem(name, f"{told} (the judges are {known})")
+        elif said.setdefault(model, MODEL) != MODEL or (beside and not beside & {"", MODEL}):
+            reading.problem(
+                name, f"judge {short(model)} is named as a model, but its file says another kind"
+            )
+    if NAMELESS in models:
+        said[""] = MODEL
+    # Who adjudicates here and there may have judged the rest as anybody else.
+    fill = {judge: kind for judge, kind in said.items() if kind != ADJUDICATED}
+    return tuple(
+        row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
+        for _, row in rows
+    )
+
+
+def _said(rows: Sequence[tuple[Place, Judged]], reading: Reading) -> dict[str, str]:
+    """Return the kind of each named judge that has one; nobody is a model and something else."""
+    found: dict[str, str] = {}
+    for place, row in rows:
+        if not row.kind or not row.judge:
+            continue
+        first = found.setdefault(row.judge, row.kind)
+        if first != row.kind and MODEL in (first, row.kind):
+            reading.problem(
+                place,
+                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
+                "expected a model to be one everywhere",
+            )
+        elif first != row.kind:  # a person who also adjudicates
+            found[row.judge] = PERSON
+    return found

@@ -19,8 +19,8 @@ from karat.stats.judges.standing import JudgeTable, judge_table
 
 NUGGET_SETS = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
-    options="karat.nuggets.cli.data_judges:judge_options",
-    read="karat.nuggets.cli.data_judges:read_judged",
+    options="karat.nuggets.cli.options:judge_options",
+    read="karat.nuggets.cli.options:read_judged",
 )
 """Nugget sets, as `karat data judges` knows them."""
 

@@ -15,8 +15,8 @@ from karat.nuggets.sets.runs import Response, normal
 from karat.nuggets.sets.voting import HALF, MODEL, RANK, Sides, Votes, check_kinds, check_ties
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
-UNNAMED = "unnamed"
-"""The judge without a name, in reports."""
+UNNAMED, NAMELESS = "unnamed", "-"
+"""The judge without a name: in reports, and where the judges that are models are named."""
 
 Words: TypeAlias = tuple[str, str, str]
 """Question, nugget and normalised response."""

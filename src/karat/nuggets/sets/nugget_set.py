@@ -57,8 +57,7 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
         *(sentence for run in nuggets.runs.values() for sentence in _run_remarks(run, nuggets.key)),
         *_contradictions(nuggets.judgements, corrected),
         *_disputes(nuggets.judgements),
-        *_unknown_kinds(nuggets.judgements),
-        *_model_labels(nuggets.judgements),
+        *_about_judges(nuggets.judgements),
     ]
 
 
@@ -128,17 +127,14 @@ def _disputes(judgements: Judgements) -> list[str]:
     ]
 
 
-def _unknown_kinds(judgements: Judgements) -> list[str]:
+def _about_judges(judgements: Judgements) -> list[str]:
+    """Sentences on judges of unknown kind, and on models."""
     names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
-    told = (
+    unknown = (
         f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
         "(--model-judge NAME, or a kind beside the judge)"
     )
-    return [told] if names else []
-
-
-def _model_labels(judgements: Judgements) -> list[str]:
     counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
     shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    told = f"labels of models are evidence for guesses, never judgements: {shown}"
-    return [told] if counts else []
+    models = f"labels of models are evidence for guesses, never judgements: {shown}"
+    return [unknown] * bool(names) + [models] * bool(counts)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -66,14 +66,9 @@ class WithIdf(Named):
         return IdfSource(self.idf, self.idf_language)
 
 
-def idf_setting() -> Any:
-    """Return the setting that says where idf comes from."""
-    return setting("pooled", "source of idf: pooled, wordfreq or a file", place=True)
-
-
-def language_setting() -> Any:
-    """Return the setting that says whose words wordfreq counts."""
-    return setting("en", "language that wordfreq is asked for")
+idf_setting = partial(setting, "pooled", "source of idf: pooled, wordfreq or a file", place=True)
+language_setting = partial(setting, "en", "language that wordfreq is asked for")
+"""Settings that say where idf comes from, and whose words wordfreq counts."""
 
 
 @dataclass(frozen=True)
