@@ -85,7 +85,7 @@ def command(
         raise InputError(f"--min-counts {min_counts}: expected numbers such as 1,1,2") from error
     if memory is not None and not math.isfinite(memory):
         raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
-    from karat.lm.training import train_model
+    from karat.lm.model import train_model
     from karat.text.segments import Lines
 
     recipe = {"tok": "13a", "case": "mixed", "stem": "none"}
