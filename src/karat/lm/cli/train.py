@@ -12,7 +12,7 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import choice, flag, option, path, whole
 from karat.cli.show import check_output, show
 from karat.errors import InputError
-from karat.lm.cli.options import recipe_options
+from karat.lm.cli.group import recipe_options
 
 
 @click.command(name="train")
