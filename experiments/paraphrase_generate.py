@@ -21,8 +21,7 @@ import numpy as np
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.controls import add_controls, control_sentences
-from karat.paraphrase.pem.judged_pairs import judged_rows
+from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.resampling import bootstrap_sums

@@ -96,7 +96,9 @@ from karat.paraphrase.table.training import train_pivot as train_pivot
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer
 from karat.realize.explanation import RealizedTree as RealizedTree
+from karat.realize.explanation import SupertagList as SupertagList
 from karat.realize.explanation import explain_tree as explain_tree
+from karat.realize.explanation import list_supertags as list_supertags
 from karat.realize.fergus.fergus import Fergus as Fergus
 from karat.realize.generation import RealizedSentences as RealizedSentences
 from karat.realize.generation import realize_trees as realize_trees
@@ -105,8 +107,6 @@ from karat.realize.input_trees import read_trees as read_trees
 from karat.realize.model import RealizerModel as RealizerModel
 from karat.realize.model import open_realizer as open_realizer
 from karat.realize.model import train_realizer as train_realizer
-from karat.realize.supertags import SupertagList as SupertagList
-from karat.realize.supertags import list_supertags as list_supertags
 from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
 from karat.scoring import Scoring as Scoring

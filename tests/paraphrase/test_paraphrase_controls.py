@@ -11,15 +11,15 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.controls import (
+from karat.paraphrase.pem.evaluation import against_humans, criteria, inter_judge, paired_gain
+from karat.paraphrase.pem.judged_pairs import (
     CONTROLS,
     add_controls,
     control_sentences,
     from_five,
+    judged_rows,
     to_five,
 )
-from karat.paraphrase.pem.evaluation import against_humans, criteria, inter_judge, paired_gain
-from karat.paraphrase.pem.judged_pairs import judged_rows
 
 SOURCES = ["a cat sat", "a dog ran off", "birds sing", "the sun is out today"]
 DIMENSIONS = ("adequacy", "fluency", "dissimilarity", "overall")

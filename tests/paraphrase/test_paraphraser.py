@@ -221,8 +221,7 @@ def test_the_bundled_model_can_be_built_again(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     from karat.evalset.loading import load_evalset
     from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.paraphrase.pem.controls import add_controls
-    from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.pem.judged_pairs import add_controls, judged_rows
     from karat.paraphrase.pem.training import Pivot, train_pem
 
     text = resources.files("karat") / "data" / "paraphrase" / "en-fr.tsv"

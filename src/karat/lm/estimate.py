@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
@@ -14,9 +14,6 @@ from karat.lm.katz import gt_min, katz
 from karat.lm.kneser_ney import kneser_ney
 from karat.lm.tables import ZERO, Logs, make_tables
 from karat.text.recipe import check_choice
-
-if TYPE_CHECKING:
-    from karat.lm.tables import Logarithms
 
 SMOOTHING = {"kneser-ney": kneser_ney, "katz": katz}
 """Name -> from counts, and which n-grams are kept, to estimates."""
@@ -66,5 +63,5 @@ def estimate(
     return make_tables(logs[0], weights[0], levels), notes
 
 
-def _logs(values: Floats) -> Logarithms:
+def _logs(values: Floats) -> NDArray[np.float32]:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)

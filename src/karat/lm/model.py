@@ -1,9 +1,10 @@
-"""Language models: the probability of a sentence, word by word."""
+"""Language models: the probability of a sentence, word by word; training one into a file."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karat import __version__, _kernel
@@ -16,6 +17,7 @@ from karat.lm.estimate import check_min_counts, estimate
 from karat.lm.tables import ABOUT, KIND, VERSION, columns, count_rows
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
+from karat.results import Result
 from karat.storage.schema import check_arrays, check_fields
 from karat.storage.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
@@ -325,3 +327,46 @@ class LanguageModel:
 
 
 _NO_WORDS = tuple(np.empty(0, kind) for kind in ("int32", "float32", "int32", "bool", "int64"))
+
+
+class NgramCount(NamedTuple):
+    """The number of n-grams of one length in a model, and the smallest count of those kept."""
+
+    length: int
+    ngrams: int
+    min_count: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainedModel(Result):
+    """A language model that was written to a file: how many n-grams it has of each length."""
+
+    path: str
+    rows: tuple[NgramCount, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def train_model(
+    texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments],
+    path: str | os.PathLike[str],
+    order: int = 5,
+    *,
+    arpa: bool = False,
+    progress: Progress = silent,
+    **settings: Any,
+) -> TrainedModel:
+    """Train a model, with the settings of `LanguageModel.train`, and write it to a file.
+
+    ARPA text is written if `arpa` is set or the name ends in `.arpa` or `.arpa.gz`.
+    """
+    model = LanguageModel.train(texts, order, progress=progress, **settings)
+    place = os.fspath(path)
+    if arpa or os.path.splitext(place.removesuffix(".gz"))[1] == ".arpa":
+        model.write_arpa(place, progress=progress)
+    else:
+        model.save(place)
+    counts = zip(model.counts, model.about["min_counts"], strict=True)
+    rows = tuple(NgramCount(n, *found) for n, found in enumerate(counts, 1))
+    return TrainedModel(place, rows, model.about, model.notes, model.signature)

@@ -20,13 +20,13 @@ from karat.paraphrase.pem.bags import f1 as f1
 from karat.paraphrase.pem.bags import pivot_statistics as pivot_statistics
 from karat.paraphrase.pem.bags import pooled_f1 as pooled_f1
 from karat.paraphrase.pem.bags import target_statistics as target_statistics
-from karat.paraphrase.pem.controls import add_controls as add_controls
 from karat.paraphrase.pem.evaluation import ParaphraseEvaluation as ParaphraseEvaluation
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
 from karat.paraphrase.pem.explanation import PairExplanation as PairExplanation
 from karat.paraphrase.pem.explanation import ParaphraseExplanations as ParaphraseExplanations
 from karat.paraphrase.pem.explanation import explain_pair as explain_pair
 from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
+from karat.paraphrase.pem.judged_pairs import add_controls as add_controls
 from karat.paraphrase.pem.judged_pairs import judged_rows as judged_rows
 from karat.paraphrase.pem.metric import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.controls import SEED, add_controls
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.judged_pairs import SEED, Judged, add_controls
 from karat.paraphrase.pem.metric import opened
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses

@@ -1,8 +1,10 @@
 from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer
 from karat.realize.explanation import RealizedTree as RealizedTree
+from karat.realize.explanation import SupertagList as SupertagList
 from karat.realize.explanation import explain_demo as explain_demo
 from karat.realize.explanation import explain_tree as explain_tree
+from karat.realize.explanation import list_supertags as list_supertags
 from karat.realize.fergus.fergus import Fergus as Fergus
 from karat.realize.fergus.unraveler import unravel as unravel
 from karat.realize.generation import RealizedSentences as RealizedSentences
@@ -18,8 +20,6 @@ from karat.realize.model import open_realizer as open_realizer
 from karat.realize.model import train_realizer as train_realizer
 from karat.realize.model import train_realizer_file as train_realizer_file
 from karat.realize.ordering.model import OrderingModel as OrderingModel
-from karat.realize.supertags import SupertagList as SupertagList
-from karat.realize.supertags import list_supertags as list_supertags
 from karat.realize.treebank import Treebank as Treebank
 from karat.realize.treebank import read_treebank as read_treebank
 

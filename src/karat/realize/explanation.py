@@ -2,7 +2,7 @@
 
 For the paper's realiser the k best supertaggings, the lattice of the best, and its best paths; for
 the ordering model its guesses of labels and its best orders, with what each group of features adds
-to every treelet.
+to every treelet. Of a grammar: its supertags by frequency.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from typing import NamedTuple
 from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.grammar import Grammar, frame_text
+from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
-from karat.realize.model import RealizerModel, RealizerResult, train_realizer
+from karat.realize.model import Path, RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering.model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import read_treebank
+from karat.storage.store import is_store
+
+DRAWN = 12
+"""Number of elementary trees that are drawn."""
 
 
 class Written(NamedTuple):
@@ -243,3 +247,35 @@ def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
     for node, numbers in enumerate(zip(*columns, strict=True)):
         labels = (named.get(number, "") for number in numbers)
         yield NodeLabel(node, tree.words[node], _mother(tree, node), *labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SupertagList(RealizerResult):
+    """Supertags, the most frequent first; `drawn` has some of them, half with slots."""
+
+    rows: tuple[Supertag, ...]
+    drawn: tuple[Supertag, ...]
+
+
+def list_supertags(source: Path, most: int = 30) -> SupertagList:
+    """Return the supertags of the model or the treebank in a file, at most so many."""
+    if is_store(source):
+        grammar = open_realizer(source).the_fergus().chooser.grammar
+    else:
+        trees = input_trees(read_treebank(source), "all")
+        grammar = extract_grammar(trees, gold_frames(trees))
+    found = grammar.supertags()
+    total, covered = (sum(one.times for one in some) for some in (found, found[:most]))
+    note = (
+        f"{len(found):,} supertags with {len(grammar.frames):,} frames; those listed cover "
+        f"{covered / max(total, 1):.1%} of {total:,} words."
+    )
+    with_slots = [supertag for supertag in found if supertag.frame != "*"][: DRAWN // 2]
+    drawn = dict.fromkeys([*found[: DRAWN - len(with_slots)], *with_slots])
+    return SupertagList(
+        name=str(source),
+        rows=tuple(found[:most]),
+        settings={"most": most},
+        notes=(note,),
+        drawn=tuple(drawn),
+    )

@@ -9,7 +9,7 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
-from karat.lm.cli.options import recipe_options
+from karat.lm.cli.group import recipe_options
 
 
 @click.command(name="score")

@@ -12,7 +12,7 @@ from karat.cli.bar import Bar
 from karat.cli.parameters import choice, flag, option, path, whole
 from karat.cli.show import check_output, show
 from karat.errors import InputError
-from karat.lm.cli.options import recipe_options
+from karat.lm.cli.group import recipe_options
 
 
 @click.command(name="train")
@@ -85,7 +85,7 @@ def command(
         raise InputError(f"--min-counts {min_counts}: expected numbers such as 1,1,2") from error
     if memory is not None and not math.isfinite(memory):
         raise click.UsageError(f"--memory {memory}: expected a number of gigabytes")
-    from karat.lm.training import train_model
+    from karat.lm.model import train_model
     from karat.text.segments import Lines
 
     recipe = {"tok": "13a", "case": "mixed", "stem": "none"}

@@ -12,12 +12,12 @@ from karat.cli.inputs import system_name
 from karat.cli.parameters import option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
-from karat.paraphrase.cli import options as paraphrase_options
+from karat.paraphrase.cli import group
 
 
 @click.command(name="explain")
 @click.argument("paraphrases", type=click.Path())
-@paraphrase_options.originals
+@group.originals
 @option(
     "--model",
     "A model of karat paraphrase train. Default: the small bundled one, for trying out only.",

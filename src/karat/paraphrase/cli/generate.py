@@ -12,7 +12,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_output, say, show
-from karat.paraphrase.cli import options as paraphrase_options
+from karat.paraphrase.cli import group
 from karat.progress import silent
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(name="generate")
 @click.argument("originals", metavar="FILE", type=click.Path())
-@paraphrase_options.model
+@group.model
 @option("--n-best", "Paraphrases of each line.", whole(min=1, max=64), 3)
 @option(
     "--confidence",

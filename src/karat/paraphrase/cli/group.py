@@ -1,8 +1,9 @@
-"""`karat paraphrase`: the group of its commands, each loaded when it is called."""
+"""`karat paraphrase`: the group of its commands, loaded when called, and options they share."""
 
 from __future__ import annotations
 
 from karat.cli.groups import command_group
+from karat.cli.parameters import option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Say how good paraphrases are, and why."),
@@ -27,4 +28,11 @@ command = command_group(
     \b
     karat paraphrase score paraphrases.txt --originals originals.txt
     """,
+)
+
+originals = option("--originals", "The originals, line by line beside them.", path, required=True)
+model = option(
+    "--model",
+    "A model of karat paraphrase train; bundled is a small one for trying out only.",
+    default="bundled",
 )

@@ -11,13 +11,13 @@ from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
 from karat.cli.parameters import flag
 from karat.cli.show import check_output, show
-from karat.paraphrase.cli import options as paraphrase_options
+from karat.paraphrase.cli import group
 
 
 @click.command(name="score")
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@paraphrase_options.originals
-@paraphrase_options.model
+@group.originals
+@group.model
 @flag("--segments", "Also list every paraphrase.")
 @options.as_text
 @options.resamples

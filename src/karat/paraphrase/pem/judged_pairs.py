@@ -1,14 +1,123 @@
-"""Judged paraphrases as flat rows: original, paraphrase and what the judges gave on average."""
+"""Judged paraphrases as flat rows: original, paraphrase and what the judges gave on average.
+
+The paper's three artificial systems may be among them, whose scores are known without judges:
+
+| control | adequacy | fluency | dissimilarity | overall |
+|---|---|---|---|---|
+| the original itself | 5 | 5 | 1 | 2 |
+| a random sentence of the domain | 1 | 5 | 5 | 1 |
+| a sentence drawn word by word from a unigram model | 1 | 1 | 5 | 1 |
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.evalset.draft import make_evalset
+from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.controls import CONTROLS, add_controls, overall_dimension, to_five
+
+JUDGE = "control"
+SEED = 12345
+CONTROLS: dict[str, dict[str, float]] = {
+    "control-identity": {"adequacy": 5, "fluency": 5, "dissimilarity": 1, "overall": 2},
+    "control-random": {"adequacy": 1, "fluency": 5, "dissimilarity": 5, "overall": 1},
+    "control-unigram": {"adequacy": 1, "fluency": 1, "dissimilarity": 5, "overall": 1},
+}
+"""Name -> the scores that judges would give, on a scale of 1 to 5."""
+
+
+def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, list[str]]:
+    """Return the controls of different original sentences, by name.
+
+    The random sentence is another of them; the words of the unigram sentence are drawn by their
+    frequency in all, as many as the original has.
+    """
+    if len(set(originals)) < 2:
+        raise InputError("controls need at least two different originals: one has no other")
+    rng = np.random.default_rng(seed)
+    others = [_another(originals, text, rng) for text in originals]
+    counts = Counter(word for text in originals for word in text.split())
+    words, share = list(counts), np.array(list(counts.values())) / counts.total()
+    drawn = [
+        " ".join(words[k] for k in rng.choice(len(words), len(text.split()), p=share))
+        for text in originals
+    ]
+    return dict(zip(CONTROLS, (list(originals), others, drawn), strict=True))
+
+
+def _another(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
+    while True:
+        other = originals[int(rng.integers(len(originals)))]
+        if other != text:
+            return other
+
+
+def overall_dimension(evalset: EvalSet, named: str | None = None) -> str:
+    """Return the dimension of overall quality: the one named, `overall`, or the only one."""
+    if named is not None:
+        evalset.check_dimension(named)
+        return named
+    if "overall" in evalset.dimensions:
+        return "overall"
+    if len(evalset.dimensions) == 1:
+        return next(iter(evalset.dimensions))
+    names = ", ".join(evalset.dimensions) or "none"
+    raise InputError(
+        f"{evalset.name}: which dimension is overall quality (it has {names})? Name it with "
+        "--dimension"
+    )
+
+
+def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEED) -> EvalSet:
+    """Return the set with three more systems, judged once for each original.
+
+    `dimension` is overall quality; a scale other than 1 to 5 is mapped to linearly. Where several
+    segments share an original, the first of them carries the controls.
+    """
+    overall = overall_dimension(evalset, dimension)
+    if evalset.sources is None:
+        raise InputError(f"{evalset.name} has no sources: controls are made from the originals")
+    if taken := sorted(set(CONTROLS) & set(evalset.systems)):
+        raise InputError(f"{evalset.name} has a system {taken[0]} already")
+    first = {text: i for i, text in reversed(list(enumerate(evalset.sources)))}
+    originals = sorted(first, key=first.__getitem__)
+    made = control_sentences(originals, seed)
+    systems: dict[str, tuple[str | None, ...]] = dict(evalset.systems)
+    judgements = list(evalset.judgements)
+    for name, sentences in made.items():
+        outputs: list[str | None] = [None] * len(evalset)
+        scores = {**CONTROLS[name], overall: CONTROLS[name]["overall"]}
+        judged = [one for one in evalset.dimensions.values() if one.name in scores]
+        for text, sentence in zip(originals, sentences, strict=True):
+            outputs[first[text]], segment = sentence, evalset.segments[first[text]]
+            for one in judged:
+                score = from_five(scores[one.name], one)
+                judgements.append(Judgement(name, segment, JUDGE, one.name, score))
+        systems[name] = tuple(outputs)
+    kept = ("segments", "references", "groups", "sources", "description", "licence")
+    same: dict[str, Any] = {part: getattr(evalset, part) for part in kept}
+    dimensions = evalset.dimensions.values()
+    return make_evalset(evalset.name, systems, dimensions=dimensions, judgements=judgements, **same)
+
+
+def to_five(value: float, dimension: Dimension) -> float:
+    """Map a score from the dimension's scale to 1 to 5; keep it if the scale is not known."""
+    if dimension.low is None or dimension.high is None:
+        return value
+    return 1 + 4 * (value - dimension.low) / (dimension.high - dimension.low)
+
+
+def from_five(value: float, dimension: Dimension) -> float:
+    """Map a score from 1 to 5 to the dimension's scale."""
+    if dimension.low is None or dimension.high is None:
+        return value
+    return dimension.low + (value - 1) / 4 * (dimension.high - dimension.low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The reports of `paraphrase score` and `paraphrase generate`: PEM and its three parts."""
+"""Reports of scores, of paraphrases that were made, of files and of word alignments."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from karat.report.model.table import Column, Document, Table
 
 if TYPE_CHECKING:
+    from karat.paraphrase.align.hmm import WordAlignment
+    from karat.paraphrase.files import WrittenFile
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.scoring import ParaphraseScores
 
@@ -42,6 +44,14 @@ _GENERATED = (
     Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
     Column("shown", "Paraphrase", wrap=True, readers="people"),
 )
+_WRITTEN = (
+    Column("path", "File"),
+    Column("content", "Content", wrap=True),
+    Column("sentences", "Sentence pairs", align="right"),
+    Column("links", "Links", align="right"),
+    Column("empty", "Empty", align="right", help="Sentence pairs with an empty side."),
+    Column("too_long", "Too long", align="right", help="Sentence pairs with too many words."),
+)
 
 
 def scores_document(result: ParaphraseScores, command: str) -> Document:
@@ -63,3 +73,12 @@ def generated_document(result: GeneratedParaphrases, command: str) -> Document:
     table = Table("rows", "Paraphrases", _GENERATED, rows)
     signatures = {"pem": result.signature}
     return Document("Generated paraphrases", (table,), command, signatures, result.notes)
+
+
+def file_document(result: WrittenFile | WordAlignment, command: str) -> Document:
+    """Return the row of a file or of an alignment."""
+    rows = [row._asdict() for row in result.rows]
+    columns = tuple(column for column in _WRITTEN if column.key in rows[0])
+    signatures = {"karat": result.signature} if result.signature else {}
+    table = Table("rows", type(result).__name__, columns, rows)
+    return Document(table.title, (table,), command, signatures, result.notes)

@@ -8,11 +8,11 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.parameters import choice, option
 from karat.cli.show import check_output, show
-from karat.realize.cli import options as realize_options
+from karat.realize.cli import group
 
 
 @click.command(name="evaluate")
-@realize_options.model
+@group.model
 @click.argument("treebank", metavar="TREEBANK", type=click.Path())
 @option(
     "--inputs",

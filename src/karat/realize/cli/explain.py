@@ -8,15 +8,15 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.parameters import option, whole
 from karat.cli.show import check_output, show
-from karat.realize.cli import options as realize_options
+from karat.realize.cli import group
 
 
 @click.command(name="explain")
-@realize_options.model
-@realize_options.trees
+@group.model
+@group.trees
 @option("--tree", "Index of the tree to explain (from 1).", whole(min=1), 1)
-@realize_options.inputs
-@realize_options.n_best(default=5, help="Supertaggings, paths and orders to show.")
+@group.inputs
+@group.n_best(default=5, help="Supertaggings, paths and orders to show.")
 @options.output
 def command(
     model: str, trees: str, tree: int, inputs: str, n_best: int, format: str, output: str | None

@@ -10,14 +10,14 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.parameters import flag
 from karat.cli.show import check_output, say, show
-from karat.realize.cli import options as realize_options
+from karat.realize.cli import group
 
 
 @click.command(name="generate")
-@realize_options.model
-@realize_options.trees
-@realize_options.inputs
-@realize_options.n_best(default=1, help="Sentences for each tree, the best first.")
+@group.model
+@group.trees
+@group.inputs
+@group.n_best(default=1, help="Sentences for each tree, the best first.")
 @flag("--punctuate punctuation", "Put in the punctuation that the input lacks.")
 @options.output
 def command(

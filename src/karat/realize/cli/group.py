@@ -1,8 +1,13 @@
-"""`karat realize`: the group of its commands, each loaded when it is called."""
+"""`karat realize`: the group of its commands, loaded when called, and options they share."""
 
 from __future__ import annotations
 
+from functools import partial
+
+import click
+
 from karat.cli.groups import command_group
+from karat.cli.parameters import choice, option
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.realize.cli.train", "Train a realiser on a treebank."),
@@ -24,3 +29,13 @@ command = command_group(
     karat realize generate model.npz trees.conllu
     """,
 )
+
+model = click.argument("model", metavar="MODEL", type=click.Path())
+trees = click.argument("trees", metavar="TREES", type=click.Path())
+inputs = option(
+    "--inputs",
+    "What is given: words alone, or words with tags (UPOS) and relations.",
+    choice("words", "all"),
+    "words",
+)
+n_best = partial(click.option, "--n-best", type=click.IntRange(min=1, max=1000), show_default=True)

@@ -69,23 +69,17 @@ class Columns:
 def columns_of(trees: InputTrees) -> Columns:
     """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
     tags, words = symbols(trees.tags), trees.words
-    known = {word: shape(word) for word in set(words)}  # each distinct word is looked at once
+    number = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    known = {word: shape(word) for word in number}  # each distinct word is looked at once
     endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
     seen = symbols(words), symbols(endings), symbols(shapes), tags, tags, symbols(trees.relations)
-    return Columns(*seen, trees.heads, trees.offsets, _affixes(words))
+    affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
+    return Columns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
 
 
 def symbols(strings: list[str]) -> Symbols:
     """Return the symbol of every string."""
     return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
-
-
-def _affixes(words: list[str]) -> Symbols:
-    """Return the symbols of every word's affixes; each distinct word is looked at once."""
-    distinct = list(dict.fromkeys(words))
-    number = {word: i for i, word in enumerate(distinct)}
-    table = np.stack([symbols([word[part] for word in distinct]) for part in AFFIXES], axis=1)
-    return table[[number[word] for word in words]]
 
 
 def shape(word: str) -> str:

@@ -12,9 +12,9 @@ from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from karat.realize.evaluation import RealizerEvaluation
+    from karat.realize.explanation import SupertagList
     from karat.realize.generation import RealizedSentences
     from karat.realize.model import RealizerTraining
-    from karat.realize.supertags import SupertagList
 
 number = partial(Column, align="right")
 """A column of numbers."""
