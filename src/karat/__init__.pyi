@@ -14,7 +14,6 @@ from karat.evalset.contents import check_evalset as check_evalset
 from karat.evalset.draft import make_evalset as make_evalset
 from karat.evalset.flooding import Flood as Flood
 from karat.evalset.flooding import flood as flood
-from karat.evalset.formats.conllu import read_conllu as read_conllu
 from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
 from karat.evalset.loading import known_evalsets as known_evalsets
@@ -116,6 +115,7 @@ from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
 from karat.stats.significance.paired_tests import wilcoxon as wilcoxon
 from karat.stats.significance.paired_tests import williams as williams
+from karat.text.conllu import read_conllu as read_conllu
 from karat.text.recipe import Recipe as Recipe
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines

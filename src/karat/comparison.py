@@ -164,11 +164,10 @@ def compare(
     else:
         p_values = _randomization_tests(found, base, trials, seed, progress)
     scores = totals(found, refs.number, how, signature)
-    rows = [
-        _row(key, scores[key], found, draws, p_values, base)
-        for m in chosen
-        for key in _best_first(m, found)
-    ]
+    best_first = sorted(
+        found, key=lambda k: (chosen.index(k[1]), -k[1].sign * k[1].score(found[k].total).value)
+    )
+    rows = [_row(key, scores[key], found, draws, p_values, base) for key in best_first]
     kept = tuple(rows), refs.number, resamples, seed, segment_values(found), base, test, trials
     comparison = Comparison(*kept, form=signature)
     return replace(comparison, examples=_examples(comparison, named, refs, examples))
@@ -221,15 +220,6 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
     return name
 
 
-def _best_first(m: Metric, found: Mapping[_Key, Collected]) -> list[_Key]:
-    mine = [key for key in found if key[1] == m]
-    return sorted(mine, key=lambda key: -m.sign * m.score(found[key].total).value)
-
-
-def _values(part: Collected) -> Floats:
-    return np.empty(0) if part.values is None else part.values
-
-
 def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
     m = key[1]
     return m.score(found[key].total).value - m.score(found[base, m].total).value
@@ -278,7 +268,7 @@ def _row(
     low, high = interval(draws[key])
     if system == base:
         return CompareRow(system, m, shown, low, high, None, None, None, None, None, None)
-    mine, theirs = m.sign * _values(found[key]), m.sign * _values(found[base, m])
+    mine, theirs = (m.sign * np.asarray(found[of].values) for of in (key, (base, m)))
     wins, losses = int(ahead(mine, theirs).sum()), int(ahead(theirs, mine).sum())
     better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
     delta = _difference(found, key, base)

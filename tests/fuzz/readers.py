@@ -70,7 +70,7 @@ def scored(candidate: str, reference: str, *names: str) -> Read:
 def tree_references(folder: Path) -> object:
     """Score text against trees."""
     import karat as kt
-    from karat.evalset.formats.conllu import read_conllu
+    from karat.text.conllu import read_conllu
 
     found = read_conllu(folder / "t.conllu")
     return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)

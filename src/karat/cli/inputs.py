@@ -77,15 +77,6 @@ class GivenSet(NamedTuple):
     options: Sequence[str] = ()
 
 
-def given_set(name: str | None, read_as: str | None, options: Sequence[str]) -> GivenSet | None:
-    """The set that `--set` names, if it does."""
-    if name is not None:
-        return GivenSet(name, read_as, options)
-    if read_as or options:
-        raise InputError("--read-as and --option say how a set is read: name it with --set")
-    return None
-
-
 def load_set(
     name: str, read_as: str | None, options: Sequence[str], progress: Progress = silent
 ) -> EvalSet:
@@ -172,7 +163,7 @@ def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:
             f"--optional-references is for text, where a line may be empty: {trees[0]} has a tree "
             f"for every segment; leave it out"
         )
-    from karat.evalset.formats.conllu import read_conllu
+    from karat.text.conllu import read_conllu
 
     return [read_conllu(path) for path in trees]
 

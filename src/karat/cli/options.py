@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from karat.cli.parameters import choice, flag, option, path, whole
-from karat.errors import OutputError
+from karat.errors import InputError, OutputError
 from karat.trials import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -181,7 +181,7 @@ def chosen(what: str) -> Callable[[F], F]:
 
 def texts(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the candidates and where their references come from: `given`."""
-    from karat.cli.inputs import Given, given_set
+    from karat.cli.inputs import Given, GivenSet
 
     @wraps(function)
     def called(
@@ -194,7 +194,9 @@ def texts(function: Callable[..., Any]) -> Callable[..., Any]:
         reader_options: tuple[str, ...],
         **more: Any,
     ) -> Any:
-        asked = given_set(evalset, read_as, reader_options)
+        if evalset is None and (read_as or reader_options):
+            raise InputError("--read-as and --option say how a set is read: name it with --set")
+        asked = None if evalset is None else GivenSet(evalset, read_as, reader_options)
         given = Given(candidates, references, optional_references, as_text, asked)
         return function(given=given, **more)
 

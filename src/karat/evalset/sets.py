@@ -133,20 +133,18 @@ class EvalSet:
         for i, group in enumerate(self.references):
             if not group:
                 raise InputError(f"{self.name}: segment {short(self.segments[i])} has no reference")
-        outputs = {name: self._complete(name) for name in self.systems}
-        return outputs, [list(group) for group in self.references]
-
-    def _complete(self, system: str) -> list[str]:
-        outputs = self.systems[system]
-        missing = [i for i, text in enumerate(outputs) if text is None]
-        if missing:
-            raise InputError(
-                f"{self.name}: system {short(system)} has no output for {len(missing):,} of "
-                f"{len(self):,} segments (the first is {short(self.segments[missing[0]])}): a "
-                "score over all segments needs every output; leave the system out, or select "
-                "segments"
-            )
-        return [text for text in outputs if text is not None]
+        complete = {}
+        for system, outputs in self.systems.items():
+            missing = [i for i, text in enumerate(outputs) if text is None]
+            if missing:
+                raise InputError(
+                    f"{self.name}: system {short(system)} has no output for {len(missing):,} of "
+                    f"{len(self):,} segments (the first is {short(self.segments[missing[0]])}): a "
+                    "score over all segments needs every output; leave the system out, or select "
+                    "segments"
+                )
+            complete[system] = [text for text in outputs if text is not None]
+        return complete, [list(group) for group in self.references]
 
 
 def _z_by_judge(rows: Judgements) -> Floats:

@@ -149,17 +149,9 @@ def rank_metrics(
     are system (means of segments), segment, item and by-system.
     """
     check_matrix_level(level)
+    names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)
     asked = Experiment(
-        "matrices",
-        tuple(metrics),
-        ("human",),
-        (level,),
-        (statistic,),
-        over=over,
-        resamples=resamples,
-        trials=trials,
-        correction=correction,
-        seed=seed,
+        *names, over=over, resamples=resamples, trials=trials, correction=correction, seed=seed
     )
     seen = matrix_view(human, metrics, level)
     rows, tests = rank(asked, seen, Place("human", level, STATISTICS[statistic]), progress)

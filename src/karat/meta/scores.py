@@ -97,15 +97,6 @@ def score_evalset(
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
     systems = as_systems(filled)
-    _check_references(evalset)
-    references = as_references([list(group) for group in evalset.references], len(evalset))
-    found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
-    rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
-    return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
-
-
-def _check_references(evalset: EvalSet) -> None:
-    """Refuse a set in which a segment has nothing to be compared with."""
     bare = [s for s, group in zip(evalset.segments, evalset.references, strict=True) if not group]
     if bare:
         number = f"{len(bare):,} of {len(evalset):,} segments have"
@@ -113,6 +104,10 @@ def _check_references(evalset: EvalSet) -> None:
             f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
             "at least one for each; add them or select other segments"
         )
+    references = as_references([list(group) for group in evalset.references], len(evalset))
+    found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
+    rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
+    return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
 
 
 def signature_on(evalset: EvalSet, metric: Metric) -> str:

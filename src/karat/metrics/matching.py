@@ -78,16 +78,13 @@ class GTM(Metric):
         return ("size", "candidate", "reference", *certificate)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        self._refuse_long(pairs)
+        mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
+        for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
+            pairs.refuse(pairs.spread(lengths), MOST_TOKENS, "tokens are too many for gtm")
         found = pairs.matching(self.recipe, self.e, self.exact, self.budget)
         if not self.exact:
             return found[:, :3]
         return np.insert(found, 4, 1.0, axis=1)
-
-    def _refuse_long(self, pairs: Pairs) -> None:
-        mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
-        for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
-            pairs.refuse(pairs.spread(lengths), MOST_TOKENS, "tokens are too many for gtm")
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         size, mine, theirs = (rows[:, k].astype(float) for k in range(3))

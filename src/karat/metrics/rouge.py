@@ -65,12 +65,8 @@ class _Rouge(Metric):
         p, r = hits / np.maximum(mine, 1), hits / np.maximum(theirs, 1)
         best = pairs.best(f_measure(p, r, 0.5))
         p, r = p[best], r[best]
-        return np.column_stack([self._value(p, r), p, r, np.ones(len(p))])
-
-    def _value(self, p: Floats, r: Floats) -> Floats:
-        if self.alpha in (0.0, 1.0):
-            return p if self.alpha == 1 else r
-        return f_measure(p, r, self.alpha)
+        value = {0.0: r, 1.0: p}.get(self.alpha, f_measure(p, r, self.alpha))
+        return np.column_stack([value, p, r, np.ones(len(p))])
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         if row[1] or row[2] or self.tok != "rouge":

@@ -11,6 +11,7 @@ from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.text.segments import map_file
+from karat.text.trees import TreeBatch, Trees
 
 EXPECTED = "CoNLL-U, one word a line"
 """The expected content, for messages."""
@@ -37,6 +38,18 @@ class Columns(NamedTuple):
 def read_columns(path: str | os.PathLike[str]) -> Columns:
     """Return the columns of a CoNLL-U file (`.gz` too): one root, no cycle, words numbered."""
     return columns_in(*map_conllu(path))
+
+
+def read_conllu(path: str | os.PathLike[str]) -> Trees:
+    """The trees of a CoNLL-U file (`.gz` too), checked: one root, no cycle, words numbered.
+
+    Comments are read for `sent_id` alone; multiword ranges (3-4) and empty nodes (5.1) are passed
+    over, and of the ten columns ID, FORM and HEAD count, so enhanced dependencies and all other
+    annotation may be anything. A tree's words are the syntactic words: `do n't`, not `don't`.
+    """
+    found = read_columns(path)
+    run = TreeBatch(found.words, found.heads, found.offsets)
+    return Trees.flat(str(path), run, found.ids.strings(), found.lines.tolist())
 
 
 def map_conllu(path: str | os.PathLike[str]) -> tuple[mmap.mmap, str]:

@@ -126,16 +126,7 @@ def list_known(format: str, output: str | None) -> None:
 )
 @_options_of_kinds
 @options.output
-def judges(
-    name: str,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    dimensions: tuple[str, ...],
-    controls: tuple[str, ...],
-    format: str,
-    output: str | None,
-    **given: Any,
-) -> None:
+def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     """Say how far judges agree, and who stands apart.
 
     Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, ICC, and
@@ -150,6 +141,8 @@ def judges(
     """
     from karat.meta.judge_agreement import judge_agreement
 
+    read_as, reader_options = map(given.pop, ("read_as", "reader_options"))
+    dimensions, controls = map(given.pop, ("dimensions", "controls"))
     check_beside(output, name)
     check_output(output, given.get("judgements", ()))
     with Bar() as progress:

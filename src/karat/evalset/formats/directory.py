@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from karat.errors import InputError
@@ -174,7 +175,8 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     elif evalset.segments != tuple(str(i) for i in range(1, len(evalset) + 1)):
         yield "segments.tsv", ["id\n", *(f"{name}\n" for name in evalset.segments)]
     if evalset.judgements:
-        yield "human.tsv", _judgements(evalset)
+        judged = ((*row[:-1], repr(row.value)) for row in evalset.judgements)
+        yield "human.tsv", ("\t".join(row) + "\n" for row in chain([JUDGEMENT_COLUMNS], judged))
 
 
 def _settings(evalset: EvalSet) -> Settings:
@@ -207,9 +209,3 @@ def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
             line = line.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
             line = r"\e" if text == "" else line
         yield f"{mark}{line}\n"
-
-
-def _judgements(evalset: EvalSet) -> Iterator[str]:
-    yield "\t".join(JUDGEMENT_COLUMNS) + "\n"
-    for row in evalset.judgements:
-        yield "\t".join((*row[:-1], repr(row.value))) + "\n"

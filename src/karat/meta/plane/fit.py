@@ -299,16 +299,6 @@ def fit_plane(
         scored = score_evalset(given, family, progress=progress)
         given = judged(scored, family, dimension, normalise)
     human, cells = given.whole()
-    _check(human, dimension, over)
-    p, dealt = maximum_test(human, cells, permutations, seed)
-    r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
-    draws = resampled(given, resamples, over, seed, progress)
-    of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
-    found = r, draws, left_out(human, cells), picking(human, cells)
-    return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
-
-
-def _check(human: Floats, dimension: str, over: str) -> None:
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
@@ -321,6 +311,12 @@ def _check(human: Floats, dimension: str, over: str) -> None:
         raise InputError(
             f"{dimension}: all systems have the same human score, and no metric can agree with that"
         )
+    p, dealt = maximum_test(human, cells, permutations, seed)
+    r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
+    draws = resampled(given, resamples, over, seed, progress)
+    of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
+    found = r, draws, left_out(human, cells), picking(human, cells)
+    return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
 
 
 def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:

@@ -124,9 +124,15 @@ def explain(
     metric: TreeAccuracy, candidate: str, references: Tree | Sequence[Tree]
 ) -> TreeExplanation:
     """One candidate beside the tree that a metric scores best, the first of equals."""
-    trees = _one_or_several(metric, references)
-    given = [candidate] * len(trees)
-    values = metric.sign * metric.segments(given, Trees(trees), threads=1)
+    trees = [references] if isinstance(references, Tree) else references
+    if not isinstance(trees, list | tuple) or not all(isinstance(tree, Tree) for tree in trees):
+        raise InputError(
+            f"{metric.name} is explained by dependency trees: give a Tree or a list of them as "
+            "references"
+        )
+    if not trees:
+        raise InputError("no reference was given: at least one is needed")
+    values = metric.sign * metric.segments([candidate] * len(trees), Trees(trees), threads=1)
     best = int(values.argmax())
     tree = trees[best]
     lexicon = Lexicon()
@@ -144,18 +150,6 @@ def explain(
         places=tuple(None if place < 0 else place for place in places),
         treelets=tuple(_treelets(tree, words.tolist(), places, metric.counts_moves)),
     )
-
-
-def _one_or_several(metric: TreeAccuracy, references: Tree | Sequence[Tree]) -> list[Tree]:
-    trees = [references] if isinstance(references, Tree) else references
-    if not isinstance(trees, list | tuple) or not all(isinstance(tree, Tree) for tree in trees):
-        raise InputError(
-            f"{metric.name} is explained by dependency trees: give a Tree or a list of them as "
-            "references"
-        )
-    if not trees:
-        raise InputError("no reference was given: at least one is needed")
-    return list(trees)
 
 
 def _treelets(

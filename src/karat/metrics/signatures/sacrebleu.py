@@ -58,8 +58,8 @@ def _order(setting: str) -> Reader:
     return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
 
 
-def _case(value: str) -> Settings | None:
-    return {"case": {"mixed": "mixed", "lc": "lower"}[value]} if value in ("mixed", "lc") else None
+def _one_of(setting: str, known: Mapping[str, str]) -> Reader:
+    return lambda value: {setting: known[value]} if value in known else None
 
 
 def _smooth(value: str) -> Settings | None:
@@ -69,10 +69,8 @@ def _smooth(value: str) -> Settings | None:
     return {"smooth": found[1], "smooth_value": float(found[2])} if found else None
 
 
-def _tok(value: str) -> Settings | None:
-    return {"tok": value} if value in TOKENIZERS else None
-
-
+_case = _one_of("case", {"mixed": "mixed", "lc": "lower"})
+_tok = _one_of("tok", {name: name for name in TOKENIZERS})
 _FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
     "bleu": {
         "case": (_case, "mixed or lc"),
@@ -222,7 +220,7 @@ def sacrebleu_signature(
     metric: Metric, references: int | str | None, drawn: Mapping[str, object]
 ) -> str | None:
     """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
-    values = _VALUES[metric.name](metric) if metric.name in _VALUES else None
+    values = _values(metric) if metric.name in _TITLES else None
     if values is None:
         return None
     randomized = drawn.get("test") == "randomization"
@@ -247,11 +245,14 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _lc(metric: Any) -> str:
-    return "lc" if metric.case == "lower" else "mixed"
-
-
-def _bleu_values(metric: Any) -> dict[str, str] | None:
+def _values(metric: Any) -> dict[str, str] | None:
+    case = {"case": "lc" if metric.case == "lower" else "mixed"}
+    if metric.name == "chrf":
+        orders = {"nc": str(metric.n), "nw": str(metric.words)}
+        return case | {"eff": _yes(not metric.eps), **orders, "space": _yes(metric.space)}
+    if metric.name == "ter":
+        switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
+        return case | {"tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
     smooth = metric.smooth
     amount = metric.smoothed_by
     if amount is not None:
@@ -260,21 +261,4 @@ def _bleu_values(metric: Any) -> dict[str, str] | None:
     lost = read is None or read.get("smooth_value") != amount
     if metric.n != 4 or metric.tok not in TOKENIZERS or lost:
         return None
-    return {"case": _lc(metric), "eff": _yes(metric.eff), "tok": metric.tok, "smooth": smooth}
-
-
-def _chrf_values(metric: Any) -> dict[str, str]:
-    orders = {"nc": str(metric.n), "nw": str(metric.words)}
-    return {"case": _lc(metric), "eff": _yes(not metric.eps), **orders, "space": _yes(metric.space)}
-
-
-def _ter_values(metric: Any) -> dict[str, str]:
-    switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
-    return {"case": _lc(metric), "tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
-
-
-_VALUES: Mapping[str, Callable[[Any], dict[str, str] | None]] = {
-    "bleu": _bleu_values,
-    "chrf": _chrf_values,
-    "ter": _ter_values,
-}
+    return case | {"eff": _yes(metric.eff), "tok": metric.tok, "smooth": smooth}
