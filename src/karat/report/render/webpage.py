@@ -39,7 +39,11 @@ def table_block(table: Table, above: str = "") -> str:
     wide = str(len(table.shown))
     unseen = "unseen" if table.title == above else None
     parts = [element("caption", quote(table.title), class_=unseen)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_column_head, table.shown))))
+    heads = []
+    for column in table.shown:
+        look = {"scope": "col", "class_": _align(column), "title": column.help or None}
+        heads.append(element("th", quote(column.title), **look))
+    parts.append(element("thead", element("tr", *heads)))
     for name, rows in sections(table, table.shown, quote):
         lines = [element("tr", *map(_cell, row)) for row in rows]
         if name is not None:
@@ -84,11 +88,6 @@ def anchor(title: str) -> str:
     return "figure-" + "".join(
         "-" if c == " " else c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in title
     )
-
-
-def _column_head(column: Column) -> str:
-    look = {"scope": "col", "class_": _align(column), "title": column.help or None}
-    return element("th", quote(column.title), **look)
 
 
 def _cell(shown: Shown) -> str:
