@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
@@ -142,15 +143,11 @@ def with_form(document: Document, form: str) -> Document:
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
 
-    def maker(metric: Metric, system: str, values: Floats) -> Callable[[int], Row]:
-        name = str(metric)
-
-        def make(i: int) -> Row:
-            score = decimals(metric, float(values[i]))
-            return {"metric": name, "system": system, "segment": i + 1, "score": score}
-
-        return make
+    def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
+        score = decimals(metric, float(values[i]))
+        return {"metric": name, "system": system, "segment": i + 1, "score": score}
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
-    return MadeRows([(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m])
+    found = [(m, system, own) for m in metrics for (system, of), own in values if of == m]
+    return MadeRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])

@@ -1,16 +1,22 @@
-"""Reports as a web page: tables that sort, figures, signatures and the command at the foot."""
+"""Reports as a web page, with tables that sort, and the short form that a notebook shows."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 
 from karat.report.model.cells import Shown, is_missing, sections
 from karat.report.model.table import Cell, Column, Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 from karat.report.page.page import asset, page
+from karat.report.render.svg import render_svg
 
 LONG = 40
 """Letters of a text that would be one word a line in a narrow column."""
+
+MOST_ROWS = 200
+"""Rows that a notebook shows."""
 
 
 def render_html(document: Document) -> str:
@@ -29,6 +35,20 @@ def render_html(document: Document) -> str:
     scripts = dict.fromkeys(["report/page/sort.js"] * any(len(t.rows) > 1 for t in document.tables))
     scripts |= dict.fromkeys(figure.script for figure in document.figures if figure.script)
     return page(document.title, body, [asset(name) for name in scripts])
+
+
+def render_notebook(document: Document) -> str:
+    """The first table, cut where it is long, the first figure, and the notes, for a notebook."""
+    table = document.tables[0]
+    parts = [table_block(replace(table, rows=table.rows[:MOST_ROWS]))]
+    if len(table.rows) > MOST_ROWS:
+        parts.append(element("p", f"{MOST_ROWS:,} of {len(table.rows):,} rows"))
+    if document.figures:
+        drawn = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
+        source = f"data:image/svg+xml;base64,{b64encode(drawn).decode('ascii')}"
+        parts.append(element("img", src=source, alt=document.figures[0].title))
+    parts += [element("p", quote(note)) for note in document.notes]
+    return element("div", *parts)
 
 
 def table_block(table: Table, above: str = "") -> str:
