@@ -86,7 +86,7 @@ class Result:
         return _package("pyarrow").Table.from_pylist(self.records())
 
     def _repr_html_(self) -> str:
-        return str(load("karat.report.render.notebook:render_notebook")(self.document()))
+        return str(load("karat.report.render.webpage:render_notebook")(self.document()))
 
     def __repr__(self) -> str:
         rows = f"{len(self.rows):,} row{'s' * (len(self.rows) != 1)}"

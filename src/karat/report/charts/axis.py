@@ -79,7 +79,9 @@ def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> 
     step = float(f"{mantissa}e{exponent}")
     first = math.floor(low / step + _SLACK)
     last = max(first + 1, math.ceil(high / step - _SLACK))
-    return Ticks(tuple(_exact(i * mantissa, exponent) for i in range(first, last + 1)), exponent)
+    # Dividing integers rounds once: 3 tenths are 0.3, and not 0.30000000000000004.
+    above, below = mantissa * 10 ** max(exponent, 0), 10 ** max(-exponent, 0)
+    return Ticks(tuple(i * above / below for i in range(first, last + 1)), exponent)
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:
@@ -104,11 +106,6 @@ def _step(least: float) -> tuple[int, int]:
 def _power(x: float) -> int:
     """The power of ten at or below x > 0, from its digits: a logarithm may be rounded up."""
     return Decimal(repr(x)).adjusted()
-
-
-def _exact(units: int, exponent: int) -> float:
-    # Dividing integers rounds once: 3 tenths are 0.3, and not 0.30000000000000004.
-    return units / 10**-exponent if exponent < 0 else float(units * 10**exponent)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,11 @@ _SHEET = b"""\
 
 def chart_file(chart: Chart, kind: str) -> bytes:
     """Return the bytes of a png, pdf or svg file."""
-    drawing = _light(render_svg(Document(chart.title, (Figure(chart.title, chart),), "", {})))
+    drawing = render_svg(Document(chart.title, (Figure(chart.title, chart),), "", {}))
+    # Plain colours, which any program reads; words in it are left alone.
+    drawing = _VARIABLE.sub(r'"\1"', _STYLE.sub("", drawing))
+    drawing = drawing.replace('"currentColor"', f'"{INK}"')
+    drawing = drawing.replace('"system-ui, sans-serif"', f'"{FONTS}"')
     if kind == "svg":
         return drawing.encode()
     given = {"title": visible(chart.title), "drawing": drawing}
@@ -50,11 +54,3 @@ def typesetter() -> Any:
             "pip install 'karat[charts]'; reports with -f html or -f svg do without it"
         ) from error
     return Compiler()
-
-
-def _light(drawing: str) -> str:
-    """The drawing with plain colours, which any program reads; words in it are left alone."""
-    plain = _VARIABLE.sub(r'"\1"', _STYLE.sub("", drawing))
-    return plain.replace('"currentColor"', f'"{INK}"').replace(
-        '"system-ui, sans-serif"', f'"{FONTS}"'
-    )

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
@@ -293,13 +293,8 @@ class Curves:
 
 def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve between its missing values."""
-    parts: list[list[Knot]] = [[]]
-    for knot in knots:
-        if drawable(knot[:2]):
-            parts[-1].append(knot)
-        else:
-            parts.append([])
-    return [part for part in parts if part]
+    parts = groupby(knots, lambda knot: drawable(knot[:2]))
+    return [list(part) for placed, part in parts if placed]
 
 
 def bands(knots: Sequence[Knot]) -> list[list[Knot]]:

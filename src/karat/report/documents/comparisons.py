@@ -80,9 +80,8 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
         figures.append(replace(figure, caption=f"Dashed: {comparison.baseline}."))
     metric = metrics[0]
     bases = comparison.segment_scores(comparison.baseline, metric)
-    for system in dict.fromkeys(row.system for row in comparison.rows):
-        if system == comparison.baseline:
-            continue
+    systems = dict.fromkeys(row.system for row in comparison.rows)
+    for system in (one for one in systems if one != comparison.baseline):
         gaps = (comparison.segment_scores(system, metric) - bases).tolist()
         title = f"{system} minus {comparison.baseline}, segment by segment"
         axis = f"difference in {metric.of_segments()}"

@@ -14,22 +14,18 @@ if TYPE_CHECKING:
 
 _SET = (
     Column("name", "Set"),
-    Column("systems", "Systems", align="right"),
-    Column("segments", "Segments", align="right"),
+    *columns(align="right", systems="Systems", segments="Segments"),
     Column("groups", "Groups", align="right", help="Documents or questions."),
     Column("references_min", "Fewest refs", align="right", help="Of any segment."),
     Column("references_median", "Median", 1, align="right", help="References of a segment."),
     Column("references_max", "Most", align="right", help="References of any segment."),
-    Column("judgements", "Judgements", align="right"),
-    Column("judges", "Judges", align="right"),
+    *columns(align="right", judgements="Judgements", judges="Judges"),
     Column("missing", "Missing", align="right", help="Outputs that are not there."),
     Column("empty", "Empty", align="right", help="Outputs that are there and empty."),
 )
 _SYSTEMS = (
     Column("system", "System"),
-    Column("outputs", "Outputs", align="right"),
-    Column("missing", "Missing", align="right"),
-    Column("empty", "Empty", align="right"),
+    *columns(align="right", outputs="Outputs", missing="Missing", empty="Empty"),
     Column("judged", "Judged", align="right", help="Segments with at least one judgement."),
     Column("judgements", "Judgements", align="right"),
 )
@@ -37,8 +33,7 @@ _DIMENSIONS = (
     *columns(dimension="Dimension", better="Better"),
     Column("scale", "Scale", readers="people"),
     *columns("programs", low="Low", high="High"),
-    Column("judgements", "Judgements", align="right"),
-    Column("judges", "Judges", align="right"),
+    *columns(align="right", judgements="Judgements", judges="Judges"),
     Column("items", "Outputs", align="right", help="Outputs with at least one judgement."),
     Column("lowest", "Lowest", 2, align="right", help="The lowest value that was given."),
     Column("highest", "Highest", 2, align="right", help="The highest value that was given."),

@@ -95,14 +95,8 @@ def _caption(found: TreeExplanation, treelet: Treelet) -> str:
 
 def _row(one: Any) -> dict[str, Cell]:
     found = one.found
-    return {
-        "segment": one.segment,
-        "score": found.value,
-        **found.counts,
-        "errors": found.errors,
-        "words": len(found.tree),
-        "reference": found.reference + 1,
-    }
+    sizes = {"errors": found.errors, "words": len(found.tree), "reference": found.reference + 1}
+    return {"segment": one.segment, "score": found.value, **found.counts, **sizes}
 
 
 def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
@@ -113,8 +107,7 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
         yield {
             **segment,
             "part": "treelet",
-            "head": found.tree.words[treelet.head],
-            "head_position": treelet.head + 1,
+            **_head(found, treelet),
             **{column.key: getattr(treelet, column.key) for column in _COUNTS},
             "share": found.share(treelet.errors),
             "reference_order": " ".join(treelet.alignment.reference),
@@ -135,10 +128,10 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
 def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
     """What was done in every treelet, with places in the whole texts."""
     for treelet in one.found.treelets:
-        head: dict[str, Cell] = {
-            "segment": one.segment,
-            "head": one.found.tree.words[treelet.head],
-            "head_position": treelet.head + 1,
-        }
+        head = {"segment": one.segment, **_head(one.found, treelet)}
         for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places)):
             yield {**head, **row}
+
+
+def _head(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
+    return {"head": found.tree.words[treelet.head], "head_position": treelet.head + 1}

@@ -100,10 +100,11 @@ def _systems(report: MetaReport) -> Table:
     return Table("systems", "Systems", tuple(shown.values()), cells, notes=(scales,))
 
 
-def _shown(one: SystemScore, digits: int) -> Cell:
+def _shown(one: SystemScore | MetaRow, digits: int) -> str | None:
+    """The value with its interval, None where it is undefined."""
     if math.isnan(one.value):
         return None
-    value, low, high = (f"{x:.{digits}f}" for x in one[3:])
+    value, low, high = (f"{x:.{digits}f}" for x in (one.value, one.low, one.high))
     return value if math.isnan(one.low) else f"{value} [{low}, {high}]"
 
 
@@ -112,7 +113,7 @@ def _shown(one: SystemScore, digits: int) -> Cell:
 
 def _scatter(found: SystemScatter) -> Scatter:
     """Human against metric scores of systems, more being better on both axes."""
-    metric = found.metric
+    metric, row = found.metric, found.agreement
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
     return Scatter(
         f"{found.dimension} and {metric}",
@@ -120,17 +121,9 @@ def _scatter(found: SystemScatter) -> Scatter:
         found.dimension,
         [Point(*point) for point in found.points],
         line=None if found.line is None else Line(*found.line),
-        note=_said(found.agreement) if found.agreement else "",
+        note=f"{row.statistic} {_shown(row, 2) or 'undefined'}" if row else "",
         caption=f"One point a system, on its judged outputs.{negated}",
     )
-
-
-def _said(row: MetaRow) -> str:
-    """The correlation over systems with its interval."""
-    if math.isnan(row.value):
-        return f"{row.statistic} undefined"
-    interval = "" if math.isnan(row.low) else f" [{row.low:.2f}, {row.high:.2f}]"
-    return f"{row.statistic} {row.value:.2f}{interval}"
 
 
 def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
@@ -66,8 +67,12 @@ def segment_signatures(results: Results[Any]) -> dict[str, str]:
 
 def scoring_document(scoring: Scoring, command: str) -> Document:
     """Return the scores of segments if they were asked for, else those of systems."""
-    make = _segment_document if scoring.values else _score_document
-    return with_form(make(scoring, command), scoring.form)
+    if not scoring.values:
+        return with_form(_score_document(scoring, command), scoring.form)
+    columns = (METRIC, SYSTEM, SEGMENT, SCORE)
+    table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
+    signatures = segment_signatures(scoring)
+    return with_form(Document("Segment scores", (table,), command, signatures), scoring.form)
 
 
 def _score_document(scoring: Scoring, command: str) -> Document:
@@ -86,7 +91,10 @@ def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
     columns += [_PARTS, *(Column(name, name, readers="programs") for name in names)]
-    cells = [_score_row(row) for row in rows]
+    cells = []
+    for row in rows:
+        parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
+        cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
     best = emphasis([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
 
@@ -97,11 +105,6 @@ def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str
     for m, value in scores:
         best[m] = max(best.get(m, -math.inf), m.sign * value)
     return frozenset((i, "score") for i, (m, x) in enumerate(scores) if m.sign * x == best[m])
-
-
-def _score_row(row: ScoreRow) -> dict[str, Cell]:
-    parts = {name: float(value) for name, value in row.score.parts.items()}
-    return {**parts, **score_cells(row), "parts": parts_text(row.metric, row.score)}
 
 
 def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
@@ -140,22 +143,11 @@ def with_form(document: Document, form: str) -> Document:
 def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
     """A row per metric, system and segment."""
 
-    def maker(metric: Metric, system: str, values: Floats) -> Callable[[int], Row]:
-        name = str(metric)
-
-        def make(i: int) -> Row:
-            score = decimals(metric, float(values[i]))
-            return {"metric": name, "system": system, "segment": i + 1, "score": score}
-
-        return make
+    def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
+        score = decimals(metric, float(values[i]))
+        return {"metric": name, "system": system, "segment": i + 1, "score": score}
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
-    return MadeRows([(len(v), maker(m, s, v)) for m in metrics for (s, of), v in values if of == m])
-
-
-def _segment_document(scoring: Scoring, command: str) -> Document:
-    """Segment scores: a flat row per metric, system and segment."""
-    columns = (METRIC, SYSTEM, SEGMENT, SCORE)
-    table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
-    return Document("Segment scores", (table,), command, segment_signatures(scoring))
+    found = [(m, system, own) for m in metrics for (system, of), own in values if of == m]
+    return MadeRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])

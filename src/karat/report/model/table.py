@@ -42,6 +42,7 @@ Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
 
 Readers: TypeAlias = Literal["all", "people", "programs"]
+Align: TypeAlias = Literal["left", "right"]
 
 RESERVED_KEYS = frozenset({"command", "signature", "notes"})
 
@@ -59,16 +60,16 @@ class Column:
     key: str
     title: str
     digits: int | None = None
-    align: Literal["left", "right"] = "left"
+    align: Align = "left"
     help: str = ""
     signed: bool = False
     wrap: bool = False
     readers: Readers = "all"
 
 
-def columns(readers: Readers = "all", **titles: str) -> tuple[Column, ...]:
+def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
     """Columns that have a key and a title alone."""
-    return tuple(Column(key, title, readers=readers) for key, title in titles.items())
+    return tuple(Column(key, t, align=align, readers=readers) for key, t in titles.items())
 
 
 @dataclass(frozen=True)

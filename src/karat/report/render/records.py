@@ -75,7 +75,9 @@ def _columns(table: Table) -> list[Column]:
 
 
 def _record(table: Table, row: Row) -> dict[str, Cell]:
-    return {column.key: _strict(row.get(column.key)) for column in _columns(table)}
+    cells = {column.key: row.get(column.key) for column in _columns(table)}
+    unwritten = {k for k, x in cells.items() if isinstance(x, float) and not math.isfinite(x)}
+    return cells | dict.fromkeys(unwritten)
 
 
 def first_records(document: Document) -> list[dict[str, Cell]]:
@@ -89,10 +91,6 @@ def _plain(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return str(cell)
     return float(cell) if isinstance(cell, float) else cell
-
-
-def _strict(cell: Cell) -> Cell:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:

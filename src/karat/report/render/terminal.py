@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from karat.visible import JOINERS, visible
 
@@ -37,7 +38,8 @@ def truncate(text: str, width: int) -> str:
     """The text itself if it fits, else as much of it as leaves room for an ellipsis."""
     if display_width(text) <= width:
         return text
-    return "".join(_prefix(text, width - 1)) + ELLIPSIS
+    ends = accumulate(map(_char_width, text))
+    return "".join(char for char, end in zip(text, ends, strict=True) if end < width) + ELLIPSIS
 
 
 def letters(text: str) -> list[str]:
@@ -71,14 +73,6 @@ def wrap(text: str, width: int) -> list[str]:
 def widest(texts: Iterable[str]) -> int:
     """The display width of the widest text, zero if there is none."""
     return max(map(display_width, texts), default=0)
-
-
-def _prefix(text: str, width: int) -> Iterator[str]:
-    for char in text:
-        width -= _char_width(char)
-        if width < 0:
-            return
-        yield char
 
 
 def _char_width(char: str) -> int:

@@ -1,16 +1,22 @@
-"""Reports as a web page: tables that sort, figures, signatures and the command at the foot."""
+"""Reports as a web page, with tables that sort, and the short form that a notebook shows."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 
 from karat.report.model.cells import Shown, is_missing, sections
 from karat.report.model.table import Cell, Column, Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 from karat.report.page.page import asset, page
+from karat.report.render.svg import render_svg
 
 LONG = 40
 """Letters of a text that would be one word a line in a narrow column."""
+
+MOST_ROWS = 200
+"""Rows that a notebook shows."""
 
 
 def render_html(document: Document) -> str:
@@ -31,6 +37,20 @@ def render_html(document: Document) -> str:
     return page(document.title, body, [asset(name) for name in scripts])
 
 
+def render_notebook(document: Document) -> str:
+    """The first table, cut where it is long, the first figure, and the notes, for a notebook."""
+    table = document.tables[0]
+    parts = [table_block(replace(table, rows=table.rows[:MOST_ROWS]))]
+    if len(table.rows) > MOST_ROWS:
+        parts.append(element("p", f"{MOST_ROWS:,} of {len(table.rows):,} rows"))
+    if document.figures:
+        drawn = render_svg(replace(document, blocks=document.figures[:1])).encode("utf-8")
+        source = f"data:image/svg+xml;base64,{b64encode(drawn).decode('ascii')}"
+        parts.append(element("img", src=source, alt=document.figures[0].title))
+    parts += [element("p", quote(note)) for note in document.notes]
+    return element("div", *parts)
+
+
 def table_block(table: Table, above: str = "") -> str:
     """A table in a container of its own, which scrolls where the screen is narrow.
 
@@ -39,7 +59,11 @@ def table_block(table: Table, above: str = "") -> str:
     wide = str(len(table.shown))
     unseen = "unseen" if table.title == above else None
     parts = [element("caption", quote(table.title), class_=unseen)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_column_head, table.shown))))
+    heads = []
+    for column in table.shown:
+        look = {"scope": "col", "class_": _align(column), "title": column.help or None}
+        heads.append(element("th", quote(column.title), **look))
+    parts.append(element("thead", element("tr", *heads)))
     for name, rows in sections(table, table.shown, quote):
         lines = [element("tr", *map(_cell, row)) for row in rows]
         if name is not None:
@@ -84,11 +108,6 @@ def anchor(title: str) -> str:
     return "figure-" + "".join(
         "-" if c == " " else c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in title
     )
-
-
-def _column_head(column: Column) -> str:
-    look = {"scope": "col", "class_": _align(column), "title": column.help or None}
-    return element("th", quote(column.title), **look)
 
 
 def _cell(shown: Shown) -> str:

@@ -41,9 +41,7 @@ def steps(found: Alignment) -> list[Step]:
 
 def sign(operation: Operation) -> str:
     """A letter for what happened, moves numbered from 1; none for a word that stayed."""
-    if operation.move is not None:
-        return f"M{operation.move + 1}"
-    return LETTERS[operation.kind]
+    return LETTERS[operation.kind] if operation.move is None else f"M{operation.move + 1}"
 
 
 def _word(words: Sequence[str], at: int | None) -> str:

@@ -51,9 +51,7 @@ def draw_grid(found: Explanation, paper: Paper) -> list[str]:
 
 def _marks(found: Explanation) -> dict[tuple[int, int], str]:
     """What stands in each cell: the matching's hits over all the others, and the barriers."""
-    marks: dict[tuple[int, int], str] = {}
-    for hit in found.hits():
-        marks[hit] = HIT
+    marks: dict[tuple[int, int], str] = dict.fromkeys(found.hits(), HIT)
     for block in found.blocks:
         for k in range(block.length):  # whole, in part or not at all
             share = COUNTED if block.counted >= k + 1 else CUT if block.counted > k else PARED
@@ -64,12 +62,11 @@ def _marks(found: Explanation) -> dict[tuple[int, int], str]:
 
 def _heads(found: Explanation) -> list[list[str]]:
     """The letters above each column; none above a barrier."""
-    words = [[*reference, None] for reference in found.references]
-    return [
-        [] if word is None else letters(truncate(visible(word), LONGEST_ACROSS))
-        for reference in words
-        for word in reference
-    ]
+    heads: list[list[str]] = []
+    for reference in found.references:
+        heads += [letters(truncate(visible(word), LONGEST_ACROSS)) for word in reference]
+        heads.append([])
+    return heads
 
 
 def _upright(heads: list[list[str]], indent: int, paper: Paper) -> list[str]:

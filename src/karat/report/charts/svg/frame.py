@@ -110,13 +110,11 @@ def length(label: str) -> float:
 # ---------------------------------------------------------------------------------------- axes
 
 
-def plane(
-    ticks: tuple[Ticks, Ticks], top: float, bottom: float, right: float = RIGHT
-) -> tuple[Axis, Axis]:
+def plane(ticks: tuple[Ticks, Ticks], top: float, bottom: float) -> tuple[Axis, Axis]:
     """The two axes of a plot, with room at the left for what stands along the second."""
     across, up = ticks
     left = 40 + max(length(up.label(value)) for value in up.values)
-    return Axis(across, left, right), Axis(up, bottom, top)
+    return Axis(across, left, RIGHT), Axis(up, bottom, top)
 
 
 def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:

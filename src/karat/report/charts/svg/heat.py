@@ -49,22 +49,18 @@ class Frame:
 
 def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
-    frame = _frame(chart)
+    left = max(svg.length(_short(name)) for name in chart.rows) + 42
+    wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
+    high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
+    frame = Frame(left, wide, high, len(chart.rows), len(chart.columns))
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
     if chart.outline:
-        (top, bottom), (left, right), _ = chart.outline
-        parts.append(_framed(frame.place(top, left, bottom - top + 1, right - left + 1)))
+        (top, bottom), (first, last), _ = chart.outline
+        parts.append(_framed(frame.place(top, first, bottom - top + 1, last - first + 1)))
     parts += _row_names(chart, frame)
     names, below = _column_names(chart, frame)
     key, end = legend(_key(chart), frame.left, below + 14)
     return [*parts, *names, *key], end + 4
-
-
-def _frame(chart: HeatMap) -> Frame:
-    left = max(svg.length(_short(name)) for name in chart.rows) + 42
-    wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
-    high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
-    return Frame(left, wide, high, len(chart.rows), len(chart.columns))
 
 
 def _short(name: str) -> str:

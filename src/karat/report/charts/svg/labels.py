@@ -29,11 +29,6 @@ class Box(NamedTuple):
         wide = other.left <= self.left and self.right <= other.right
         return wide and other.top <= self.top and self.bottom <= other.bottom
 
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Its centre."""
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
-
 
 class Placed(NamedTuple):
     """Where a label stands, and whether so far away that a line should lead to it."""

@@ -93,7 +93,7 @@ def _label(dot: tuple[float, float], label: str, place: Placed) -> Iterator[str]
     if place.far:
         across = min(max(dot[0], box.left), box.right)
         yield svg.line(*dot, across, min(max(dot[1], box.top), box.bottom), svg.RULE)
-    x, anchor = box.middle[0], "middle"
+    x, anchor = (box.left + box.right) / 2, "middle"
     if box.left >= dot[0] or box.right <= dot[0]:  # it starts or ends beside its dot
         x, anchor = (box.left, "start") if box.left >= dot[0] else (box.right, "end")
     look: Look = {"x": x, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}

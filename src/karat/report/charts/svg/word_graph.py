@@ -84,7 +84,7 @@ def layers(arcs: Arcs) -> dict[int, int]:
     return found
 
 
-def _places(arcs: Arcs, top: float, compact: bool = False) -> dict[int, Point]:
+def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
     """Where each state is drawn: its layer from left to right, within it near what leads to it.
 
     The best path is straight; what is not on it stands above or below.
@@ -192,10 +192,10 @@ def sketch(arcs: Arcs, paper: Paper) -> list[str]:
     number = {state: i for i, state in enumerate(order)}
     after = _after(chains)
     lines = []
-    for state in order:
+    for state in (one for one in order if one in after):
         ways = [
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
-            for arc in after.get(state, ())
+            for arc in after[state]
         ]
         lines += _ways(number[state], ways, paper)
     more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
@@ -204,8 +204,6 @@ def sketch(arcs: Arcs, paper: Paper) -> list[str]:
 
 def _ways(state: int, ways: Sequence[tuple[str, bool]], paper: Paper) -> list[str]:
     """What leads on from a state: on one line if it fits, else on lines of their own."""
-    if not ways:
-        return []
     inked = [paper.ink(way, BOLD if best else "") for way, best in ways]
     begin = f"{state:>4}  "
     if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= paper.width:
