@@ -10,6 +10,7 @@ taken together.
 
 from __future__ import annotations
 
+import atexit
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,9 @@ def forget_texts() -> None:
     """Forget texts that were cut, as whoever measures time must."""
     for cached in (_cut, _stems, _keeps, cut_sentences):
         cached.cache_clear()
+
+
+atexit.register(forget_texts)  # before the kernel goes, which counts what is left
 
 
 def sentences(text: str) -> list[str]:
