@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paraphrase.small_tables import PAPER, PLAIN, Counts, table
+from oracles.small_tables import PAPER, PLAIN, Counts, table
 
 from karat.errors import InputError
 from karat.paraphrase.table.moses import read_moses, write_moses

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import rewriting_enumeration as oracle
-from paraphrase.small_tables import PLAIN, table
+from oracles.small_tables import PLAIN, table
 
 from karat import _kernel
 from karat.errors import Interrupted

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paraphrase.small_tables import PAPER, Counts, phrase_counts, table
+from oracles.small_tables import PAPER, Counts, phrase_counts, table
 
 from karat.errors import InputError
 from karat.paraphrase.pem.bags import pivot_statistics

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import pivot_enumeration as oracle
-from paraphrase.small_tables import PAPER, PLAIN, Counts, table
+from oracles.small_tables import PAPER, PLAIN, Counts, table
 
 from karat.errors import InputError, Interrupted
 from karat.paraphrase.pem.bags import PivotSettings, f1, pivot_statistics, pooled_f1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paraphrase.small_tables import PAPER, table
+from oracles.small_tables import PAPER, table
 
 import karat as kt
 from karat.errors import InputError, MetricError

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paraphrase.small_tables import Counts, phrase_counts
+from oracles.small_tables import Counts, phrase_counts
 
 from karat.errors import InputError
 from karat.paraphrase.generate import rewrites

@@ -39,7 +39,7 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:xdist")
 NUMBERS = (
     "tests/test_arithmetic.py",
     "tests/stats",
-    "tests/meta/test_better.py",
+    "tests/meta/test_ranking.py",
     "tests/meta/test_bootstrap.py",
     "tests/meta/test_plane.py",
     "tests/nuggets/test_intervals.py",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paraphrase.small_tables import PAPER, table
+from oracles.small_tables import PAPER, table
 
 ARGUMENTS = ("paraphrase", "explain", "out.txt", "--originals", "in.txt", "-t", "paper.npz")
 

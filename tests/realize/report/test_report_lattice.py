@@ -22,7 +22,7 @@ CROSSING = [
 
 
 def test_states_stand_beside_those_that_lead_to_them() -> None:
-    places = _places(CROSSING, 0)
+    places = _places(CROSSING, 0, compact=False)
     assert places[1][1] < places[2][1]
     assert places[4][1] < places[3][1]  # by number alone the arcs would cross
 
