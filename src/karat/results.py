@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import accumulate
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from karat.errors import MissingExtra
@@ -66,24 +67,39 @@ class Result:
         """Return the tables and figures; `command` is how they were made, if by a command."""
         return DOCUMENTS[type(self).__name__](self, command)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return the rows as flat dictionaries, as JSON has them."""
-        found: list[dict[str, Any]] = load("karat.report.render.records:first_records")(
-            self.document()
+    def records(self, table: str | None = None) -> list[dict[str, Any]]:
+        """Return the rows of a table as flat dictionaries, as JSON has them.
+
+        `table` is its name in JSON; the rows of the result if none is named.
+        """
+        columns = self._columns(table)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """Return the rows, or those of another table, as a pandas data frame."""
+        return _package("pandas").DataFrame(self._columns(table))
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """Return the rows, or those of another table, as a Polars data frame."""
+        return _package("polars").DataFrame(self._columns(table), strict=False)
+
+    def to_arrow(self, table: str | None = None) -> Any:
+        """Return the rows, or those of another table, as an Arrow table."""
+        return _package("pyarrow").table(self._columns(table))
+
+    def _columns(self, table: str | None) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = load("karat.report.render.records:data_columns")(
+            self.document(), table
         )
         return found
 
-    def to_pandas(self) -> Any:
-        """Return the rows as a pandas data frame."""
-        return _package("pandas").DataFrame(self.records())
+    def render(self, format: str = "text") -> str:
+        """Return the report as the command prints it with `-f`, such as `json`, `md` or `html`."""
+        return str(load("karat.report.render.renderers:render")(self.document(), format))
 
-    def to_polars(self) -> Any:
-        """Return the rows as a Polars data frame."""
-        return _package("polars").DataFrame(self.records(), infer_schema_length=None)
-
-    def to_arrow(self) -> Any:
-        """Return the rows as an Arrow table."""
-        return _package("pyarrow").Table.from_pylist(self.records())
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the report to a file, in the format that its ending names, such as `.html`."""
+        load("karat.report.render.renderers:save")(self.document(), path)
 
     def _repr_html_(self) -> str:
         return str(load("karat.report.render.webpage:render_notebook")(self.document()))

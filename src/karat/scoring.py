@@ -93,6 +93,15 @@ class Results(Result, Generic[RowT]):
 class Scoring(Results[ScoreRow]):
     """The scores of all systems by all metrics; with segment scores, these are the table."""
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """Metrics, references, how intervals were made, and whether segments were kept."""
+        return {**super().settings, "segments": bool(self.values)}
+
+    def __repr__(self) -> str:
+        kept = sum(map(len, self.values.values()))
+        return super().__repr__().replace(";", f", {kept:,} segment scores;" if kept else ";", 1)
+
 
 def score(
     systems: Systems | EvalSet,

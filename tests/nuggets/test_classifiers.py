@@ -116,7 +116,7 @@ def length() -> Iterator[None]:
 def test_a_classifier_of_a_program_guesses() -> None:
     rule = parse_classifier("length:words=1")
     assert "length" in classifiers.names()
-    done = kt.score_nuggets(SET, rule=rule)
+    done = kt.score_nuggets(SET, classifier=rule)
     assert done.guesses is not None
     assert done.guesses.classifier == "length"
     assert done.guesses.carried[done.guesses.pool.cell_run == 5].all()

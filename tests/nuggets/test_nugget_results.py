@@ -15,7 +15,7 @@ DEMO = kt.load_nuggets("demo-nuggets")
 CALLS: dict[str, tuple[tuple[str, ...], Callable[[], Result]]] = {
     "score": (
         ("score", "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper:n=1"),
-        lambda: kt.score_nuggets(DEMO.select("heron", "wren"), rule="paper:n=1"),
+        lambda: kt.score_nuggets(DEMO.select("heron", "wren"), classifier="paper:n=1"),
     ),
     "diff": (
         ("diff", "heron", "kestrel", "-k", "demo-nuggets"),

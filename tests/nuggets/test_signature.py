@@ -27,7 +27,7 @@ END = f"idf=pooled|interval=these{FINAL}"
 
 
 def signed(rule: Named | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
-    return kt.score_nuggets(nuggets, rule=rule, **more).signature  # type: ignore[arg-type]
+    return kt.score_nuggets(nuggets, classifier=rule, **more).signature  # type: ignore[arg-type]
 
 
 def by_paper(**changed: object) -> Paper:
@@ -71,7 +71,7 @@ def test_no_two_ways_have_the_same() -> None:
 
 
 def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
-    done = kt.score_nuggets(SET, rule=by_paper())
+    done = kt.score_nuggets(SET, classifier=by_paper())
     assert done.guesses is not None
     assert done.guesses.paper is not None
     model = done.guesses.paper.thresholds.model
@@ -79,7 +79,7 @@ def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:
 
 
 def test_a_contest_leaves_no_trace_but_the_winner() -> None:
-    done = kt.score_nuggets(SET, rule=Auto())
+    done = kt.score_nuggets(SET, classifier=Auto())
     assert done.guesses is not None
     assert done.signature == signed(parse_classifier(done.guesses.classifier))
 

@@ -43,7 +43,7 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 @cache
 def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     rules = {"calibrated": Calibrated(), "paper": Paper(threshold_model="nugget")}
-    return kt.score_nuggets(HALF, kt.Official(strict=strict), rule=rules[classifier])
+    return kt.score_nuggets(HALF, kt.Official(strict=strict), classifier=rules[classifier])
 
 
 def bias(found: Nuggeteer) -> float:

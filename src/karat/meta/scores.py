@@ -33,7 +33,7 @@ class Scored:
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""
-        return signature_on(self.evalset, metric)
+        return metric.signature(references_of(self.evalset))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -110,7 +110,7 @@ def score_evalset(
     return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
 
 
-def signature_on(evalset: EvalSet, metric: Metric) -> str:
-    """A metric's signature with the number of references of a set, if that is one number."""
+def references_of(evalset: EvalSet) -> int | None:
+    """Return the number of references of every segment; None if that varies."""
     numbers = {len(group) for group in evalset.references}
-    return metric.signature(numbers.pop() if len(numbers) == 1 else None)
+    return numbers.pop() if len(numbers) == 1 else None

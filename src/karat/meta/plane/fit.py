@@ -21,7 +21,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
 from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
 from karat.meta.plane.conclusions import plane_notes
-from karat.meta.scores import Scored, drawn_sums, score_evalset
+from karat.meta.scores import Scored, drawn_sums, references_of, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -47,6 +47,9 @@ class Judged:
     rows: Floats
     human: Floats
     known: Floats
+    references: int | None = None
+    """References of every segment, if that is one number."""
+    normalise: str = "none"
 
     def scores(self, counts: Floats) -> tuple[Floats, Floats]:
         """Human scores (draws x systems) and those of all cells (cells x draws x systems).
@@ -77,6 +80,8 @@ def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none")
         scored.rows[metric] * known[:, :, None],
         np.where(known, human, 0.0),
         known.astype(np.float64),
+        references_of(scored.evalset),
+        normalise,
     )
 
 
@@ -184,6 +189,9 @@ class PlaneFit(Result):
     """The share of permuted human scores with a maximum over all cells at least as large."""
     permutations: int
     """All there are if systems are few, else random ones."""
+    references: int | None = None
+    """References of every segment, if that is one number."""
+    normalise: str = "none"
 
     @property
     def r2(self) -> Floats:
@@ -251,13 +259,14 @@ class PlaneFit(Result):
     @property
     def settings(self) -> dict[str, object]:
         """The family, the dimension and how intervals were made."""
-        how = {"over": self.over, "resamples": self.resamples, "seed": self.seed}
+        given = ("normalise", "over", "resamples", "permutations", "seed")
+        how = {name: getattr(self, name) for name in given}
         return {"metric": str(self.metric), "dimension": self.dimension, **how}
 
     @property
     def signature(self) -> str:
-        """The signature of the family."""
-        return self.metric.signature()
+        """The signature of the family on this set."""
+        return self.metric.signature(self.references)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -316,7 +325,8 @@ def fit_plane(
     draws = resampled(given, resamples, over, seed, progress)
     of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
     found = r, draws, left_out(human, cells), picking(human, cells)
-    return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
+    about = given.references, given.normalise
+    return PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
 
 
 def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:

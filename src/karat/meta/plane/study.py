@@ -23,7 +23,7 @@ from karat.meta.plane.fit import (
     judged,
 )
 from karat.meta.plane.predictions import Region
-from karat.meta.scores import score_evalset, signature_on
+from karat.meta.scores import score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -126,6 +126,7 @@ class PlaneStudy(Result):
     """One for each fit, if there is a region."""
     halves: tuple[Halves, ...]
     """One for each fit, if splits were asked for."""
+    splits: int = 0
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
@@ -141,12 +142,13 @@ class PlaneStudy(Result):
         """The family, the dimensions, the prediction and how intervals were made."""
         dimensions = tuple(fit.dimension for fit in self.fits)
         how = self.fits[0].settings
-        return {**how, "dimension": dimensions, "region": self.region}
+        asked = {"region": self.region, "splits": self.splits}
+        return {**how, "dimension": dimensions, **asked}
 
     @property
     def signature(self) -> str:
         """The signature of the family on this set."""
-        return signature_on(self.evalset, self.metric)
+        return self.fits[0].signature
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -181,4 +183,4 @@ def study_plane(
     halves = (
         tuple(split_halves(of, splits, seed, progress) for of in given.values()) if splits else ()
     )
-    return PlaneStudy(evalset, metric, region, fits, verdicts, halves)
+    return PlaneStudy(evalset, metric, region, fits, verdicts, halves, splits)

@@ -35,7 +35,7 @@ def command(
     """
     from karat.nuggets.results.changes import diff_nuggets
 
-    idf = nuggets_options.files_of(how["rule"])
+    idf = nuggets_options.files_of(how["classifier"])
     check_output(output, (old, new, given["key"], *given["judgements"], *idf))
     with Bar() as progress:
         before = open_runs((old,), **given, progress=progress)

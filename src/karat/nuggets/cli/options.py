@@ -258,7 +258,7 @@ def _scored(classifier: str, **given: Any) -> dict[str, Any]:
     out = {"--classifier": chosen, "--idf": given["idf"], "--general": own["general"]}
     for name in (name for name, said in out.items() if said and not own["guess"]):
         raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**own, "how": Official(**how), "rule": _parsed(classifier, **given)}
+    return {**own, "how": Official(**how), "classifier": _parsed(classifier, **given)}
 
 
 scoring = bundle(
@@ -302,7 +302,7 @@ def _tried(classifier: str, **given: Any) -> dict[str, Any]:
     if paper.name != "paper" or said & set(_VARIED):
         wanted = "paper, with settings other than " + ", ".join(_VARIED) + ", which are tried here"
         raise click.UsageError(f"--classifier {classifier}: expected {wanted}")
-    return {**own, "paper": paper}
+    return {**own, "classifier": paper}
 
 
 trying = bundle(

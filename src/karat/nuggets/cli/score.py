@@ -44,7 +44,7 @@ def command(
     """
     from karat.nuggets.results.scoring import score_nuggets
 
-    read = (*runs, given["key"], *given["judgements"], *nuggets_options.files_of(how["rule"]))
+    read = (*runs, given["key"], *given["judgements"], *nuggets_options.files_of(how["classifier"]))
     check_output(output, read)
     check_output(report, read)
     check_page("--report", report)

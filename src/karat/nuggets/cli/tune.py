@@ -30,7 +30,7 @@ def command(name: str, given: Any, how: Any, format: str, output: str | None) ->
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.evaluation import tune_nuggets
 
-    idf = nuggets_options.files_of(how["paper"])
+    idf = nuggets_options.files_of(how["classifier"])
     check_output(output, (*given["runs"], *given["judgements"], *idf))
     with Bar() as progress:
         found = load_nuggets(name, **given, progress=progress)

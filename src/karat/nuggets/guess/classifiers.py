@@ -52,6 +52,8 @@ classifiers: Registry[type[Named]] = Registry(
 )
 
 
-def parse_classifier(text: str) -> Named:
+def parse_classifier(given: str | Named) -> Named:
     """Return the classifier that `name:setting=value,…` describes; its string parses back."""
-    return parse_settings(classifiers[text.partition(":")[0].strip()], text)
+    if not isinstance(given, str):
+        return given
+    return parse_settings(classifiers[given.partition(":")[0].strip()], given)

@@ -200,7 +200,7 @@ def diff_nuggets(
     *,
     names: Sequence[str] = ("old", "new"),
     guess: bool = True,
-    rule: Named | str | None = None,
+    classifier: Named | str | None = None,
     corrected: bool = True,
     general: bool = False,
     everything: bool = False,
@@ -226,7 +226,8 @@ def diff_nuggets(
     runs = [replace(run, tag=n) if same else run for run, n in zip(given, names, strict=True)]
     both = replace(old, runs={run.tag: run for run in runs})
     tags = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
-    settings: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
-    done = score_nuggets(both, how, guess=guess, rule=rule, **settings, progress=progress)
+    scores: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
+    guesses: dict[str, Any] = {"guess": guess, "classifier": classifier}
+    done = score_nuggets(both, how, **guesses, **scores, progress=progress)
     told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
     return NuggetChanges(done, everything, told)

@@ -106,9 +106,10 @@ def describe_nuggets(
     The other arguments are those of `load_nuggets`.
     """
     if isinstance(nuggets, NuggetSet):
-        return NuggetContents(nuggets.name, nuggets)
+        return NuggetContents(nuggets.name, nuggets, settings={"ties": nuggets.judgements.ties})
     reading = Reading(progress, LISTER)
     draft = NuggetDraft(set_name(nuggets), reading, skip_unknown, model_judges, ties)
     found = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
     count = len(reading.problems) + reading.more
-    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count)
+    asked = {"skip_unknown": skip_unknown, "model_judges": tuple(model_judges), "ties": ties}
+    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count, asked)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.errors import InputError
+from karat.nuggets.guess.classifiers import parse_classifier
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
 from karat.nuggets.guess.folds import with_institutions
 from karat.nuggets.guess.paper.classifier import Paper
@@ -54,8 +56,8 @@ class _CrossValidated(Result):
 
     name: str
     """The name of the set."""
-    corrected: bool
-    strict: bool
+    asked: Mapping[str, Any]
+    """The settings that were asked for."""
     found: Any
 
     signature = ""
@@ -66,9 +68,10 @@ class _CrossValidated(Result):
         tried: Sequence[ModelTrial] = self.found.models
         return model_rows([one.model for one in tried], [one.agreement for one in tried])
 
-    def _settings(self, by: str, paper: Paper) -> Mapping[str, Any]:
-        flags = {"corrected": self.corrected, "strict": self.strict}
-        return {"leave_out": by, "classifier": str(paper), **flags}
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Everything that was asked for."""
+        return self.asked
 
     @property
     def _judgements(self) -> list[str]:
@@ -76,7 +79,8 @@ class _CrossValidated(Result):
             "Official judgements are corrected: a response carries a nugget if an identical one, "
             "of any run, was judged to."
         )
-        return [corrected] * self.corrected + ["Partial support is none (strict)."] * self.strict
+        strict = "Partial support is none (strict)."
+        return [corrected] * self.asked["corrected"] + [strict] * self.asked["strict"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,11 +93,6 @@ class NuggetTuning(_CrossValidated):
     def rows(self) -> tuple[SettingRow, ...]:
         """The settings, the best F first."""
         return setting_rows(self.found.trials)
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Parts left out, and the best setting."""
-        return self._settings(self.found.by, self.found.how)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -159,11 +158,6 @@ class NuggetEvaluation(_CrossValidated):
         return (missed, len(known)) if known else None
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """Parts left out, and the best setting of the paper's classifier."""
-        return self._settings(self.found.by, self.found.best.classifier)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
         found = self.found
@@ -200,7 +194,7 @@ def evaluate_nuggets(
     by: str = "system",
     beta: float = 3.0,
     *,
-    paper: Paper | None = None,
+    classifier: Paper | str = "paper",
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
@@ -209,20 +203,22 @@ def evaluate_nuggets(
     """Cross-validate classifiers on a judged set, and set Pourpre and ROUGE beside them.
 
     `by` is what is left out: system, institution (`institution`: a regular expression for it in
-    runs' tags) or question. `paper` has what the 24 settings share; its idf is for all. If
-    `corrected`, official judgements speak for identical responses of all runs; if `strict`, partial
-    support is none.
+    runs' tags) or question. `classifier` has what the 24 settings share, such as
+    `paper:stem=porter`; its idf is for all. If `corrected`, official judgements speak for identical
+    responses of all runs; if `strict`, partial support is none.
     """
-    housed = with_institutions(nuggets, institution)
-    found = evaluate(housed, by, beta, progress, paper=paper, corrected=corrected, strict=strict)
-    return NuggetEvaluation(nuggets.name, corrected, strict, found)
+    paper, housed = _paper(classifier), with_institutions(nuggets, institution)
+    asked = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
+    how = {"corrected": corrected, "strict": strict}
+    found = evaluate(housed, by, beta, progress, paper=paper, **how)
+    return NuggetEvaluation(nuggets.name, {**asked, **how}, found)
 
 
 def tune_nuggets(
     nuggets: NuggetSet,
     by: str = "system",
     *,
-    paper: Paper | None = None,
+    classifier: Paper | str = "paper",
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
@@ -234,5 +230,14 @@ def tune_nuggets(
     """
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
+    paper = _paper(classifier)
     found = tune_all(pool, labels, by, paper, progress, official)
-    return NuggetTuning(nuggets.name, corrected, strict, found)
+    asked = {"leave_out": by, "classifier": str(paper), "institution": institution}
+    return NuggetTuning(nuggets.name, {**asked, "corrected": corrected, "strict": strict}, found)
+
+
+def _paper(classifier: Paper | str) -> Paper:
+    found = parse_classifier(classifier)
+    if isinstance(found, Paper):
+        return found
+    raise InputError(f"classifier={classifier}: expected paper, with settings that trials share")

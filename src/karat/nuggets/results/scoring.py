@@ -166,7 +166,9 @@ class NuggetScoring(Result):
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
     details: bool = False
-    """Whether reports list every nugget."""
+    """True if reports list every nugget."""
+    classifier: str = "calibrated"
+    """The classifier that was asked, with its settings."""
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
@@ -222,7 +224,7 @@ class NuggetScoring(Result):
             **asdict(self.how),
             "corrected": self.corrected,
             "general": self.general,
-            "classifier": self.guesses.classifier if self.guesses else None,
+            "classifier": self.classifier if self.guesses else None,
             "ties": self.nuggets.judgements.ties,
         }
 
@@ -275,7 +277,7 @@ def score_nuggets(
     how: Official | None = None,
     *,
     guess: bool = True,
-    rule: Named | str | None = None,
+    classifier: Named | str | None = None,
     corrected: bool = True,
     general: bool = False,
     judged_as: Mapping[str, str] | None = None,
@@ -285,15 +287,15 @@ def score_nuggets(
 ) -> NuggetScoring:
     """Score all runs of a set from its judgements and, where there are none, from guesses.
 
-    `rule` is the classifier that guesses (the calibrated one), or its name with settings, such as
-    `paper:n=1,stem=porter`; without `guess` what nobody judged gets no credit. Not `corrected`:
+    `classifier` guesses (the calibrated one unless another is named, such as
+    `paper:n=1,stem=porter`); without `guess` what nobody judged gets no credit. Not `corrected`:
     what was judged in a run stands as it is, whatever was said of the same words elsewhere; else
     the most favourable counts. Intervals are about these questions; if `general`, about questions
     like these, too. `judged_as` has the tags of runs that were judged under another one. `pourpre`
     also scores by words of descriptions; reports with `details` list every nugget.
     """
     how, names = how or Official(), judged_as or {}
-    by: Any = parse_classifier(rule) if isinstance(rule, str) else rule or Calibrated()
+    by: Any = parse_classifier(classifier or Calibrated())
 
     key, kept = nuggets.key, nuggets.judgements
 
@@ -310,4 +312,5 @@ def score_nuggets(
     beside = tuple(scored(run, other) for run in given) if other else None
     runs, idf = tuple(scored(run, found) for run in given), getattr(by, "source", IdfSource())
     words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
-    return NuggetScoring(nuggets, how, corrected, general, runs, found, beside, words, details)
+    told = found, beside, words, details, str(by)
+    return NuggetScoring(nuggets, how, corrected, general, runs, *told)

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from karat.errors import InputError, quoted
 from karat.report.model.cells import is_missing
 from karat.report.model.table import Cell, Column, Document, Row, Table
 
@@ -80,11 +81,14 @@ def _record(table: Table, row: Row) -> dict[str, Cell]:
     return cells | dict.fromkeys(unwritten)
 
 
-def first_records(document: Document) -> list[dict[str, Cell]]:
-    """Return the rows of `rows`, else of the first table, as flat dictionaries of plain values."""
-    tables = _tables(document)
-    table = next((table for table in tables if table.key == "rows"), tables[0])
-    return [{key: _plain(cell) for key, cell in _record(table, row).items()} for row in table.rows]
+def data_columns(document: Document, key: str | None = None) -> dict[str, list[Cell]]:
+    """Return the columns of a table (of `rows`, else the first) with the values that JSON has."""
+    tables = {table.key: table for table in _tables(document)}
+    if key is not None and key not in tables:
+        raise InputError(f"table {quoted(key)}: expected one of {', '.join(tables)}")
+    table = tables[key or ("rows" if "rows" in tables else next(iter(tables)))]
+    records = [_record(table, row) for row in table.rows]
+    return {c.key: [_plain(cells[c.key]) for cells in records] for c in _columns(table)}
 
 
 def _plain(cell: Cell) -> Cell:

@@ -7,10 +7,14 @@ long. Those of other packages are found by the entry point `karat.renderers`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from os import PathLike
+from pathlib import Path
 from typing import TypeAlias
 
+from karat.errors import OutputError
 from karat.registry import Registry
 from karat.report.model.table import Document
+from karat.storage.output import write_atomically
 
 Renderer: TypeAlias = Callable[..., str | Iterable[str]]
 
@@ -42,3 +46,16 @@ def pieces(
     terminal = {"color": color, "width": width} if format == "text" else {}
     made = RENDERERS[format](document, **terminal)
     return [made] if isinstance(made, str) else made
+
+
+_ENDINGS = {"txt": "text", "htm": "html", "tex": "latex", "markdown": "md"}
+
+
+def save(document: Document, path: str | PathLike[str]) -> None:
+    """Write a document to a file at once or not at all, in the format that its ending names."""
+    ending = Path(path).suffix.lower().lstrip(".")
+    format = _ENDINGS.get(ending, ending)
+    if format not in RENDERERS:
+        expected = ", ".join(f".{name}" for name in (*RENDERERS, *_ENDINGS))
+        raise OutputError(f"{path}: no format has that ending; expected one of {expected}")
+    write_atomically(path, pieces(document, format))
