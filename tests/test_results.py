@@ -82,6 +82,42 @@ def test_frames_are_those_of_the_packages(comparison: kt.Comparison) -> None:
     assert frame.loc[("B", "chrf"), "delta"] == comparison["B", "chrf"].delta
 
 
+def test_every_table_of_the_json_is_a_frame(comparison: kt.Comparison) -> None:
+    members = json.loads(comparison.render("json"))
+    assert comparison.records("segments") == members["segments"]
+    assert comparison.to_pandas("segments")["segment"].tolist() == [2]
+    assert comparison.to_arrow("rows").equals(comparison.to_arrow())
+    with pytest.raises(kt.InputError, match="table 'nothing': expected one of rows, segments"):
+        comparison.to_polars("nothing")
+
+
+def test_a_frame_without_rows_has_its_columns() -> None:
+    same = kt.load_nuggets("demo-nuggets").select("heron")
+    found = kt.diff_nuggets(same, same, guess=False)
+    assert found.rows == ()
+    keys = ["change", "question"]
+    assert list(found.to_pandas().columns)[:2] == keys
+    assert found.to_polars().columns[:2] == found.to_arrow().column_names[:2] == keys
+
+
+def test_a_report_is_rendered_and_saved(comparison: kt.Comparison, tmp_path: Path) -> None:
+    assert comparison.render().startswith("Comparison")
+    assert comparison.render("md").count("|") > 20
+    comparison.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8") == comparison.render("html")
+    comparison.save(tmp_path / "table.tex")
+    assert (tmp_path / "table.tex").read_text("utf-8") == comparison.render("latex")
+    with pytest.raises(kt.OutputError, match="no format has that ending; expected one of .text, "):
+        comparison.save(tmp_path / "table.docx")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "table.tex"]
+
+
+def test_settings_say_whether_segments_were_kept() -> None:
+    assert RESULTS["Scoring"].settings["segments"] is False
+    assert RESULTS["segments"].settings["segments"] is True
+    assert ", 4 segment scores; " in repr(RESULTS["segments"])
+
+
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(kt.MissingExtra, match="polars is not installed: pip install polars"):

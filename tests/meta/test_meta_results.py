@@ -165,3 +165,20 @@ def test_a_metric_of_a_program_works_by_name_in_meta() -> None:
     values = {row.metric: row.value for row in report.rows if row.level == "system"}
     assert values["longer"] == values["aev"]
     assert {str(one.metric) for one in report.scatters} == {"longer", "aev"}
+
+
+@pytest.mark.parametrize("name", [name for name in RESULTS if name != "Recommendation"])
+def test_a_notebook_shows_the_table_and_a_picture(name: str) -> None:
+    page = RESULTS[name]._repr_html_()
+    assert "<table" in page
+    assert '<img src="data:image/svg+xml;base64,' in page
+
+
+def test_settings_and_signature_of_a_plane_say_all() -> None:
+    demo = kt.load_evalset("demo")
+    fit = kt.fit_plane(demo, "fluency", resamples=9, permutations=9, normalise="z")
+    study = RESULTS["PlaneStudy"]
+    assert "|nrefs=3|" in fit.signature
+    assert fit.signature == study.signature
+    assert (fit.settings["normalise"], fit.settings["permutations"]) == ("z", 9)
+    assert (study.settings["normalise"], study.settings["splits"]) == ("none", 2)

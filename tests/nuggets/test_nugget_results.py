@@ -53,3 +53,21 @@ def test_a_set_that_cannot_be_read_has_problems_and_no_rows() -> None:
 def test_versions_are_sets_of_one_run() -> None:
     with pytest.raises(kt.InputError, match=r"old holds 2 runs \(heron, wren\), expected one"):
         kt.diff_nuggets(DEMO.select("heron", "wren"), DEMO.select("kestrel"))
+
+
+def test_settings_say_what_was_asked_in_the_words_of_the_command() -> None:
+    scored = kt.score_nuggets(DEMO.select("heron"), classifier="paper:n=1,stem=porter")
+    assert scored.settings["classifier"] == "paper:n=1,stem=porter"
+    tuned = kt.tune_nuggets(DEMO, classifier="paper:stem=porter")
+    assert tuned.settings["classifier"] == "paper:stem=porter"
+    evaluated = kt.evaluate_nuggets(DEMO, by="question", beta=5.0)
+    asked = {key: evaluated.settings[key] for key in ("leave_out", "beta", "classifier")}
+    assert asked == {"leave_out": "question", "beta": 5.0, "classifier": "paper"}
+    with pytest.raises(kt.InputError, match="classifier=calibrated: expected paper, with settings"):
+        kt.tune_nuggets(DEMO, classifier="calibrated")
+
+
+def test_a_notebook_shows_the_runs_and_their_intervals() -> None:
+    page = kt.score_nuggets(DEMO)._repr_html_()
+    assert 'alt="F of runs"' in page
+    assert "<table" in page

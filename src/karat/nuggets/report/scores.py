@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from karat.report.charts.figures import intervals_figure
+from karat.report.charts.models import Interval
 from karat.report.model.table import Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -124,10 +126,12 @@ def score_document(found: NuggetScoring, command: str = "") -> Document:
     tables = [table for table in tables if table.rows or table.key in ("rows", "questions")]
     if found.details:
         tables.append(Table("nuggets", "Nuggets", _NUGGETS, _nuggets(found), group="heading"))
+    f = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in found.rows)
+    chart = intervals_figure("F of runs", "F, macro", f)
     signed = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
     signatures = {NAME: found.signature, **{name: how.signature for name, (how, _) in signed}}
     title = f"Nuggets of {found.nuggets.name}"
-    return Document(title, tuple(tables), command, signatures, notes=found.notes)
+    return Document(title, (tables[0], chart, *tables[1:]), command, signatures, found.notes)
 
 
 def _nuggets(found: NuggetScoring) -> list[Row]:

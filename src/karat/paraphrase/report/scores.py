@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model.table import Column, Document, Table
+from karat.report.charts.figures import intervals_figure
+from karat.report.charts.models import Interval
+from karat.report.model.table import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.hmm import WordAlignment
@@ -60,8 +62,10 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
     if result.segments:
         every = [row._asdict() for row in result.segments]
         tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
-    signatures = {"pem": result.signature}
-    return Document("Paraphrases", tuple(tables), command, signatures, result.notes)
+    pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    chart = intervals_figure("PEM by system", "PEM", pem)
+    blocks: tuple[Table | Figure, ...] = (tables[0], chart, *tables[1:])
+    return Document("Paraphrases", blocks, command, {"pem": result.signature}, result.notes)
 
 
 def generated_document(result: GeneratedParaphrases, command: str) -> Document:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from karat.report.charts.models import Chart
+from collections.abc import Iterable
+
+from karat.report.charts.models import Chart, Interval, Intervals
 from karat.report.model.table import Figure
 from karat.report.render.terminal import Paper
 
@@ -16,3 +18,10 @@ def chart_figure(chart: Chart) -> Figure:
         return chart_sketch(chart, paper)
 
     return Figure(chart.title, chart, chart.caption, sketch)
+
+
+def intervals_figure(
+    title: str, axis: str, items: Iterable[Interval], base: float | None = None
+) -> Figure:
+    """Return a figure for pages and notebooks alone: a dot and a whisker for each item."""
+    return Figure(title, Intervals(title, axis, list(items), base))

@@ -76,7 +76,7 @@ def _figures(comparison: Comparison, metrics: Sequence[Metric]) -> list[Figure]:
     for m in metrics:
         rows = [row for row in comparison.rows if row.metric == m]
         base = next(row.score.value for row in rows if row.system == comparison.baseline)
-        figure = scores.intervals_figure(f"{m} with 95% intervals", m, rows, base)
+        figure = scores.scores_figure(f"{m} with 95% intervals", m, rows, base)
         figures.append(replace(figure, caption=f"Dashed: {comparison.baseline}."))
     metric = metrics[0]
     bases = comparison.segment_scores(comparison.baseline, metric)

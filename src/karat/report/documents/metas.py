@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from karat.report.charts.figures import intervals_figure
+from karat.report.charts.models import Interval
 from karat.report.model.cells import several
-from karat.report.model.table import Cell, Column, Document, Table, columns
+from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
     from karat.meta.evaluation import Ranking
     from karat.meta.ranking import MetaRow
+
+Places: TypeAlias = "dict[tuple[str, str, str], list[MetaRow]]"
+"""Rows by dimension, level and statistic."""
 
 _RANK = "Metrics with the same rank do not differ significantly."
 _ROWS = (
@@ -36,20 +41,28 @@ def meta_document(result: Ranking, command: str) -> Document:
     tested = tuple(test._asdict() for test in result.tests)
     tests = Table("tests", "Tests", _TESTS, tested, readers="programs")
     title = f"Metrics and humans on {result.name}"
-    return Document(title, (_table(result), tests), command, result.signatures, result.notes)
-
-
-def _table(result: Ranking) -> Table:
-    """One row for each metric, grouped by dimension, level and statistic."""
-    places: dict[tuple[str, str, str], list[MetaRow]] = {}
+    places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
+    blocks: tuple[Table | Figure, ...] = (_table(places), *_figures(places), tests)
+    return Document(title, blocks, command, result.signatures, result.notes)
+
+
+def _figures(places: Places) -> Iterator[Figure]:
+    """Agreement of the metrics with its intervals, a figure for each place."""
+    for place, rows in places.items():
+        items = (Interval(row.metric, row.value, row.low, row.high) for row in rows)
+        yield intervals_figure(", ".join(place), place[2], items)
+
+
+def _table(places: Places) -> Table:
+    """One row for each metric, grouped by dimension, level and statistic."""
     rows: list[dict[str, Cell]] = [
         {"heading": f"{', '.join(place)}: {_counts(mine)}", **row._asdict()}
         for place, mine in places.items()
         for row in mine
     ]
-    noted = any(row.note for row in result.rows)
+    noted = any(row["note"] for row in rows)
     shown = tuple(c for c in _ROWS if noted or c.key != "note")
     return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
 

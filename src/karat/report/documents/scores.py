@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import Interval, Intervals
+from karat.report.charts.figures import intervals_figure
+from karat.report.charts.models import Interval
 from karat.report.model.cells import brief
 from karat.report.model.table import Cell, Column, Decimals, Document, Figure, Row, Table
 from karat.results import MadeRows
@@ -80,7 +81,7 @@ def _score_document(scoring: Scoring, command: str) -> Document:
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
-    figures = [intervals_figure(f"{m} by system", m, own) for m, own in by_metric.items()]
+    figures = [scores_figure(f"{m} by system", m, own) for m, own in by_metric.items()]
     rows = [row for own in by_metric.values() for row in own]
     table = _score_table(rows, bool(scoring.resamples))
     signatures = {str(row.metric): row.score.signature for row in rows}
@@ -115,12 +116,12 @@ def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
     return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
-def intervals_figure(
+def scores_figure(
     title: str, metric: Metric, rows: Sequence[ScoreRow | CompareRow], base: float | None = None
 ) -> Figure:
     """Scores of systems by one metric, perhaps with a line at that of the baseline."""
-    items = [Interval(row.system, row.score.value, row.low, row.high) for row in rows]
-    return Figure(title, Intervals(title, str(metric), items, base))
+    items = (Interval(row.system, row.score.value, row.low, row.high) for row in rows)
+    return intervals_figure(title, str(metric), items, base)
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
