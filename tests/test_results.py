@@ -107,7 +107,7 @@ def test_a_report_is_rendered_and_saved(comparison: kt.Comparison, tmp_path: Pat
     assert (tmp_path / "page.html").read_text("utf-8") == comparison.render("html")
     comparison.save(tmp_path / "table.tex")
     assert (tmp_path / "table.tex").read_text("utf-8") == comparison.render("latex")
-    with pytest.raises(kt.OutputError, match="no format has that ending; expected one of .text, "):
+    with pytest.raises(kt.OutputError, match="no format has that ending"):
         comparison.save(tmp_path / "table.docx")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "table.tex"]
 

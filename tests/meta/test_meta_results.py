@@ -180,5 +180,5 @@ def test_settings_and_signature_of_a_plane_say_all() -> None:
     study = RESULTS["PlaneStudy"]
     assert "|nrefs=3|" in fit.signature
     assert fit.signature == study.signature
-    assert (fit.settings["normalise"], fit.settings["permutations"]) == ("z", 9)
+    assert (fit.settings["normalise"], fit.settings["permutations"]) == ("z", 24)  # all there are
     assert (study.settings["normalise"], study.settings["splits"]) == ("none", 2)
