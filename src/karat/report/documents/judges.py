@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.models import Interval
 from karat.report.model.table import Column, Document, Table, columns
 
 if TYPE_CHECKING:
@@ -41,7 +39,4 @@ def judges_document(found: JudgeAgreement, command: str) -> Document:
     rows, judges = ([row._asdict() for row in some] for some in (found.rows, found.judges))
     agreement = Table("rows", "Agreement between judges", _DIMENSIONS, rows)
     each = Table("judges", "Each judge", _JUDGES, judges, group="dimension")
-    items = (Interval(r.dimension, r.interval) for r in found.rows if r.interval is not None)
-    alpha = intervals_figure("Agreement", "Krippendorff's alpha of distances", items)
-    blocks = agreement, alpha, each
-    return Document(f"The judges of {found.name}", blocks, command, {}, found.notes)
+    return Document(f"The judges of {found.name}", (agreement, each), command, {}, found.notes)
