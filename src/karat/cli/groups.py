@@ -15,7 +15,7 @@ TYPED = "karat.typed"
 """Where a context keeps the words that were typed after the command, in their order."""
 
 Listed = Mapping[str, tuple[str, str]]
-"""Name -> module (with a `command`) and the line that the group's help shows."""
+"""Name, of one word or two -> module (with a `command`), and the line that the group's help shows."""
 
 
 class Commands(click.Group):
@@ -36,10 +36,16 @@ class Commands(click.Group):
 
     def called(self, typed: Sequence[str]) -> click.Command:
         """The command that some words call: this group, one of its commands, or one of theirs."""
-        if not typed or typed[0] not in self.listed:
+        name, rest = self._split(typed)
+        if name not in self.listed:
             return self
-        found: click.Command = import_module(self.listed[typed[0]][0]).command
-        return found.called(typed[1:]) if isinstance(found, Commands) else found
+        found: click.Command = import_module(self.listed[name][0]).command
+        return found.called(rest) if isinstance(found, Commands) else found
+
+    def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
+        """Return the name of the command, of two words where there is such a one, and the rest."""
+        size = 2 if " ".join(typed[:2]) in self.listed else 1
+        return " ".join(typed[:size]), list(typed[size:])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,7 +55,8 @@ class Commands(click.Group):
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
             raise click.UsageError(f"no command {quoted(args[0])}{hint}")
-        name, command, rest = super().resolve_command(ctx, args)
+        name, rest = self._split(args)
+        name, command, rest = super().resolve_command(ctx, [name, *rest])
         if command is not None and not isinstance(command, click.Group):
             ctx.meta[TYPED] = tuple(rest)
             refuse_numbers_after_flags(command, rest)
