@@ -15,7 +15,7 @@ TYPED = "karat.typed"
 """Where a context keeps the words that were typed after the command, in their order."""
 
 Listed = Mapping[str, tuple[str, str]]
-"""Name, of one word or two -> module (with a `command`), and the line that the group's help shows."""
+"""Name, of one word or two -> module (with a `command`), and the line in the help of the group."""
 
 
 class Commands(click.Group):
