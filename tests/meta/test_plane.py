@@ -27,7 +27,7 @@ FAMILY = kt.AEv()
 
 
 @cache
-def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.Judged:
+def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.PlaneData:
     evalset = small_set(seed, systems, segments)
     return p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
 

@@ -11,7 +11,7 @@ from oracles.nugget_formulas import score as formula
 from karat.errors import InputError
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import Words, smoothed_idf
+from karat.nuggets.guess.words import WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 
@@ -91,7 +91,7 @@ def test_other_scripts_count() -> None:
 
 
 def test_smoothed_idf_counts_responses_not_words() -> None:
-    found = smoothed_idf(["a a b", "a", "c"], Words())(["a", "b", "nowhere"])
+    found = smoothed_idf(["a a b", "a", "c"], WordRecipe())(["a", "b", "nowhere"])
     assert found == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
 
 

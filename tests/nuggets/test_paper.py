@@ -19,7 +19,7 @@ import karat as kt
 from karat import _kernel
 from karat.errors import InputError
 from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
-from karat.nuggets.guess.folds import Folded, agreement, folds
+from karat.nuggets.guess.folds import Folded, assessor_agreement, folds
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
 from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, Paper, score, trained_score
@@ -91,7 +91,7 @@ def test_the_rates_are_the_likeliest(model: str) -> None:
         (labels > 0).mean(), abs=0.05 if model == "nugget-errors" else 1e-6
     )
     carried = found.carried(pool, scores)
-    assert agreement(pool, carried, labels).f > 0.8
+    assert assessor_agreement(pool, carried, labels).f > 0.8
 
 
 def test_own_rates_decide_where_no_threshold_does() -> None:

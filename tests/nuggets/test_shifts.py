@@ -20,7 +20,13 @@ from karat.arithmetic import sigmoid
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.pool import Floats, Pool
-from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift, reach
+from karat.nuggets.intervals.base_rates import (
+    PRIOR_SPREAD,
+    SetShift,
+    Spread,
+    learn_shift,
+    reach,
+)
 from karat.nuggets.intervals.expected_scores import of_answers
 from karat.nuggets.intervals.intervals import (
     FEWEST_RUNS,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Folded, agreement, folds, with_institutions
+from karat.nuggets.guess.folds import Folded, assessor_agreement, folds, with_institutions
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import best, fold_thresholds, settings, tune
@@ -158,7 +158,7 @@ def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
         told = not np.isnan(known[cell])
         assert trial.known[cell] == told
         assert trial.carried[cell] == (known[cell] > 0 if told else guess)
-    assert trial.agreement == agreement(pool, trial.carried, labels)
+    assert trial.agreement == assessor_agreement(pool, trial.carried, labels)
     assert trial.agreement.f > 0.8
 
 
@@ -176,7 +176,7 @@ def test_agreement_counts_judged_cells_only() -> None:
     pool = make_pool(KEY, RUNS)
     carried = np.array([1, 1, 0, 0, 1, 1, 0, 1], dtype=bool)
     labels = np.array([1.0, 0, 0, 1, 0.5, np.nan, 0, 1])
-    found = agreement(pool, carried, labels)
+    found = assessor_agreement(pool, carried, labels)
     assert (found.precision, found.recall, found.f) == pytest.approx((3 / 4, 3 / 4, 3 / 4))
-    perfect = agreement(pool, labels > 0, labels)
+    perfect = assessor_agreement(pool, labels > 0, labels)
     assert (perfect.f, perfect.rmse, perfect.tau_b) == pytest.approx((1, 0, 1))

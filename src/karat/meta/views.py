@@ -17,7 +17,7 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn
 from karat.meta.levels import Agreement, agreement, document_means, drawn_means, members
-from karat.meta.scores import Scored
+from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.registry import Registry
@@ -97,7 +97,7 @@ class View:
 class CorpusView(View):
     """Systems with corpus scores, which are made anew for the segments of each resample."""
 
-    scored: Scored
+    scored: ScoredSet
     judged: Floats
     """Human scores, systems x segments."""
 
@@ -118,7 +118,7 @@ def _only_systems(by: Statistic) -> str:
     return f"{by.name} compares systems: choose the level {' or '.join(OF_SYSTEMS)}"
 
 
-def view(name: str, scored: Scored, human: Floats) -> View:
+def view(name: str, scored: ScoredSet, human: Floats) -> View:
     """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
     return LEVELS[name](scored, scored.judged(human))
@@ -141,7 +141,7 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
     return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
 
 
-def _of_systems(scored: Scored, human: Floats) -> View:
+def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     known = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))
@@ -157,7 +157,7 @@ def _of_systems(scored: Scored, human: Floats) -> View:
     )
 
 
-def _of_documents(scored: Scored, human: Floats) -> View:
+def _of_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
     known = ~np.isnan(human)
@@ -165,14 +165,14 @@ def _of_documents(scored: Scored, human: Floats) -> View:
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
-def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
+def _of_segments(at: str) -> Callable[[ScoredSet, Floats], View]:
     """Return the view of segment scores at a level of matrices."""
     return lambda scored, human: matrix_view(
         human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at
     )
 
 
-LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(
+LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     "levels",
     "level",
     {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.judged_pairs import SEED, Judged, add_controls
+from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
 from karat.paraphrase.pem.metric import opened
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
@@ -43,7 +43,7 @@ class WrittenFile(Result):
 
 
 def train_model(
-    pivots: Mapping[str, Pivot], path: FilePath, judged: Judged | None = None, **settings: Any
+    pivots: Mapping[str, Pivot], path: FilePath, judged: JudgedPairs | None = None, **settings: Any
 ) -> WrittenFile:
     """Train a PEM model, with the settings of `train_pem`, and write it to one file."""
     model = train_pem(pivots, judged, **settings)

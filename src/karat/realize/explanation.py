@@ -29,7 +29,7 @@ DRAWN = 12
 """Number of elementary trees that are drawn."""
 
 
-class Written(NamedTuple):
+class RealizerSentence(NamedTuple):
     """A sentence of one realiser, and whether it is that of the file; None: it is the file's."""
 
     model: str
@@ -130,7 +130,7 @@ class OrderingExplained(NamedTuple):
 class RealizedTree(RealizerResult):
     """One tree: a row for the sentence of each realiser, then how each came to its own."""
 
-    rows: tuple[Written, ...]
+    rows: tuple[RealizerSentence, ...]
     number: int
     tree: InputTrees
     supertags: SupertagsExplained | None
@@ -156,12 +156,12 @@ def explain_tree(
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     reference = one.sentence(0, one.reference(0))
-    rows = [Written(name, text == reference, text) for name, text in written]
+    rows = [RealizerSentence(name, text == reference, text) for name, text in written]
     note = f"karat realize generate writes the sentence of the {written[-1][0]}."
     fallback = model.fallback(trees.inputs)
     return RealizedTree(
         name=trees.name,
-        rows=(*rows, Written("the file", None, reference)),
+        rows=(*rows, RealizerSentence("the file", None, reference)),
         settings={"inputs": trees.inputs, "tree": tree + 1, "n_best": k},
         notes=(note, fallback) if fallback else (note,),
         number=tree + 1,

@@ -242,7 +242,7 @@ def open_realizer(path: Path) -> RealizerModel:
         for name, other in store.about["same"].items():
             if other in store.arrays:
                 store.arrays[name] = store.arrays[other]
-        schema.check_arrays(store.arrays, {"seen": schema.Column("uint64", "sentences")})
+        schema.check_arrays(store.arrays, {"seen": schema.Layout("uint64", "sentences")})
     except ValueError as error:
         raise damaged(store.name, str(error)) from error
     parts = {

@@ -19,9 +19,9 @@ from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn, percentiles
-from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
+from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
 from karat.meta.plane.conclusions import plane_notes
-from karat.meta.scores import Scored, drawn_sums, score_evalset
+from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -35,7 +35,7 @@ MOST_DEALT = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PlaneData:
     """Systems with human scores and the rows of AEv at the longest order.
 
     `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
@@ -66,12 +66,12 @@ class Judged:
         return human[0], cells[:, 0]
 
 
-def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
+def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "none") -> PlaneData:
     """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
-    return Judged(
+    return PlaneData(
         metric,
         tuple(scored.evalset.systems),
         scored.rows[metric] * known[:, :, None],
@@ -217,19 +217,19 @@ class PlaneFit(Result):
         return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
 
     @property
-    def maximum(self) -> Cell | None:
+    def maximum(self) -> PlaneCell | None:
         """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
         number = int(best(self.r[:, None])[0])
         return CELLS[number] if number >= 0 else None
 
     @property
-    def pick(self) -> Cell | None:
+    def pick(self) -> PlaneCell | None:
         """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
         good = (self.r > 0) & ~np.isnan(self.q2)
         return CELLS[int(np.where(good, self.q2, -np.inf).argmax())] if good.any() else None
 
     @property
-    def points(self) -> dict[str, Cell | None]:
+    def points(self) -> dict[str, PlaneCell | None]:
         """Points of the plane that a reader looks for, by what they are."""
         best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
         return {
@@ -264,7 +264,7 @@ class PlaneFit(Result):
         """Sentences on what to take from the plane."""
         return plane_notes(self)
 
-    def row(self, cell: Cell) -> PlaneRow:
+    def row(self, cell: PlaneCell) -> PlaneRow:
         """One cell."""
         return self.rows[CELLS.index(cell)]
 
@@ -274,7 +274,7 @@ class PlaneFit(Result):
 
 
 def fit_plane(
-    given: EvalSet | Judged,
+    given: EvalSet | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -319,7 +319,9 @@ def fit_plane(
     return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
 
 
-def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
+def resampled(
+    judged: PlaneData, resamples: int, over: str, seed: int, progress: Progress
+) -> Floats:
     """Pearson's r of each cell in each bootstrap resample: cells x resamples.
 
     Segments are drawn the same way for all systems, and human and metric scores together. The

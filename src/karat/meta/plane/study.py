@@ -13,7 +13,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.plane.cells import BLEU_CELL, CELLS
 from karat.meta.plane.conclusions import study_notes
 from karat.meta.plane.fit import (
-    Judged,
+    PlaneData,
     PlaneFit,
     PlaneRow,
     best,
@@ -52,7 +52,7 @@ class Halves(NamedTuple):
 
 
 def split_halves(
-    judged: Judged, splits: int = 500, seed: int = SEED, progress: Progress = silent
+    judged: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
 ) -> Halves:
     """Pick on a random half of systems and segments, look at the pick on the other half.
 
@@ -72,7 +72,7 @@ def split_halves(
     return Halves(len(found), *map(float, (*shares, pick.mean(), bleu.mean())))
 
 
-def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+def _halves(judged: PlaneData, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
     systems, segments = judged.human.shape
     chosen = rng.permutation(systems) < systems // 2
     half = (rng.permutation(segments) < segments // 2).astype(float)

@@ -11,7 +11,7 @@ from karat.cli.show import say, takes_color
 from karat.errors import quoted
 from karat.nuggets.cli.keyboard import Keyboard
 from karat.nuggets.report.asks import drawn, heading, laid_out, numbered, page, telling
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Talk:
         from karat.nuggets.judging.likelihood import spoken
 
         size = shutil.get_terminal_size((80, 24))
-        self._paper = Paper(max(size.columns, _LEAST[0]), takes_color())
+        self._paper = Sheet(max(size.columns, _LEAST[0]), takes_color())
         self._words = spoken(ask.response.text, ask.nugget)
         self._lines = laid_out(self._words, self._paper)
         top = heading(ask, self._session.left, self._paper)

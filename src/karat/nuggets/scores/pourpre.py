@@ -31,7 +31,7 @@ from karat.nuggets.scores.official import (
     run_score,
     weights,
 )
-from karat.nuggets.scores.words import Words, cut
+from karat.nuggets.scores.words import RaggedWords, cut
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
@@ -113,7 +113,7 @@ def score_pourpre(
     return tuple((one, [one.score(run, nuggets.key, progress) for run in runs]) for one in ways)
 
 
-def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
+def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     """Return responses by descriptions; the first texts are descriptions."""
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
@@ -127,7 +127,7 @@ def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
     return out
 
 
-def _has(words: Words, start: int, used: NDArray[np.int32]) -> Floats:
+def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
     """Texts from `start` on by the classes in use: 1 where the text has such a word."""
     column = np.full(int(words.classes.max(initial=0)) + 1, -1)
     column[used] = np.arange(len(used))

@@ -24,7 +24,7 @@ from karat.lm.tables import ABOUT as LANGUAGE
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.pem.features import FORMS, Features, check_form, features
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
@@ -129,7 +129,7 @@ class PEM:
         """Return the features from which the regression predicts."""
         return features(self.pivots, self.language, originals, paraphrases, self.form, **work)
 
-    def train(self, judged: Judged, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+    def train(self, judged: JudgedPairs, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
         """Return the model with a regression from judged paraphrases, its setting searched."""
         found = self.features(judged.originals, judged.paraphrases, **work)
         inner = min(3, len(set(judged.originals)))

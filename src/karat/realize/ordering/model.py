@@ -27,7 +27,7 @@ from karat.progress import Progress, silent
 from karat.realize.fergus.lp_chooser import as_orders, batches, lm_words
 from karat.realize.input_trees import InputTrees, Order, check_inputs
 from karat.realize.ordering.labelling import Labeller
-from karat.realize.ordering.symbols import Columns, columns_of
+from karat.realize.ordering.symbols import NodeColumns, columns_of
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_bytes, to_bytes
 from karat.realize.treebank import Treebank
 from karat.storage import schema
@@ -163,7 +163,7 @@ class OrderingModel:
             found.append(TreeletScores._make((treelet, *row, sum(row))))
         return found
 
-    def _columns(self, trees: InputTrees) -> Columns:
+    def _columns(self, trees: InputTrees) -> NodeColumns:
         """Return the trees as the model sees them: labelled where it is given words alone."""
         if self.inputs == "all" and trees.inputs != "all":
             raise InputError(

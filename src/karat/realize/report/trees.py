@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration
 from karat.report.model.table import Figure
-from karat.report.render.terminal import BOLD, DIM, Paper
+from karat.report.render.terminal import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag
@@ -45,7 +45,7 @@ def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
     return Figure(
-        title, lambda: _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper)
+        title, lambda: _svg(trees, title), LEGEND, sketch=lambda sheet: _sketch(trees, sheet)
     )
 
 
@@ -79,12 +79,12 @@ def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
     return [*parts, svg.text(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
-def _sketch(trees: Sequence[Drawn], paper: Paper) -> list[str]:
-    lines = [line for tree in trees for line in ("", *_letters(tree, paper))]
+def _sketch(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+    lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
     return [line and f"  {line}" for line in lines[1:]]
 
 
-def _letters(tree: Drawn, paper: Paper) -> list[str]:
+def _letters(tree: Drawn, sheet: Sheet) -> list[str]:
     """Return three lines: the category, the branches, the leaves."""
     below = "  ".join(tree.leaves)
     middles, at = [], 0
@@ -96,4 +96,4 @@ def _letters(tree: Drawn, paper: Paper) -> list[str]:
     row = [marks.get(place, "─") for place in range(middles[0], middles[-1] + 1)]
     branch = " " * middles[0] + ("".join(row) if len(tree.leaves) > 1 else "│")
     top = " " * max(center - len(tree.top) // 2, 0) + tree.top
-    return [paper.ink(top, BOLD) + "  " + paper.ink(tree.told, DIM), branch, below]
+    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.told, DIM), branch, below]

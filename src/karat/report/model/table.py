@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -105,8 +105,8 @@ class Table:
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 
 
-Sketch: TypeAlias = Callable[[Paper], list[str]]
-"""A figure drawn with letters: from the paper it is for to its lines."""
+Sketch: TypeAlias = Callable[[Sheet], list[str]]
+"""A figure drawn with letters: from the sheet it is for to its lines."""
 
 
 @dataclass(frozen=True)

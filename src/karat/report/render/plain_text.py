@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 
 from karat.report.model.cells import Shown, is_missing, sections, show
 from karat.report.model.table import Column, Document, Figure, Row, Table
-from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, pad, truncate, widest, wrap
+from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, pad, truncate, widest, wrap
 from karat.visible import visible
 
 SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
@@ -24,36 +24,36 @@ class Panel:
     table: Table
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
-    paper: Paper
+    sheet: Sheet
     indent: str
 
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
-    paper = Paper(width, color)
-    blocks = [paper.lines(document.title, BOLD)]
-    blocks += [_block(block, paper, document.title) for block in document.for_people]
-    blocks.append(_notes(document.notes, paper))
+    sheet = Sheet(width, color)
+    blocks = [sheet.lines(document.title, BOLD)]
+    blocks += [_block(block, sheet, document.title) for block in document.for_people]
+    blocks.append(_notes(document.notes, sheet))
     # Never wrapped or cut: a signature is there to be copied.
-    word, signatures = paper.ink("signature", DIM), document.signatures.values()
+    word, signatures = sheet.ink("signature", DIM), document.signatures.values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
-    title = paper.lines(block.title, BOLD)
+def _block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
+    title = sheet.lines(block.title, BOLD)
     if isinstance(block, Figure):
-        drawn = block.sketch(paper) if block.sketch else None
-        return [] if drawn is None else [*title, *drawn, *paper.lines(block.caption, DIM)]
-    separated = [line for panel in _panels(block, paper) for line in ("", *_grid(panel))][1:]
-    return [*(title if block.title != above else []), *separated, *_notes(block.notes, paper)]
+        drawn = block.sketch(sheet) if block.sketch else None
+        return [] if drawn is None else [*title, *drawn, *sheet.lines(block.caption, DIM)]
+    separated = [line for panel in _panels(block, sheet) for line in ("", *_grid(panel))][1:]
+    return [*(title if block.title != above else []), *separated, *_notes(block.notes, sheet)]
 
 
-def _panels(table: Table, paper: Paper) -> list[Panel]:
+def _panels(table: Table, sheet: Sheet) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
     columns = table.shown
     indent = "" if table.group is None else INDENT
-    room = paper.width - len(indent)
+    room = sheet.width - len(indent)
     natural = [_natural(table, column) for column in columns]
     floors = [_floor(table, column) for column in columns]
     if columns and (apart := _apart(table, columns[0])) <= room / 3:
@@ -62,7 +62,7 @@ def _panels(table: Table, paper: Paper) -> list[Panel]:
     for chosen in panels(floors, room):
         widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
         own = tuple(columns[c] for c in chosen)
-        result.append(Panel(table, own, tuple(widths), paper, indent))
+        result.append(Panel(table, own, tuple(widths), sheet, indent))
     return result
 
 
@@ -96,12 +96,12 @@ def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
 
 
 def _grid(panel: Panel) -> list[str]:
-    ink = panel.paper.ink
+    ink = panel.sheet.ink
     rule = ink("─" * (total(panel.widths) + len(panel.indent)), DIM)
     titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
     body: list[str] = []
     for above, rows in sections(panel.table, panel.columns, visible):
-        body += [] if above is None else [ink(truncate(above, panel.paper.width), CYAN)]
+        body += [] if above is None else [ink(truncate(above, panel.sheet.width), CYAN)]
         body += [line for row in rows for line in _row(panel, row)]
     return [titles, rule, *(body or [ink("no rows", DIM)])]
 
@@ -125,12 +125,12 @@ def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
         short = truncate(text, width).rstrip()
         before, after = pad(short, width, column.align)
         # Spaces stay outside the escape codes, so that the end of a line can be stripped.
-        pieces.append(before + panel.paper.ink(short, code) + after)
+        pieces.append(before + panel.sheet.ink(short, code) + after)
     return (panel.indent + (" " * GAP).join(pieces)).rstrip()
 
 
-def _notes(notes: Sequence[str], paper: Paper) -> list[str]:
-    return [line for note in notes for line in paper.lines(note, DIM)]
+def _notes(notes: Sequence[str], sheet: Sheet) -> list[str]:
+    return [line for note in notes for line in sheet.lines(note, DIM)]
 
 
 def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:

@@ -25,7 +25,7 @@ EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 
 @dataclass(frozen=True)
-class Frame:
+class GridFrame:
     """Where the grid stands on the page."""
 
     rows: int
@@ -96,27 +96,29 @@ def _range(start: int, length: int) -> str:
     return f"{start + 1}" if length == 1 else f"{start + 1}-{start + length}"
 
 
-def _frame(found: Explanation) -> Frame:
+def _frame(found: Explanation) -> GridFrame:
     rows, columns = len(found.candidate), found.columns - 1
     cell = min(CELL, WIDEST / columns, WIDEST / rows)
     if cell < LABELLED:
-        return Frame(rows, columns, cell, 56, 28, 16)
+        return GridFrame(rows, columns, cell, 56, 28, 16)
     down = WIDE * max(svg.length(_short(word)) for word in found.candidate)
     across = WIDE * max(svg.length(_short(word)) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
-    return Frame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
+    return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
 
 
 def _short(word: str) -> str:
     return svg.shorten(word, LONGEST_WORD)
 
 
-def _place(frame: Frame, column: float, row: float, wide: float, high: float) -> dict[str, float]:
+def _place(
+    frame: GridFrame, column: float, row: float, wide: float, high: float
+) -> dict[str, float]:
     place = {"x": frame.x(column), "y": frame.y(row)}
     return place | {"width": wide * frame.cell, "height": high * frame.cell}
 
 
-def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
+def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """Words, those without a match muted; numbers where there is no room for words."""
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
@@ -141,7 +143,7 @@ def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
         yield element("text", quote(_short(word)), **place, fill=fill, data_column=j)
 
 
-def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:
+def _barriers(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """A dashed line after each reference but the last, and the references' names below."""
     starts = [0, *(barrier + 1 for barrier in found.barriers)]
     for number, (start, end) in enumerate(zip(starts, found.barriers, strict=False), 1):
@@ -157,7 +159,7 @@ def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:
             yield svg.text(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
 
 
-def _others(found: Explanation, frame: Frame) -> Iterator[str]:
+def _others(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """The hits that were not chosen, as dots, and their runs as thin lines."""
     if found.hit_count > MOST_HITS:
         return
@@ -175,12 +177,12 @@ def _others(found: Explanation, frame: Frame) -> Iterator[str]:
             yield shape("path", d="".join(path), **look, stroke_linecap="round")
 
 
-def _point(frame: Frame, row: int, column: int) -> str:
+def _point(frame: GridFrame, row: int, column: int) -> str:
     """The middle of a cell."""
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
 
-def _block(found: Explanation, frame: Frame, block: Block) -> str:
+def _block(found: Explanation, frame: GridFrame, block: Block) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
     kept = math.ceil(block.counted)
     color = svg.ACCENT if kept else svg.WARM
@@ -192,7 +194,7 @@ def _block(found: Explanation, frame: Frame, block: Block) -> str:
     return element("g", svg.tooltip(told), area, *hits, **look)
 
 
-def _hit(frame: Frame, block: Block, k: int) -> str:
+def _hit(frame: GridFrame, block: Block, k: int) -> str:
     """A chosen hit: filled as far as it counts, hollow where the cap took it away."""
     share = min(max(block.counted - k, 0.0), 1.0)
     gap = 0.12 if frame.labelled else 0.0
@@ -208,7 +210,7 @@ def _hit(frame: Frame, block: Block, k: int) -> str:
     return "".join(parts)
 
 
-def _legend(found: Explanation, frame: Frame) -> tuple[list[str], float]:
+def _legend(found: Explanation, frame: GridFrame) -> tuple[list[str], float]:
     """The signs that occur, explained below the grid, and the height of it all."""
     y = frame.y(frame.rows) + (44 if len(found.references) > 1 else 28)
     entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": svg.ACCENT})]

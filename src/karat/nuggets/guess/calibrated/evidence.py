@@ -16,7 +16,7 @@ from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, cut_sentences, smoothed_idf
+from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
 from karat.nuggets.scores.words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
@@ -43,7 +43,7 @@ NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
 _WORD = re.compile(r"\w+")
-_STEMS, _SURFACE = Words(ENGLISH.stem), Words()
+_STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 
 
 def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) -> Floats:

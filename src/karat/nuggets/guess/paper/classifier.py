@@ -35,7 +35,7 @@ from karat.nuggets.guess.paper.thresholds import (
     likeliest_model,
 )
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
@@ -108,9 +108,9 @@ class Paper(WithIdf):
         return self.shown + " on-responses" * self.responses
 
     @property
-    def words(self) -> Words:
+    def words(self) -> WordRecipe:
         """The words of texts, as the settings cut them."""
-        return Words(self.stem, self.stop)
+        return WordRecipe(self.stem, self.stop)
 
     def scores(
         self,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Agreement, Folded, folds
+from karat.nuggets.guess.folds import AssessorAgreement, Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import NOISY, Model, best_f_threshold, compare_models
 from karat.nuggets.guess.pool import Pool
@@ -27,7 +27,7 @@ class Trial:
     """One setting: how it agrees with assessors, and the threshold it would now be used with."""
 
     classifier: Paper
-    agreement: Agreement
+    agreement: AssessorAgreement
     threshold: float
     carried: Flags
     """The decision about every cell, made while its fold was left out."""
@@ -39,7 +39,7 @@ class ModelTrial(NamedTuple):
     """A threshold model: how probable the data are, and how it agrees with assessors."""
 
     model: Model
-    agreement: Agreement | None
+    agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
 
 

@@ -24,7 +24,7 @@ SMALL = 11 / 12  # the cells' letters against the charts'
 
 
 @dataclass(frozen=True)
-class Frame:
+class HeatFrame:
     """Where the cells stand."""
 
     left: float
@@ -52,7 +52,7 @@ def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     left = max(svg.length(_short(name)) for name in chart.rows) + 42
     wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
     high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
-    frame = Frame(left, wide, high, len(chart.rows), len(chart.columns))
+    frame = HeatFrame(left, wide, high, len(chart.rows), len(chart.columns))
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
     if chart.outline:
         (top, bottom), (first, last), _ = chart.outline
@@ -70,7 +70,7 @@ def _short(name: str) -> str:
 # ---------------------------------------------------------------------------------------- cells
 
 
-def _cell(chart: HeatMap, frame: Frame, i: int, j: int, value: float | None) -> str:
+def _cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
     place = frame.place(i, j)
     told = svg.tooltip(chart.cell_story(i, j))
     if value is None:
@@ -128,7 +128,7 @@ def _framed(place: dict[str, float]) -> str:
 # ---------------------------------------------------------------------------------------- names
 
 
-def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
+def _row_names(chart: HeatMap, frame: HeatFrame) -> Iterator[str]:
     step = math.ceil(13 / frame.high)
     for i in range(0, frame.rows, step):
         y = TOP + (i + 0.5) * frame.high + 4
@@ -136,7 +136,7 @@ def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
     yield svg.sideways(chart.row_axis, coordinate((TOP + frame.bottom) / 2))
 
 
-def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
+def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
     """Names below the columns, falling where they are too long to stand level, and their end."""
     names = [_short(name) for name in chart.columns]
     longest = max(map(svg.length, names))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, quote, shape
-from karat.report.render.terminal import BOLD, Paper, display_width, wrap
+from karat.report.render.terminal import BOLD, Sheet, display_width, wrap
 
 Point = tuple[float, float]
 
@@ -180,7 +180,7 @@ def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> boo
     )
 
 
-def sketch(arcs: Arcs, paper: Paper) -> list[str]:
+def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
     """The graph with letters: every state with the words that lead on, the best path marked.
 
     Words between which there is no choice stand together.
@@ -197,21 +197,21 @@ def sketch(arcs: Arcs, paper: Paper) -> list[str]:
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
             for arc in after[state]
         ]
-        lines += _ways(number[state], ways, paper)
+        lines += _ways(number[state], ways, sheet)
     more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
     return [*lines[:MOST_LINES], *more]
 
 
-def _ways(state: int, ways: Sequence[tuple[str, bool]], paper: Paper) -> list[str]:
+def _ways(state: int, ways: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
     """What leads on from a state: on one line if it fits, else on lines of their own."""
-    inked = [paper.ink(way, BOLD if best else "") for way, best in ways]
+    inked = [sheet.ink(way, BOLD if best else "") for way, best in ways]
     begin = f"{state:>4}  "
-    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= paper.width:
+    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= sheet.width:
         return [begin + "  |  ".join(inked)]
     lines: list[str] = []
     for i, (way, best) in enumerate(ways):
-        for line in wrap(way, max(paper.width - 8, 20)):
-            lines.append((begin if not lines else "      ") + paper.ink(line, BOLD if best else ""))
+        for line in wrap(way, max(sheet.width - 8, 20)):
+            lines.append((begin if not lines else "      ") + sheet.ink(line, BOLD if best else ""))
         lines[-1] += "  |" if i < len(ways) - 1 else ""
     return lines
 
