@@ -38,7 +38,7 @@ from karat.realize.input_trees import input_trees
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
 from karat.realize.ordering.feature_scales import Scales, mean_scales
-from karat.realize.ordering.model import OrderingModel
+from karat.realize.ordering.ordering_model import OrderingModel
 from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
 

@@ -20,7 +20,7 @@ from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.model import Path, RealizerModel, RealizerResult, open_realizer, train_realizer
-from karat.realize.ordering.model import OrderingModel, TreeletScores
+from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import read_treebank
 from karat.storage.store import is_store

@@ -177,7 +177,7 @@ def train_realizer(
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if model in ("ordering", "all"):
-        from karat.realize.ordering.model import OrderingModel
+        from karat.realize.ordering.ordering_model import OrderingModel
 
         for kind in INPUTS if inputs == "both" else (inputs,):
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
@@ -252,7 +252,7 @@ def open_realizer(path: Path) -> RealizerModel:
     ordering = {}
     for inputs in INPUTS:
         if part := parts.get(f"ordering-{inputs}"):
-            from karat.realize.ordering.model import OrderingModel
+            from karat.realize.ordering.ordering_model import OrderingModel
 
             ordering[inputs] = OrderingModel.stored(part)
     fergus = stored_fergus(parts["fergus"]) if "fergus" in parts else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
-from karat.nuggets.scores.words import stems_of
+from karat.nuggets.scores.ragged_words import stems_of
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
 from karat.text.stopwords import stop_words

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from karat.arithmetic import log
 from karat.arrays import Floats, np
 from karat.errors import InputError, MissingExtra, quoted
-from karat.nuggets.scores.words import CASE, TOKENIZER, stems_of
+from karat.nuggets.scores.ragged_words import CASE, TOKENIZER, stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
 from karat.text.segments import Lines, Segments, Strings, batches

@@ -18,7 +18,7 @@ from karat.arrays import np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import Idf, WordRecipe, bare_words, smoothed_idf
 from karat.nuggets.scores.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
-from karat.nuggets.scores.words import stems_of
+from karat.nuggets.scores.ragged_words import stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
 from karat.text.segments import STRIDE, Lines

@@ -31,7 +31,7 @@ from karat.nuggets.scores.official import (
     run_score,
     weights,
 )
-from karat.nuggets.scores.words import RaggedWords, cut
+from karat.nuggets.scores.ragged_words import RaggedWords, cut
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run

@@ -17,7 +17,7 @@ from karat.realize.input_trees import InputTrees, check_inputs, input_trees
 from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
 from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
 from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
-from karat.realize.ordering.model import BLOCK, OrderingModel
+from karat.realize.ordering.ordering_model import BLOCK, OrderingModel
 from karat.realize.ordering.symbols import NodeColumns, columns_of
 from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
 from karat.realize.treebank import Treebank

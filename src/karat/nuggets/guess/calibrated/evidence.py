@@ -17,7 +17,7 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
-from karat.nuggets.scores.words import letters
+from karat.nuggets.scores.ragged_words import letters
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab

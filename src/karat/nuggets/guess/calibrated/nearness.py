@@ -22,7 +22,7 @@ from karat import _kernel
 from karat.arithmetic import log, product
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.scores.words import letters
+from karat.nuggets.scores.ragged_words import letters
 from karat.text.recipe import Ragged
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
