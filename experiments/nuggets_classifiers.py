@@ -47,9 +47,9 @@ from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.paper.tuning import best, settings, trial
+from karat.nuggets.guess.paper.tuning import best_trial, settings, trial
 from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.intervals import score_errors, score_interval
 from karat.nuggets.sets.keys import make_key
@@ -72,7 +72,7 @@ def row(name: str, found: AssessorAgreement) -> None:
 
 def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
-    tables = [score(cells.pool, setting) for setting in tried]
+    tables = [ngram_scores(cells.pool, setting) for setting in tried]
     carried = np.zeros(len(cells.labels), dtype=bool)
     for k, train in cells.training():
         yes = cells.labels[train] > 0
@@ -98,13 +98,13 @@ def chosen(cells: Folded, X: Floats) -> tuple[AssessorAgreement, float]:
     only: in LOSO the calibrated one is so far ahead that there is nothing to choose.)
     """
     pool, labels = cells.pool, cells.labels
-    tables = [(one, score(pool, one)) for one in settings(BASES["normalised, once"])]
+    tables = [(one, ngram_scores(pool, one)) for one in settings(BASES["normalised, once"])]
     carried, estimates, taken = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
         seen = Folded(pool, np.where(train, labels, np.nan), apart)
         mine = cross_validate(seen, X)
-        paper = best([trial(seen, one, scores) for one, scores in tables])
+        paper = best_trial([trial(seen, one, scores) for one, scores in tables])
         taken.append(mine.agreement.f > paper.agreement.f)
         chosen, here = mine if taken[-1] else paper, cells.fold == k
         carried[here] = chosen.carried[here]
@@ -238,7 +238,7 @@ def main() -> None:
             print(f"\n{way}:\n")
             coverage(pool, found, labels)
         print("\n| model | log10 P(Data given Model) |\n|---|---|")
-        for model in compare_models(pool, score(pool, Paper()), labels):
+        for model in compare_models(pool, ngram_scores(pool, Paper()), labels):
             print(f"| {MODELS[model.name]} | {model.log10:.0f} |")
         if "--quick" not in sys.argv:
             if (strict(labels) != labels).any():

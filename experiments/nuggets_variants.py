@@ -31,7 +31,7 @@ from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import fold_thresholds
 from karat.nuggets.guess.pool import Floats, Ints, Pool
@@ -248,7 +248,9 @@ def paper() -> None:
         idf = smoothed_idf(pool.texts, base.words)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
-            s = score(pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)])
+            s = ngram_scores(
+                pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
+            )
             numbers = [
                 assessor_agreement(pool, s > limit, labels).f
                 for limit in (

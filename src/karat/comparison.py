@@ -23,7 +23,7 @@ from karat.scoring import (
     as_systems,
     as_texts,
     collect,
-    drawn,
+    interval_fields,
     resample,
     segment_values,
     totals,
@@ -156,7 +156,7 @@ def compare(
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
-    how = {"test": test, "trials": trials, **drawn(resamples, seed)}
+    how = {"test": test, "trials": trials, **interval_fields(resamples, seed)}
     found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress, how)
     draws = resample(found, resamples, seed, progress)
     if test == "bootstrap":

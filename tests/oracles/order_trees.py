@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles.order_features import Tree
 
 from karat.lm.model import LanguageModel
-from karat.realize.ordering.symbols import NodeColumns, shape, symbols
+from karat.realize.ordering.symbols import NodeColumns, symbols, word_shape
 
 BITS = 10
 WORDS = ("a", "b", "c", "it", "3", "?")
@@ -33,7 +33,7 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[NodeColumns, list[str], list[
     columns = NodeColumns(
         symbols(words),
         symbols([word[-3:] for word in words]),
-        symbols([shape(word) for word in words]),
+        symbols([word_shape(word) for word in words]),
         symbols(tags),
         symbols(fine),
         symbols(relations),

@@ -379,7 +379,7 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
     )
-    return nugget_evaluation.chosen(found)  # type: ignore[arg-type]
+    return nugget_evaluation.winners(found)  # type: ignore[arg-type]
 
 
 @case

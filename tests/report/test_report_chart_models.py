@@ -31,7 +31,7 @@ from karat.report.charts.models import (
     Outline,
     Point,
     Scatter,
-    bands,
+    interval_bands,
     runs,
 )
 from karat.report.charts.svg import frame as svg
@@ -39,7 +39,7 @@ from karat.report.charts.svg import heat as heat_svg
 from karat.report.charts.svg.colors import HEAT, contrast
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.labels import Box
-from karat.report.charts.svg.scatter import clipped
+from karat.report.charts.svg.scatter import visible_span
 from karat.report.model.table import Document
 from karat.report.render.renderers import render
 from karat.report.render.terminal import Sheet, display_width
@@ -193,7 +193,7 @@ def label_boxes(root: ElementTree.Element) -> list[Box]:
             x, y, wide = (
                 float(node.get("x", 0)),
                 float(node.get("y", 0)),
-                svg.length(node.text or ""),
+                svg.extent(node.text or ""),
             )
             left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[node.get("text-anchor", "")]
             boxes.append(Box(left, y - 11.5, left + wide, y + 3.5))
@@ -260,7 +260,7 @@ def test_the_fitted_line_stays_within_the_plot(
     line: Line, expected: tuple[float, float] | None
 ) -> None:
     axis = Axis(nice_ticks(0, 10), 0, 1)
-    assert clipped(line, axis, axis) == expected
+    assert visible_span(line, axis, axis) == expected
 
 
 def test_points_drawn_with_letters() -> None:
@@ -448,7 +448,7 @@ def test_a_long_curve_has_few_markers() -> None:
 def test_gaps_break_curves_and_bands() -> None:
     knots = [Knot(1, 1, 0, 2), Knot(2, 2), Knot(3, 3, 2, 4), Knot(4, math.nan, 1, 2), Knot(5, 5)]
     assert [[k.x for k in run] for run in runs(knots)] == [[1, 2, 3], [5]]
-    assert [[k.x for k in run] for run in bands(knots)] == [[1], [3]]
+    assert [[k.x for k in run] for run in interval_bands(knots)] == [[1], [3]]
 
 
 @pytest.mark.parametrize(

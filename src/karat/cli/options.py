@@ -164,7 +164,7 @@ def output(function: F) -> F:
     )
 
 
-def chosen(what: str) -> Callable[[F], F]:
+def segment_options(what: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
     worst = option(
         "--worst", f"The K {what}s with the lowest scores instead.", whole(min=1), metavar="K"

@@ -14,7 +14,7 @@ from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
-from karat.lm.tables import ABOUT, KIND, VERSION, columns, count_rows
+from karat.lm.tables import ABOUT, KIND, VERSION, count_rows, model_layouts
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -102,7 +102,7 @@ class LanguageModel:
             check_fields(about, ABOUT)
             self.about = dict(about)
             """The description of the model: order, smoothing, recipe, counts of n-grams, notes."""
-            stored = columns(about["order"])
+            stored = model_layouts(about["order"])
             check_arrays(arrays, stored)
             self.arrays = {part: arrays[part] for part in stored}
             self.table = word_table(arrays, "words")

@@ -64,7 +64,7 @@ class Rows(NamedTuple):
     backoff: Logarithms
 
 
-def columns(order: int) -> dict[str, Layout]:
+def model_layouts(order: int) -> dict[str, Layout]:
     """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
     longer = {f"table_{n}": Layout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
     # Probabilities are logarithms, which rounding may take a little above 0.

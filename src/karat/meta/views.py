@@ -15,7 +15,7 @@ from karat import _kernel
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import bootstrap, drawn
+from karat.meta.bootstrap import bootstrap, drawn_places
 from karat.meta.levels import Agreement, agreement, document_means, drawn_means, members
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
@@ -73,7 +73,7 @@ class View:
         found = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
-        for _, segments in drawn(human.shape, "segments", n, seed):
+        for _, segments in drawn_places(human.shape, "segments", n, seed):
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
                     parts = human[:, places], values[:, places], behind.score(metric)
@@ -105,7 +105,7 @@ class CorpusView(View):
         """Return the agreement over systems in each resample: metrics x resamples."""
         known = ~np.isnan(self.judged)
         parts: list[list[Floats]] = [[] for _ in self.metrics]
-        for systems, segments in drawn(self.judged.shape, over, n, seed, progress):
+        for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
             h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
             for part, metric in zip(parts, self.metrics, strict=True):

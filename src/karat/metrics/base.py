@@ -225,10 +225,10 @@ class Metric(Named, ABC):
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
-        from karat.metrics.loop import run
+        from karat.metrics.loop import run_batches
 
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)
         self.claims.check(self, references_fact(refs.number), only="nrefs")
-        found = run([self], [texts], refs, reduce, threads=threads, progress=progress)
+        found = run_batches([self], [texts], refs, reduce, threads=threads, progress=progress)
         return [part[0][0] for part in found], refs.number

@@ -46,7 +46,7 @@ def whole(low: int, high: int = 2**53) -> Kind:
     return check
 
 
-def number(low: float = -1e300, high: float = 1e300) -> Kind:
+def real(low: float = -1e300, high: float = 1e300) -> Kind:
     """A finite number within bounds, both included."""
 
     def check(value: object, where: str) -> None:
@@ -57,7 +57,7 @@ def number(low: float = -1e300, high: float = 1e300) -> Kind:
     return check
 
 
-def flag(value: object, where: str) -> None:
+def truth(value: object, where: str) -> None:
     """True or false."""
     _expect(isinstance(value, bool), value, where, "true or false")
 

@@ -18,7 +18,7 @@ from karat.arithmetic import SLACK, exact_product, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import OVER, drawn, percentiles
+from karat.meta.bootstrap import OVER, drawn_places, percentiles
 from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
 from karat.meta.plane.conclusions import plane_notes
 from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
@@ -130,7 +130,7 @@ def _spread(scores: Floats, weights: Floats) -> Floats:
     return high - low
 
 
-def best(r: Floats) -> Ints:
+def best_cell(r: Floats) -> Ints:
     """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
 
     For each column of cells x draws; -1 where no cell has r > 0.
@@ -213,13 +213,13 @@ class PlaneFit(Result):
         """
         if not self.resamples:
             return np.full(len(CELLS), np.nan)
-        winners = best(self.draws)
+        winners = best_cell(self.draws)
         return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
 
     @property
     def maximum(self) -> PlaneCell | None:
         """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
-        number = int(best(self.r[:, None])[0])
+        number = int(best_cell(self.r[:, None])[0])
         return CELLS[number] if number >= 0 else None
 
     @property
@@ -329,7 +329,7 @@ def resampled(
     """
     shape = judged.human.shape
     parts = [np.empty((len(CELLS), 0))]
-    for systems, segments in drawn(shape, over, resamples, seed, progress):
+    for systems, segments in drawn_places(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
         parts.append(correlations(*judged.scores(counts), weights))
     return np.concatenate(parts, axis=1)
@@ -376,7 +376,7 @@ def picking(human: Floats, cells: Floats) -> float:
         rest = np.arange(n) != i
         r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
         means.append(h[i] - h[rest].mean())
-        cell = int(best(r)[0])
+        cell = int(best_cell(r)[0])
         errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
     return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
 

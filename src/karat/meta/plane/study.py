@@ -16,7 +16,7 @@ from karat.meta.plane.fit import (
     PlaneData,
     PlaneFit,
     PlaneRow,
-    best,
+    best_cell,
     correlations,
     fit_plane,
     intervals,
@@ -80,7 +80,7 @@ def _halves(judged: PlaneData, rng: np.random.Generator) -> Iterator[tuple[float
     for order, mine in (([0, 1], chosen), ([1, 0], ~chosen)):
         weights = np.stack([mine, ~mine]).astype(float)
         r = correlations(human[order], cells[:, order], weights)
-        pick = int(best(r[:, :1])[0])
+        pick = int(best_cell(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
             yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])

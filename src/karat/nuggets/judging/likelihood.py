@@ -64,7 +64,7 @@ def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word,
         yield Word(place[0], place.start(), place.end(), bool(found)), found
 
 
-def quoted(words: Sequence[Word]) -> str:
+def quotation(words: Sequence[Word]) -> str:
     """The words that speak for the nugget, in their order; … where others stand between them."""
     pieces: list[str] = []
     for n, word in enumerate(words):

@@ -96,14 +96,14 @@ def telling(lines: Sequence[Line], height: int) -> range:
     return range(start, start + height)
 
 
-def page(lines: Sequence[Line], height: int, number: int) -> range:
+def page_range(lines: Sequence[Line], height: int, number: int) -> range:
     """A page of so many lines, from 0; after the last comes the first again."""
     pages = max(1, -(-len(lines) // height))
     start = number % pages * height
     return range(start, min(start + height, len(lines)))
 
 
-def drawn(lines: Sequence[Line], shown: range, sheet: Sheet) -> list[str]:
+def page_lines(lines: Sequence[Line], shown: range, sheet: Sheet) -> list[str]:
     """Some lines of a response, and how many there are before and after them."""
     if not lines:
         return []

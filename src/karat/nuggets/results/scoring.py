@@ -248,7 +248,7 @@ class NuggetScoring(Result):
         return about_guesses(found, self.how, self.general, intervals) if found else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
-        from karat.nuggets.judging.likelihood import quoted, spoken
+        from karat.nuggets.judging.likelihood import quotation, spoken
 
         strict = self.how.strict
         for id, question in self.nuggets.key.questions.items():
@@ -258,7 +258,7 @@ class NuggetScoring(Result):
             for j, (nugget, support, credit) in enumerate(found):
                 by, number, words = decided.by(j, credit), None, None
                 if credit is not None:
-                    number, words = credit + 1, quoted(spoken(responses[credit].text, nugget))
+                    number, words = credit + 1, quotation(spoken(responses[credit].text, nugget))
                 about = one.run.tag, id, nugget.id, nugget.importance
                 known = None if by == NOTHING else support
                 yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])

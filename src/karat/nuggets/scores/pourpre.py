@@ -27,11 +27,11 @@ from karat.nuggets.scores.official import (
     Counts,
     Official,
     RunScore,
-    length,
+    answer_length,
     run_score,
     weights,
 )
-from karat.nuggets.scores.ragged_words import RaggedWords, cut
+from karat.nuggets.scores.ragged_words import RaggedWords, cut_words
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
@@ -78,7 +78,7 @@ class Pourpre:
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Responses by nuggets, whatever the threshold."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut([*texts, *(some.text for some in responses)], self.stem, self.stop)
+        words = cut_words([*texts, *(some.text for some in responses)], self.stem, self.stop)
         starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
@@ -88,7 +88,7 @@ class Pourpre:
         paid = match if self.partial_allowance else match > 0
         allowance = ALLOWANCE * math.fsum(paid.tolist())
         returned = math.fsum((weight * match).tolist())
-        return Counts(returned, float(weight.sum()), allowance, length(responses))
+        return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
 
     def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""

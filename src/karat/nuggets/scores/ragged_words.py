@@ -34,7 +34,7 @@ class RaggedWords:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
-def cut(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
+def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
     """Texts as words, stop words left out."""
     found = tokenize(texts, TOKENIZER, CASE, stop=stop, threads=1)
     words = found.vocab.words(0, len(found.vocab))
@@ -57,7 +57,7 @@ def stems_of(words: Sequence[str], stem: str) -> list[str]:
     return [names[k] for k in stems[ids].tolist()]
 
 
-def letters(texts: Sequence[str]) -> Ragged:
+def code_points(texts: Sequence[str]) -> Ragged:
     """The characters of texts in lower case, white space and all."""
     views = _kernel.Views.from_strings(list(texts), 0, len(texts))
     return Ragged(*_kernel.codepoints(views.lower(), True))

@@ -133,7 +133,7 @@ def evaluate_paraphrases(
         tuple(rows),
         tuple(gains),
         tuple(correlate(judged, *part, "human average", judged.human) for part in parts),
-        tuple(inter_judge(judged)),
+        tuple(judge_pairs(judged)),
         tuple(criteria(judged)),
         tuple(map(JudgedPoint, judged.human.tolist(), predicted.tolist(), judged.systems)),
         tuple(_system_means(judged, predicted)),
@@ -198,7 +198,7 @@ def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     }
 
 
-def inter_judge(judged: JudgedPairs) -> list[Correlation]:
+def judge_pairs(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 1: each pair of judges, controls left out."""
     pairs = combinations(judge_columns(judged).items(), 2)
     return [correlate(judged, *first, *second) for first, second in pairs]

@@ -70,7 +70,7 @@ def columns_of(trees: InputTrees) -> NodeColumns:
     """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
     tags, words = symbols(trees.tags), trees.words
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    known = {word: shape(word) for word in number}  # each distinct word is looked at once
+    known = {word: word_shape(word) for word in number}  # each distinct word is looked at once
     endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
     seen = symbols(words), symbols(endings), symbols(shapes), tags, tags, symbols(trees.relations)
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
@@ -82,6 +82,6 @@ def symbols(strings: list[str]) -> Symbols:
     return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
 
 
-def shape(word: str) -> str:
+def word_shape(word: str) -> str:
     """Return the kinds of characters of a word, at most six: `a`, `0`, `a-a`, `$0.0`."""
     return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", word))[:6]

@@ -122,7 +122,7 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
     if len(words) == 1:
         return words[0]
     whole = " ".join(words)
-    is_brief = svg.length(whole) <= svg.length("x" * 20)
+    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
     return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 

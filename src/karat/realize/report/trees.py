@@ -53,7 +53,7 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
-        width = max(_width(tree), svg.length(tree.told)) + GAP
+        width = max(_width(tree), svg.extent(tree.told)) + GAP
         if x + width > svg.WIDTH and x:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
@@ -63,20 +63,20 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
 
 
 def _width(tree: Drawn) -> float:
-    return sum(svg.length(leaf) + GAP / 2 for leaf in tree.leaves)
+    return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
 
 
 def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
-    parts = [svg.text(middle, top, tree.top, "middle")]
+    parts = [svg.label(middle, top, tree.top, "middle")]
     x = middle - _width(tree) / 2
     for leaf in tree.leaves:
-        step = svg.length(leaf) + GAP / 2
+        step = svg.extent(leaf) + GAP / 2
         at = x + step / 2
         parts.append(svg.line(middle, top + 5, at, top + 28, svg.RULE))
         color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
-        parts.append(svg.text(at, top + 42, leaf, "middle", color))
+        parts.append(svg.label(at, top + 42, leaf, "middle", color))
         x += step
-    return [*parts, svg.text(middle, top + 60, tree.told, "middle", svg.MUTED)]
+    return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
 def _sketch(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:

@@ -16,7 +16,7 @@ from itertools import groupby, pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.model.cells import enumeration, show
+from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
@@ -190,7 +190,7 @@ class HeatMap:
 
     def number(self, value: float | None) -> str:
         """A value as it stands in its cell."""
-        return show(value, Column("", "", self.digits), str)
+        return cell_text(value, Column("", "", self.digits), str)
 
     def signs(self, row: int, column: int) -> str:
         """The signs in one cell."""
@@ -297,7 +297,7 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
     return [list(part) for placed, part in parts if placed]
 
 
-def bands(knots: Sequence[Knot]) -> list[list[Knot]]:
+def interval_bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
     return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
-from karat.report.model.cells import Shown, is_missing, sections, show
+from karat.report.model.cells import Shown, cell_text, is_missing, sections
 from karat.report.model.table import Column, Document, Figure, Row, Table
 from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, pad, truncate, widest, wrap
 from karat.visible import visible
@@ -60,7 +60,7 @@ def _panels(table: Table, sheet: Sheet) -> list[Panel]:
         floors[0] = max(floors[0], apart)
     result = []
     for chosen in panels(floors, room):
-        widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
+        widths = shared_widths([natural[c] for c in chosen], [floors[c] for c in chosen], room)
         own = tuple(columns[c] for c in chosen)
         result.append(Panel(table, own, tuple(widths), sheet, indent))
     return result
@@ -92,12 +92,12 @@ def _same(one: str, other: str) -> int:
 
 
 def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
-    return [show(row.get(column.key), column, visible) for row in rows]
+    return [cell_text(row.get(column.key), column, visible) for row in rows]
 
 
 def _grid(panel: Panel) -> list[str]:
     ink = panel.sheet.ink
-    rule = ink("─" * (total(panel.widths) + len(panel.indent)), DIM)
+    rule = ink("─" * (row_width(panel.widths) + len(panel.indent)), DIM)
     titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
     body: list[str] = []
     for above, rows in sections(panel.table, panel.columns, visible):
@@ -113,7 +113,7 @@ def _row(panel: Panel, row: Sequence[Shown]) -> list[str]:
         code = DIM if is_missing(cell) else BOLD if stressed else ""
         pieces = [text]
         if column.wrap:
-            lines = show(cell, column, lambda text: visible(text, keep="\n")).split("\n")
+            lines = cell_text(cell, column, lambda text: visible(text, keep="\n")).split("\n")
             pieces = [piece for line in lines for piece in wrap(line, width)]
         cells.append([(piece, code) for piece in pieces])
     return [_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
@@ -133,7 +133,7 @@ def _notes(notes: Sequence[str], sheet: Sheet) -> list[str]:
     return [line for note in notes for line in sheet.lines(note, DIM)]
 
 
-def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
+def shared_widths(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
     """Column widths that fit: the widest columns give way first, none below its floor.
 
     One cap for all columns is lowered until the row fits, so a long sentence loses its tail
@@ -141,7 +141,7 @@ def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int
     """
     for cap in range(width, 0, -1):
         widths = [max(low, min(full, cap)) for full, low in zip(natural, floors, strict=True)]
-        if total(widths) <= width:
+        if row_width(widths) <= width:
             return widths
     return list(floors)
 
@@ -151,13 +151,13 @@ def panels(floors: Sequence[int], width: int) -> list[list[int]]:
     result = [[0]]
     for column in range(1, len(floors)):
         wider = [*result[-1], column]
-        if len(result[-1]) == 1 or total([floors[c] for c in wider]) <= width:
+        if len(result[-1]) == 1 or row_width([floors[c] for c in wider]) <= width:
             result[-1] = wider
         else:
             result.append([0, column])
     return result
 
 
-def total(widths: Sequence[int]) -> int:
+def row_width(widths: Sequence[int]) -> int:
     """The width of a row of such columns."""
     return sum(widths) + GAP * (len(widths) - 1)

@@ -48,7 +48,7 @@ def _word(words: Sequence[str], at: int | None) -> str:
     return "" if at is None else visible(words[at])
 
 
-def bands(found: Sequence[Step], room: int) -> list[list[Step]]:
+def step_lines(found: Sequence[Step], room: int) -> list[list[Step]]:
     """The steps in as many lines as it takes to stay within `room` columns."""
     lines: list[list[Step]] = []
     left = 0
@@ -68,7 +68,7 @@ def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
     indent = max(map(len, _NAMES)) + 2
     room = max(sheet.width - indent, 8)
     fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
-    drawn = [_band(band, indent, sheet) for band in bands(fitting, room)]
+    drawn = [_band(band, indent, sheet) for band in step_lines(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
     return [*lines, *sheet.lines(LEGEND, DIM)] if lines else sheet.lines(NOTHING, DIM)
 

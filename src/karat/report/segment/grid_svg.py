@@ -101,8 +101,8 @@ def _frame(found: Explanation) -> GridFrame:
     cell = min(CELL, WIDEST / columns, WIDEST / rows)
     if cell < LABELLED:
         return GridFrame(rows, columns, cell, 56, 28, 16)
-    down = WIDE * max(svg.length(_short(word)) for word in found.candidate)
-    across = WIDE * max(svg.length(_short(word)) for ref in found.references for word in ref)
+    down = WIDE * max(svg.extent(_short(word)) for word in found.candidate)
+    across = WIDE * max(svg.extent(_short(word)) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
     return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
 
@@ -123,9 +123,9 @@ def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
         for i in range(step, frame.rows + 1, step):
-            yield svg.text(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
+            yield svg.label(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
         for j in range(step, frame.columns + 1, step):
-            yield svg.text(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
+            yield svg.label(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
         return
     rows = {block.row + k for block in found.blocks for k in range(block.length)}
     columns = {block.column + k for block in found.blocks for k in range(block.length)}
@@ -154,9 +154,9 @@ def _barriers(found: Explanation, frame: GridFrame) -> Iterator[str]:
         if len(found.references) > 1:
             middle = frame.x((start + end) / 2)
             name = f"reference {number}"
-            if svg.length(name) > (end - start) * frame.cell:
+            if svg.extent(name) > (end - start) * frame.cell:
                 name = f"{number}"  # a short reference has room for its number alone
-            yield svg.text(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
+            yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
 
 
 def _others(found: Explanation, frame: GridFrame) -> Iterator[str]:
@@ -226,8 +226,8 @@ def _legend(found: Explanation, frame: GridFrame) -> tuple[list[str], float]:
         small = 4 if look["fill"] == svg.MUTED else 10
         place = {"x": x + (10 - small) / 2, "y": y - 9 + (10 - small) / 2}
         parts.append(shape("rect", **place, width=small, height=small, **look))
-        parts.append(svg.text(x + 16, y, label, fill=svg.MUTED))
-        x += 16 + svg.length(label) + 24
+        parts.append(svg.label(x + 16, y, label, fill=svg.MUTED))
+        x += 16 + svg.extent(label) + 24
         if x > max(frame.width, NARROWEST) - 150:
             x, y = 8.0, y + 18
     return parts, y + 10

@@ -61,7 +61,7 @@ class Tuning:
     @property
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
-        return best(self.trials)
+        return best_trial(self.trials)
 
     @property
     def how(self) -> Paper:
@@ -103,7 +103,7 @@ def tune_all(
         )
     cells, source = Folded(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
-    models = try_models(cells, by, best(trials).classifier, source, progress)
+    models = try_models(cells, by, best_trial(trials).classifier, source, progress)
     houses: dict[str, list[str]] = {}
     for run, house in zip(pool.runs, pool.houses, strict=True):
         houses.setdefault(house, []).append(run)
@@ -164,6 +164,6 @@ def try_models(
     return found
 
 
-def best(trials: Sequence[Trial]) -> Trial:
+def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the best F; of equals the first."""
     return max(trials, key=lambda trial: trial.agreement.f)

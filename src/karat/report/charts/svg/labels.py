@@ -71,7 +71,7 @@ def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Pla
             yield Placed(Box(left, top, left + wide, top + high), step > 0)
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+def spaced(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
     """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
     if gap * (len(order) - 1) > high - low:

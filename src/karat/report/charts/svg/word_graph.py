@@ -118,7 +118,7 @@ def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Where each layer stands: far enough from earlier ones for the words of its arcs."""
     found = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
-        step = max(svg.length(_shown(arc)) + GAP, SHORTEST)
+        step = max(svg.extent(_shown(arc)) + GAP, SHORTEST)
         end = layer[arc.end]
         found[end] = max(found[end], found[layer[arc.start]] + step)
     return {state: found[depth] for state, depth in layer.items()}
@@ -128,7 +128,7 @@ def _followed(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Each state just after the longest words that lead to it."""
     found = {0: MARGIN}
     for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
-        length = svg.length(_shown(arc)) * (BOLDER if arc.best else 1)
+        length = svg.extent(_shown(arc)) * (BOLDER if arc.best else 1)
         after = found[arc.start] + length + CLOSE
         found[arc.end] = max(found.get(arc.end, 0.0), after)
     return found
@@ -145,7 +145,7 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     taken: list[tuple[Point, float]] = []
     for arc in sorted(arcs, key=lambda arc: not arc.best):
         curve = _curve(places[arc.start], places[arc.end])
-        size = svg.length(_shown(arc))
+        size = svg.extent(_shown(arc))
         spots = [_along(curve, t) for t in LETTERED]
         spot = next((one for one in spots if _free(one, size, taken)), spots[0])
         taken.append((spot, size))
