@@ -1,4 +1,4 @@
-"""What the compiled module offers; see csrc/."""
+"""The names of the compiled module; see csrc/."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

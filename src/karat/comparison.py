@@ -102,7 +102,7 @@ class Comparison(Results[CompareRow]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How intervals and p were made, and notes on single scores."""
+        """Notes on the methods behind intervals and p, and on single scores."""
         metrics = dict.fromkeys(row.metric for row in self.rows)
         others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         where = f", where {' and '.join(others)}" if others else ""

@@ -140,7 +140,7 @@ def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
 
 
 def interval_fields(resamples: int, seed: int) -> dict[str, object]:
-    """How intervals were made, for signatures."""
+    """Return the settings of intervals, for signatures."""
     return {"bootstrap": resamples, "seed": seed} if resamples else {}
 
 
@@ -176,7 +176,7 @@ def resample(
 
 
 class Wanted(NamedTuple):
-    """What to keep besides the totals."""
+    """The parts to keep besides the totals."""
 
     rows: bool = False
     values: bool = False

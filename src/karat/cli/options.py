@@ -131,7 +131,7 @@ def reader(function: F) -> F:
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """What was asked for, or what the output's ending says."""
+    """Return the format that was asked for, or the one of the output's ending."""
     path = str(ctx.params.get("output") or "")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):

@@ -51,7 +51,7 @@ class View:
     at: str
     """A level of matrices: how they are correlated."""
     behind: Behind | None = None
-    """Where points are systems: human and metric scores of the segments behind them."""
+    """Human and metric scores of the segments behind the points, if points are systems."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""

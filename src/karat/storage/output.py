@@ -65,7 +65,7 @@ def _encoded(target: str, text: str | bytes) -> bytes:
 
 
 def _is_special(target: str) -> bool:
-    """Whether writing means sending: a device, a pipe, or one of this process's own streams."""
+    """Return whether writing means sending: to a device, a pipe, or a stream of this process."""
     if os.path.abspath(target).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
         return True
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)

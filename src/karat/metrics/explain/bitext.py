@@ -48,11 +48,11 @@ class Block(NamedTuple):
     column: int
     length: int
     counted: float
-    """How much of its length the cap leaves; its last hits are given up first."""
+    """The part of its length that the cap leaves; its last hits are given up first."""
     reference: int
     """The number of the reference."""
     position: int
-    """Where it starts there."""
+    """Its first position there."""
 
 
 class Pared(NamedTuple):
@@ -72,7 +72,7 @@ class Explanation:
     references: tuple[tuple[str, ...], ...]
     row_ids: tuple[int, ...]
     column_ids: tuple[int, ...]
-    """What is compared: equal ids are a hit; a barrier has an id of its own."""
+    """The ids that are compared: equal ids are a hit; a barrier has an id of its own."""
     blocks: tuple[Block, ...]
     """The runs, the longest first, of equals the last."""
     cap: float
@@ -83,7 +83,7 @@ class Explanation:
     recall: float
     value: float
     proven: bool
-    """Whether no matching has a larger size."""
+    """True if no matching has a larger size."""
     bound: float
     """No matching has a larger size than this."""
     largest: float
@@ -111,7 +111,7 @@ class Explanation:
 
     @cached_property
     def hit_count(self) -> int:
-        """How many hits the grid has."""
+        """The number of hits in the grid."""
         mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
         return sum(count * theirs[word] for word, count in mine.items())
 

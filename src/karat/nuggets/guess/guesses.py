@@ -57,7 +57,7 @@ class Nuggeteer:
     heard: Heard | None = None
     """Models that helped, where any labelled responses."""
     strict: bool = False
-    """Whether it guesses full support: support in part is then none."""
+    """True if it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
     _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)

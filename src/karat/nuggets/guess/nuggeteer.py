@@ -96,7 +96,7 @@ def nuggeteer(
 
 
 def _agrees_better(one: Nuggeteer, other: Nuggeteer) -> bool:
-    """Whether one agrees better with assessors than the other, by F; of equals the first."""
+    """Return whether one agrees better with assessors than the other, by F, or equally."""
     mine, theirs = one.agreement, other.agreement
     return mine is not None and (theirs is None or mine.f >= theirs.f)
 

@@ -29,7 +29,7 @@ class Word(NamedTuple):
     start: int
     end: int
     speaks: bool
-    """Whether the nugget has it too."""
+    """True if the nugget has it too."""
 
 
 def overlap(question: Question, responses: Sequence[Response]) -> Floats:

@@ -166,7 +166,7 @@ class NuggetScoring(Result):
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
     details: bool = False
-    """Whether reports list every nugget."""
+    """True if reports list every nugget."""
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)

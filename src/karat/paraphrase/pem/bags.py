@@ -60,7 +60,7 @@ class PivotSettings:
     ngram: float = 0.01
     """N-grams must weigh more than this."""
     renormalise: bool = False
-    """Whether the edges that are kept share the whole probability of their phrase."""
+    """True if the edges that are kept share the whole probability of their phrase."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= MOST_ORDERS:

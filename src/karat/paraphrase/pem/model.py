@@ -190,7 +190,7 @@ class PEM:
 
     @property
     def bundled(self) -> bool:
-        """Whether this is the small model that comes with Karat."""
+        """True if this is the small model that comes with Karat."""
         return self.name == bundled_model()
 
     @property

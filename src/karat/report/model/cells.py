@@ -1,4 +1,4 @@
-"""How cells read where people look at them, and how rows fall into sections."""
+"""Cells as people read them, and the sections of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row 
 
 
 def is_missing(cell: Cell) -> bool:
-    """Whether there is no value: None or NaN; an infinity is a value."""
+    """Return whether there is no value: None or NaN; an infinity is a value."""
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 

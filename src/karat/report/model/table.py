@@ -1,4 +1,4 @@
-"""What a report consists of: documents of tables and figures, free of any output format."""
+"""The parts of a report: documents of tables and figures, free of any output format."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Figure:
 
     @cached_property
     def html(self) -> str:
-        """The same for pages."""
+        """The drawing for pages."""
         return self.page() if self.page else self.svg
 
 
@@ -163,7 +163,7 @@ class Document:
 
     @property
     def for_people(self) -> list[Table | Figure]:
-        """What people read, in order."""
+        """The tables and figures that people read, in order."""
         return [b for b in self.blocks if isinstance(b, Figure) or b.readers != "programs"]
 
     @property

@@ -86,7 +86,7 @@ def _apart(table: Table, column: Column) -> int:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters two strings begin with alike."""
+    """Return the number of characters that two strings begin with alike."""
     differs = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differs, min(len(one), len(other)))
 

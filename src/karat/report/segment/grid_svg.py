@@ -26,7 +26,7 @@ EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 @dataclass(frozen=True)
 class GridFrame:
-    """Where the grid stands on the page."""
+    """The position of the grid on the page."""
 
     rows: int
     columns: int

@@ -50,7 +50,7 @@ def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:
 
 
 def _marks(found: Explanation) -> dict[tuple[int, int], str]:
-    """What stands in each cell: the matching's hits over all the others, and the barriers."""
+    """Return the mark of each cell: the matching's hits over all the others, and the barriers."""
     marks: dict[tuple[int, int], str] = dict.fromkeys(found.hits(), HIT)
     for block in found.blocks:
         for k in range(block.length):  # whole, in part or not at all

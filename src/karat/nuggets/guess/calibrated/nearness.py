@@ -35,10 +35,10 @@ class Nearness(NamedTuple):
     sentences: tuple[Ragged, ...]
     """As stems, and as characters."""
     bounds: Ints
-    """Where the sentences of each response begin."""
+    """The first sentence of each response."""
     texts: tuple[Ragged, ...]
     nuggets: Ints
-    """Where the descriptions of each nugget begin."""
+    """The first description of each nugget."""
     relevance: Floats
     """Sentences x nuggets."""
 

@@ -42,7 +42,7 @@ class _Passages(NamedTuple):
     word: Ints
     """Entry k: passage `row[k]` has word `word[k]`; each once, by passage."""
     starts: Ints
-    """Where the passages of each response begin."""
+    """The first passage of each response."""
     background: Floats
     """b(w)."""
     own: Flags

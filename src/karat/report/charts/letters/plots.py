@@ -112,7 +112,7 @@ def _ink(chart: Scatter, point: Point) -> str:
 
 
 def _names(chart: Scatter, sheet: Sheet) -> list[str]:
-    """What each letter stands for."""
+    """Return the meaning of each letter."""
     x, y = chart.ticks()
     lines = []
     for letter, point in zip(ascii_letters, chart.shown, strict=False):

@@ -42,7 +42,7 @@ def draw_curves(chart: Curves) -> svg.Drawn:
 
 
 def _ends(chart: Curves, y: Axis) -> list[float] | None:
-    """Where the names stand beside the ends; None where a legend is clearer."""
+    """Return the places of the names beside the ends; None where a legend is clearer."""
     lasts = [runs(curve.knots)[-1][-1] for curve in chart.shown]
     if len({knot.x for knot in lasts}) > 1:
         return None

@@ -72,7 +72,7 @@ _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
 def no_data(title: str, why: str = "no data") -> str:
-    """What is drawn in place of a chart that has nothing to show."""
+    """Return the drawing in place of a chart that has nothing to show."""
     return chart(title, why, 60, [label(WIDTH / 2, 35, why, "middle", MUTED)])
 
 

@@ -25,7 +25,7 @@ SMALL = 11 / 12  # the cells' letters against the charts'
 
 @dataclass(frozen=True)
 class HeatFrame:
-    """Where the cells stand."""
+    """The position of the cells in the drawing."""
 
     left: float
     wide: float

@@ -1,4 +1,4 @@
-"""What the signs of a chart mean, in rows below it."""
+"""The legend of a chart: the meaning of its signs, in rows below it."""
 
 from __future__ import annotations
 

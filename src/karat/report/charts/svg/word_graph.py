@@ -13,16 +13,16 @@ from karat.report.render.terminal import BOLD, Sheet, display_width, wrap
 Point = tuple[float, float]
 
 GAP = 20.0
-"""What an arc has beside its word."""
+"""The length of an arc beside its word."""
 CLOSE = 8.0
-"""The same where words follow each other closely."""
+"""That length where words follow each other closely."""
 BOLDER = 1.1
-"""How much wider the letters of the best path are."""
+"""The width of letters on the best path, relative to others."""
 SHORTEST = 46.0
 ROW = 48.0
 MARGIN = 20.0
 LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85)
-"""How far along an arc its word may stand; the first place that is free is taken."""
+"""Places of a word along its arc; the first that is free is taken."""
 LINE = 11.0
 """The height that a word takes."""
 LONGEST = 24
@@ -85,7 +85,7 @@ def layers(arcs: Arcs) -> dict[int, int]:
 
 
 def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
-    """Where each state is drawn: its layer from left to right, within it near what leads to it.
+    """Return the place of each state: its layer from left to right, near what leads to it.
 
     The best path is straight; what is not on it stands above or below.
     """
@@ -115,7 +115,7 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
 
 
 def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
-    """Where each layer stands: far enough from earlier ones for the words of its arcs."""
+    """Return the place of each layer: far enough from earlier ones for the words of its arcs."""
     found = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
         step = max(svg.extent(_shown(arc)) + GAP, SHORTEST)
@@ -173,7 +173,7 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
 
 
 def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> bool:
-    """Whether a word fits there without touching another."""
+    """Return whether a word fits there without touching another."""
     return all(
         abs(spot[0] - x) >= (size + other) / 2 or abs(spot[1] - y) >= LINE
         for (x, y), other in taken
@@ -203,7 +203,7 @@ def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
 
 
 def _ways(state: int, ways: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
-    """What leads on from a state: on one line if it fits, else on lines of their own."""
+    """Return the arcs that leave a state: on one line if they fit, else one a line."""
     inked = [sheet.ink(way, BOLD if best else "") for way, best in ways]
     begin = f"{state:>4}  "
     if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= sheet.width:
@@ -231,7 +231,7 @@ def _inner(arcs: Arcs) -> set[int]:
 
 
 def _chains(arcs: Arcs) -> list[GraphArc]:
-    """The same graph without such states."""
+    """Return the graph without such states."""
     after, inner = _after(arcs), _inner(arcs)
     found = []
     for arc in arcs:
