@@ -126,7 +126,7 @@ class Judgements:
 
     @cached_property
     def has_ties(self) -> bool:
-        """Return whether ties count as half, among all judgements or those of a run."""
+        """True if ties count as half, among all judgements or those of a run."""
         every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
         return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
 
