@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _kernel
@@ -10,7 +10,8 @@ from karat.arrays import Floats, NDArray, np
 from karat.storage.schema import Layout, listed, perhaps, record, text, whole, word_columns
 
 if TYPE_CHECKING:
-    Arrays = Mapping[str, NDArray[Any]]
+    from karat.storage.store import Arrays
+
     Logarithms = NDArray[np.float32]
 
 KIND = "language model"

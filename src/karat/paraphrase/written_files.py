@@ -18,11 +18,10 @@ from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.storage.output import FilePath
 from karat.storage.store import is_store
 from karat.text.recipe import TOKENIZERS, Recipe, check_choice
 from karat.text.stemmers import stemmers
-
-FilePath = str | os.PathLike[str]
 
 
 class FileRow(NamedTuple):

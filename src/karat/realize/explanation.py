@@ -19,10 +19,11 @@ from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, fra
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
-from karat.realize.model import Path, RealizerModel, RealizerResult, open_realizer, train_realizer
+from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import read_treebank
+from karat.storage.output import FilePath
 from karat.storage.store import is_store
 
 DRAWN = 12
@@ -257,7 +258,7 @@ class SupertagList(RealizerResult):
     drawn: tuple[Supertag, ...]
 
 
-def list_supertags(source: Path, most: int = 30) -> SupertagList:
+def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
     """Return the supertags of the model or the treebank in a file, at most so many."""
     if is_store(source):
         grammar = open_realizer(source).the_fergus().chooser.grammar

@@ -132,10 +132,8 @@ class Layout(NamedTuple):
 
 _BLOCK = 1 << 20  # values that are looked at together
 
-Arrays = Mapping[str, NDArray[Any]]
 
-
-def check_arrays(arrays: Arrays, columns: Mapping[str, Layout]) -> None:
+def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layout]) -> None:
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():

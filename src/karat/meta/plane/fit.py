@@ -319,19 +319,17 @@ def fit_plane(
     return PlaneFit(dimension, *of, over, seed, *found, p, dealt)
 
 
-def resampled(
-    judged: PlaneData, resamples: int, over: str, seed: int, progress: Progress
-) -> Floats:
+def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
     """Pearson's r of each cell in each bootstrap resample: cells x resamples.
 
     Segments are drawn the same way for all systems, and human and metric scores together. The
     draws are those of `bootstrap`.
     """
-    shape = judged.human.shape
+    shape = data.human.shape
     parts = [np.empty((len(CELLS), 0))]
     for systems, segments in drawn_places(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        parts.append(correlations(*judged.scores(counts), weights))
+        parts.append(correlations(*data.scores(counts), weights))
     return np.concatenate(parts, axis=1)
 
 

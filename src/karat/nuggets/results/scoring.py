@@ -1,4 +1,4 @@
-"""`score_nuggets`: runs with their decisions, official and today's scores, and intervals."""
+"""`score_nuggets`: runs with their decisions, scores and intervals."""
 
 from __future__ import annotations
 

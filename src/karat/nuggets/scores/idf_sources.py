@@ -69,7 +69,7 @@ class IdfSource:
         return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
 
     def check(self) -> None:
-        """Fail now rather than later if there is no such thing."""
+        """Fail early if there is no such thing."""
         if self.name == WORDFREQ:
             wordfreq_idf(self.language)
         elif self.name != POOLED:

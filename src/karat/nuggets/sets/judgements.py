@@ -145,7 +145,7 @@ class Judgements:
         return self.with_rows(row for row in self.rows if row.run not in out)
 
     def with_rows(self, rows: Iterable[Judged]) -> Judgements:
-        """Other rows, of which ties count as before."""
+        """Return judgements of other rows, with the same rule for ties."""
         return replace(self, rows=tuple(rows))
 
     @cached_property

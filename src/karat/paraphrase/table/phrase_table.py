@@ -22,7 +22,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
-from karat.storage.store import BROKEN, damaged, read_store, write_store
+from karat.storage.store import BROKEN, Arrays, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab
@@ -57,7 +57,6 @@ _WORDS = {**word_columns("source"), **word_columns("pivot")}
 ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
 """The description of a table."""
 
-Arrays = Mapping[str, NDArray[Any]]
 _About = Mapping[str, Any] | None
 
 

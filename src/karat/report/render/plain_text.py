@@ -11,7 +11,7 @@ from karat.report.model.table import Column, Document, Figure, Row, Table
 from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, pad, truncate, widest, wrap
 from karat.visible import visible
 
-SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
+SHORTEST = 8  # columns that a truncated name keeps: fewer do not tell systems apart
 TITLE = 16  # the same of the title above numbers, which nothing else explains
 INDENT = "  "
 GAP = 2  # spaces between columns

@@ -111,11 +111,9 @@ def _short(word: str) -> str:
     return svg.shorten(word, LONGEST_WORD)
 
 
-def _place(
-    frame: GridFrame, column: float, row: float, wide: float, high: float
-) -> dict[str, float]:
+def _place(frame: GridFrame, column: float, row: float, w: float, h: float) -> dict[str, float]:
     place = {"x": frame.x(column), "y": frame.y(row)}
-    return place | {"width": wide * frame.cell, "height": high * frame.cell}
+    return place | {"width": w * frame.cell, "height": h * frame.cell}
 
 
 def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:

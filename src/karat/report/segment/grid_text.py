@@ -20,7 +20,7 @@ _INKS = {COUNTED: CYAN, CUT: CYAN, PARED: YELLOW, HIT: DIM, BARRIER: DIM}
 CELL = 2  # columns of the terminal: room for one wide letter
 LONGEST_ACROSS = 12  # letters of a word that stands upright above its column
 LONGEST_DOWN = 24
-MOST_CELLS = 40_000  # some 200 words on either side; more is no longer a picture
+MOST_CELLS = 40_000  # some 200 words on either side; more is not a picture
 
 
 def draw_grid(found: Explanation, sheet: Sheet) -> list[str]:

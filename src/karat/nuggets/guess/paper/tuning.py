@@ -24,7 +24,7 @@ from karat.progress import Progress, silent
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One setting: how it agrees with assessors, and the threshold it would now be used with."""
+    """One setting: how it agrees with assessors, and the threshold it would be used with."""
 
     classifier: Paper
     agreement: AssessorAgreement
