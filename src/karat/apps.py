@@ -15,7 +15,7 @@ DECLARED = {
         "nugget_formats": "karat.nuggets.formats.loading",
     },
     "metrics": {"pivot_f1": "karat.paraphrase.pem.metric:PivotF1"},
-    "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_SETS"},
+    "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {
         "NuggetScoring": "karat.nuggets.report.scores:score_document",
         "NuggetChanges": "karat.nuggets.report.changes:changes_document",

@@ -12,7 +12,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
-from karat.metrics.loop import run
+from karat.metrics.loop import run_batches
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -56,7 +56,7 @@ class Results(Result, Generic[RowT]):
     def settings(self) -> dict[str, object]:
         """Metrics, references and how intervals were made."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
-        how = drawn(self.resamples, self.seed)
+        how = interval_fields(self.resamples, self.seed)
         return {"metrics": tuple(metrics), "references": self.references, **how}
 
     @property
@@ -127,7 +127,7 @@ def score(
     refs = as_references(references, len(first), first.name)
     check_trials("bootstrap", bootstrap, 0)
     check_form(signature)
-    how = drawn(bootstrap, seed)
+    how = interval_fields(bootstrap, seed)
     want = Wanted(rows=bootstrap > 0, values=segments)
     found = collect(chosen, named, refs, want, threads, progress, how)
     draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
@@ -148,8 +148,8 @@ def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
     }
 
 
-def drawn(resamples: int, seed: int) -> dict[str, object]:
-    """How intervals were made, for signatures."""
+def interval_fields(resamples: int, seed: int) -> dict[str, object]:
+    """Return the settings of intervals, for signatures."""
     return {"bootstrap": resamples, "seed": seed} if resamples else {}
 
 
@@ -185,7 +185,7 @@ def resample(
 
 
 class Wanted(NamedTuple):
-    """What to keep besides the totals."""
+    """The parts to keep besides the totals."""
 
     rows: bool = False
     values: bool = False
@@ -224,7 +224,7 @@ def collect(
         values = m.of_segments().measure(rows)["value"] if want.values else None
         return Collected(partial_sums(rows), (_compact(rows),) if want.rows else (), values)
 
-    parts = run(
+    parts = run_batches(
         metrics, list(systems.values()), references, reduce, threads=threads, progress=progress
     )
     return {

@@ -131,7 +131,7 @@ def reader(function: F) -> F:
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """What was asked for, or what the output's ending says."""
+    """Return the format that was asked for, or the one of the output's ending."""
     path = str(ctx.params.get("output") or "")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
@@ -164,7 +164,7 @@ def output(function: F) -> F:
     )
 
 
-def chosen(what: str) -> Callable[[F], F]:
+def segment_options(what: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
     worst = option(
         "--worst", f"The K {what}s with the lowest scores instead.", whole(min=1), metavar="K"

@@ -11,8 +11,8 @@ from karat.evalset.loading import as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
-from karat.meta.ranking import MetaRow, MetricTest, Place, rank
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.ranking import MetaRow, MetricTest, Task, rank
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.meta.views import check_level, matrix_view, view
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -61,7 +61,7 @@ class Ranking(Result):
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
 
-    scored: Scored
+    scored: ScoredSet
     """The outputs' statistics; of the set without the systems that were left out."""
 
     @property
@@ -109,7 +109,7 @@ def meta_evaluate(
         for level in named.levels:
             seen = view(level, scored, human)
             for name in named.statistics:
-                place = Place(dimension, level, STATISTICS[name])
+                place = Task(dimension, level, STATISTICS[name])
                 found, compared = rank(named, seen, place, progress)
                 rows += found
                 tests += compared
@@ -154,7 +154,7 @@ def rank_metrics(
         *names, over=over, resamples=resamples, trials=trials, correction=correction, seed=seed
     )
     seen = matrix_view(human, metrics, level)
-    rows, tests = rank(asked, seen, Place("human", level, STATISTICS[statistic]), progress)
+    rows, tests = rank(asked, seen, Task("human", level, STATISTICS[statistic]), progress)
     return Ranking(asked, tuple(rows), tuple(tests))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, quotient, statistic
@@ -46,7 +46,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(
-    given: EvalSet | Scored,
+    given: EvalSet | ScoredSet,
     dimension: str,
     *,
     metrics: Sequence[str | Metric] | str | Metric = "bleu",
@@ -83,7 +83,7 @@ def reliability(
 
 
 def _of_length(
-    scored: Scored,
+    scored: ScoredSet,
     dimension: str,
     human: Floats,
     length: int,

@@ -44,7 +44,7 @@ FORMATS = Registry(
         "units-labels": SetFormat(f"{_HERE}.units:read_label"),
         "trec-key": SetFormat(f"{_HERE}.trec:read_key"),
         "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
-        "trec-judged": SetFormat(f"{_HERE}.trec:read_judged"),
+        "trec-judged": SetFormat(f"{_HERE}.trec:read_judgements"),
     },
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}

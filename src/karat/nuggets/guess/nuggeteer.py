@@ -96,7 +96,7 @@ def nuggeteer(
 
 
 def _agrees_better(one: Nuggeteer, other: Nuggeteer) -> bool:
-    """Whether one agrees better with assessors than the other, by F; of equals the first."""
+    """Return whether one agrees better with assessors than the other, by F, or equally."""
     mine, theirs = one.agreement, other.agreement
     return mine is not None and (theirs is None or mine.f >= theirs.f)
 
@@ -158,7 +158,7 @@ def _one_model(asked: Asked, model: Logistic, learned: int, progress: Progress) 
 
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
-    """Judgements of words that a run no longer has are about another run, an earlier version."""
+    """Judgements of words that a run does not have are about an old version of it."""
     judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
     asked = set(judged)
     have = {

@@ -104,7 +104,7 @@ class NuggetChanges(Result):
     scoring: NuggetScoring
     """The old version, and the new one."""
     everything: bool = False
-    """Whether `rows` has nuggets that were kept and missed, too."""
+    """True if `rows` has nuggets that were kept and missed, too."""
     remarks: tuple[str, ...] = ()
 
     @cached_property

@@ -167,7 +167,7 @@ class NuggetEvaluation(_CrossValidated):
         ]
         return (
             f"Cross-validated: {_BY[found.by]}.",
-            f"Chosen by F in this cross-validation: {chosen(found)}.",
+            f"Chosen by F in this cross-validation: {winners(found)}.",
             *(known if found.alone is not None else []),
             "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
             *self._judgements,
@@ -175,7 +175,7 @@ class NuggetEvaluation(_CrossValidated):
         )
 
 
-def chosen(found: Evaluation) -> str:
+def winners(found: Evaluation) -> str:
     """Return which classifier has the best F, or which share it."""
     model, likely = found.likeliest
     ways = {"best of 24 settings": found.best.agreement.f}

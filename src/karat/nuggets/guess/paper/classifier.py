@@ -35,7 +35,7 @@ from karat.nuggets.guess.paper.thresholds import (
     likeliest_model,
 )
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
@@ -108,9 +108,9 @@ class Paper(WithIdf):
         return self.shown + " on-responses" * self.responses
 
     @property
-    def words(self) -> Words:
+    def words(self) -> WordRecipe:
         """The words of texts, as the settings cut them."""
-        return Words(self.stem, self.stop)
+        return WordRecipe(self.stem, self.stop)
 
     def scores(
         self,
@@ -125,7 +125,7 @@ class Paper(WithIdf):
         weigh = source.of_classifier(pool, self.words) if self.weight == "idf" else None
         if self.responses:
             return trained_score(pool, self, labels, fold, weigh, progress)
-        return score(pool, self, weigh, progress)
+        return ngram_scores(pool, self, weigh, progress)
 
     def fit(
         self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[Model] = ()
@@ -187,7 +187,9 @@ class PaperGuesses(NamedTuple):
     """log10 P(Data|Model), where thresholds were learned."""
 
 
-def score(pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent) -> Floats:
+def ngram_scores(
+    pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent
+) -> Floats:
     """Return the scores of all cells; idf, if none is given, is that of the pool's responses."""
     vocab = Vocab()
     texts = paper.words.tokens(pool.descriptions, vocab)
