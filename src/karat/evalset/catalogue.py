@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
-from karat.registry import Registry, load
+from karat.registry import Registry, call, load, origin, returned
 from karat.storage.unpacking import unpacked
 
 VARIABLE = "KARAT_DATA"
@@ -36,7 +37,7 @@ class SetFormat(NamedTuple):
     """Columns that the header of a tab-separated table has."""
     members: tuple[str, ...] = ()
     """Members that the first object of a file of JSON lines has."""
-    writer: str = ""
+    writer: str | Callable[[Any], Iterable[Any]] = ""
     """Makes the pieces of a file, or the named files of a folder if the format is one."""
 
     def fits(self, line: str) -> bool:
@@ -48,6 +49,13 @@ class SetFormat(NamedTuple):
     def is_in(self, folder: Path) -> bool:
         """Return whether a folder has what folders of this format have."""
         return bool(self.holds) and all((folder / name).exists() for name in self.holds)
+
+
+def check_format(name: str, found: object) -> None:
+    """Refuse what is no format, or one without a reader."""
+    if not isinstance(found, SetFormat) or not isinstance(found.reader, str | Callable):
+        told = "expected a karat.SetFormat with a function that reads"
+        raise InputError(f"format {name}: found {quoted(found)}, {told}")
 
 
 class KnownSet(NamedTuple):
@@ -80,6 +88,8 @@ class Catalogue(NamedTuple):
 
     formats: Registry[SetFormat]
     known: Mapping[str, KnownSet]
+    made: type = object
+    """What readers return."""
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
@@ -102,24 +112,30 @@ class Catalogue(NamedTuple):
         Formats of installed packages are looked at if no other fits.
         """
         line = "" if path.is_dir() else first_line(path)
-        for names in (self.formats.known(), self.formats):
-            for name in names:
-                one = self.formats[name]
-                if one.is_in(path) if path.is_dir() else one.fits(line):
-                    return name
+        for name, one in self.formats.usable():
+            if one.is_in(path) if path.is_dir() else one.fits(line):
+                return name
         return "jsonl" if line.startswith("{") else None
 
     def read(
-        self, path: Path, format: str | None, detect: Detect, filled: Any, **options: Any
+        self,
+        path: Path,
+        format: str | None,
+        detect: Detect,
+        filled: Any,
+        options: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:
             format, path = detect(path) if format is None else (format, path)
-            named = self.formats[format].reader
-            reader = load(named) if isinstance(named, str) else named
+            found = self.formats[format]
+            what = f"the reader of the format {format}"
+            reader = call(what, found, lambda: load(found.reader), returned(object, ""))
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
-            return reader(path, filled, **options)
+            problem = returned(self.made, f"karat.{self.made.__name__}")
+            whose = found if origin(found) else reader
+            return call(what, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.catalogue import VARIABLE, Catalogue, GivenPath, KnownSet, SetFormat
+from karat.evalset.catalogue import (
+    VARIABLE,
+    Catalogue,
+    GivenPath,
+    KnownSet,
+    SetFormat,
+    check_format,
+)
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
@@ -44,6 +51,7 @@ FORMATS = Registry(
         "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
         "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
+    check=check_format,
 )
 KNOWN = {
     "demo": KnownSet(
@@ -78,7 +86,7 @@ KNOWN = {
         "paraphrases", "paraphrase-twitter/twitter.tsv", "7,159 candidates of 761 sources"
     ),
 }
-EVALSETS = Catalogue(FORMATS, KNOWN)
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet)
 
 
 class KnownRow(NamedTuple):
@@ -159,7 +167,7 @@ def read_evalset(
     path = EVALSETS.path(name_or_path)
     if format is not None:
         _ = FORMATS[format]  # refuses a name that is no format's
-    found: EvalSet = EVALSETS.read(path, format, detect, reading, **options)
+    found: EvalSet = EVALSETS.read(path, format, detect, reading, options)
     return found
 
 

@@ -51,7 +51,7 @@ def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> N
     """Write a set in a format of its catalogue."""
     found = catalogue.formats.find(format)
     if found is None or not found.writer:
-        names = [name for name in catalogue.formats if catalogue.formats[name].writer]
+        names = [name for name, one in catalogue.formats.usable() if one.writer]
         raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
     write = write_folder if found.holds else write_file
     write(Path(path), load(found.writer)(given))

@@ -14,7 +14,7 @@ from karat import _kernel
 from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError
 from karat.progress import Stop
-from karat.registry import Registry
+from karat.registry import Registry, check_that
 from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
@@ -226,16 +226,11 @@ soft_accuracy = Statistic(
 _OWN = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
 
 
-def _check(name: str, found: object) -> None:
-    if not isinstance(found, Statistic):
-        raise InputError(f"statistic {name}: {found!r} is no karat.Statistic")
-
-
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
     {one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)},
-    check=_check,
+    check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 
 

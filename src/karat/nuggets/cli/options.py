@@ -180,15 +180,20 @@ class WithClassifiers(click.Command):
         from karat.settings import to_text
 
         (option,) = (one for one in self.params if one.name == "classifier")
-        for name in classifiers if option.default == "calibrated" else ["paper"]:
+        broken: list[str] = []
+        for name, one in classifiers.usable(broken):
+            if option.default != "calibrated" and name != "paper":
+                continue
             told = []
-            for f in classifiers[name].settings() if name != "auto" else []:
+            for f in one.settings() if name != "auto" else []:
                 choices = f.metadata["choices"]
                 among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
                 if option.default == "calibrated" or f.name not in _VARIED:
                     told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
             with formatter.section(f"Settings of --classifier {name}"):
-                formatter.write_dl(told or [("", "those of paper")])
+                formatter.write_dl(told or [("", "those of paper" if name == "auto" else "none")])
+        for sentence in broken:
+            formatter.write_text(sentence)
 
 
 def _parsed(text: str, **old: Any) -> Any:

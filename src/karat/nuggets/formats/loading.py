@@ -12,6 +12,7 @@ from karat.evalset.catalogue import (
     GivenPath,
     KnownSet,
     SetFormat,
+    check_format,
     first_line,
     json_object,
 )
@@ -46,6 +47,7 @@ FORMATS = Registry(
         "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
         "trec-judged": SetFormat(f"{_HERE}.trec:read_judged"),
     },
+    check=check_format,
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
 """Formats of files that are told by their endings, and the part that they are."""

@@ -7,11 +7,13 @@ long. Those of other packages are found by the entry point `karat.renderers`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from types import NoneType
+from typing import TypeAlias, TypeVar
 
-from karat.registry import Registry
+from karat.registry import Registry, call, check_that, returned
 from karat.report.model.table import Document
 
+T = TypeVar("T")
 Renderer: TypeAlias = Callable[..., str | Iterable[str]]
 
 RENDERERS: Registry[Renderer] = Registry(
@@ -27,6 +29,7 @@ RENDERERS: Registry[Renderer] = Registry(
         "html": "karat.report.render.webpage:render_html",
         "svg": "karat.report.render.svg:render_svg",
     },
+    check=check_that(callable, "format", "a function from a document to text"),
 )
 
 
@@ -40,5 +43,13 @@ def pieces(
 ) -> Iterable[str]:
     """Return what `render` does in pieces, so that a long table need not be held whole."""
     terminal = {"color": color, "width": width} if format == "text" else {}
-    made = RENDERERS[format](document, **terminal)
-    return [made] if isinstance(made, str) else made
+    renderer = RENDERERS[format]
+
+    def asked(function: Callable[[], T], problem: Callable[[T], str]) -> T:
+        return call(f"the renderer of the format {format}", renderer, function, problem)
+
+    made = asked(lambda: renderer(document, **terminal), returned(Iterable, "text"))
+    if isinstance(made, str):
+        return [made]
+    parts, end = iter(made), None
+    return iter(lambda: asked(lambda: next(parts, end), returned((str, NoneType), "text")), end)
