@@ -24,8 +24,6 @@ T = TypeVar("T")
 
 _DECLARED: dict[str, dict[str, Any]] = {}
 """Entries of programs and apps, by kind; see `karat.apps`."""
-_REGISTRIES: dict[str, Registry[Any]] = {}
-"""The registries that were made, by kind."""
 _ORIGINS: dict[int, str] = {}
 """Package and version of what came from an entry point, by its id."""
 
@@ -74,7 +72,6 @@ class Registry(Generic[T]):
         self.kind, self.one = kind, one
         self._entries: dict[str, T | str] = dict(entries)
         self._folded, self._check = folded, check
-        _REGISTRIES[kind] = self
 
     def known(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
@@ -110,6 +107,8 @@ class Registry(Generic[T]):
 
     def name(self, written: str) -> str | None:
         """Return the name as it is registered for what was written; None if there is none."""
+        if not isinstance(written, str):
+            return None
         for names in (self.known, lambda: _entry_points(self.kind)):
             found = {self._folded(name): name for name in names()}.get(self._folded(written))
             if found is not None:
@@ -137,7 +136,7 @@ class Registry(Generic[T]):
             from karat.settings import nearest
 
             names = self.names()
-            expected = f"expected one of {', '.join(names)}{nearest(written, names)}"
+            expected = f"expected one of {', '.join(names)}{nearest(str(written), names)}"
             raise InputError(f"{self.one} {quoted(written)}: {expected}")
         return found
 
@@ -188,15 +187,24 @@ def plugins() -> list[str]:
 
 
 KINDS = {
-    "metrics": "karat.metrics.names",
-    "statistics": "karat.stats.correlation",
-    "levels": "karat.meta.views",
-    "formats": "karat.evalset.loading",
-    "tokenizers": "karat.text.tokenizers",
-    "stemmers": "karat.text.stemmers",
-    "renderers": "karat.report.render.renderers",
+    "metrics": "karat.metrics.names:METRICS",
+    "statistics": "karat.stats.correlation:STATISTICS",
+    "levels": "karat.meta.views:LEVELS",
+    "formats": "karat.evalset.loading:FORMATS",
+    "tokenizers": "karat.text.tokenizers:REGISTRY",
+    "stemmers": "karat.text.stemmers:stemmers",
+    "renderers": "karat.report.render.renderers:RENDERERS",
 }
-"""Kinds of the core that others can add to -> the module of their registry; apps declare theirs."""
+"""Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""
+
+
+def registry_of(kind: str) -> Registry[Any]:
+    """Return the registry of a kind that others can add to."""
+    kinds = {**KINDS, **declared("kinds")}
+    if kind not in kinds:
+        raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
+    found = load(kinds[kind])
+    return found if isinstance(found, Registry) else cast(Registry[Any], found())
 
 
 def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
@@ -208,13 +216,7 @@ def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
     name = name or getattr(thing, "name", None) or getattr(thing, "__name__", None)
     if not (isinstance(kind, str) and isinstance(name, str)):
         raise InputError(f"{quoted(thing)} cannot be registered: give its kind and its name")
-    kinds = {**KINDS, **declared("kinds")}
-    if kind not in kinds:
-        raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
-    import_module(kinds[kind])
-    registry = _REGISTRIES.get(kind)
-    if registry is not None:
-        registry.check_new(name, thing)
+    registry_of(kind).check_new(name, thing)
     declared(kind)[name] = thing
     return thing
 

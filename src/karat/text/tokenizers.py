@@ -20,7 +20,7 @@ class KernelTokenizer(NamedTuple):
 Tokenizer = KernelTokenizer | Callable[[str], list[str]]
 
 
-_REGISTRY: Registry[Tokenizer] = Registry(
+REGISTRY: Registry[Tokenizer] = Registry(
     "tokenizers",
     "tokeniser",
     {
@@ -45,7 +45,7 @@ class _Meanings(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         try:
-            found = _REGISTRY[name]
+            found = REGISTRY[name]
         except InputError as error:  # another package's; the others can still be listed
             if name not in self:
                 raise
@@ -55,13 +55,13 @@ class _Meanings(Mapping[str, str]):
         return (found.__doc__ or "").strip().partition("\n")[0] or "a tokeniser of another package"
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in _REGISTRY
+        return isinstance(name, str) and name in REGISTRY
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_REGISTRY)
+        return iter(REGISTRY)
 
     def __len__(self) -> int:
-        return len(_REGISTRY.names())
+        return len(REGISTRY.names())
 
 
 TOKENIZERS: Mapping[str, str] = _Meanings()
@@ -75,13 +75,13 @@ def tokenizers() -> Mapping[str, str]:
 
 def tokenizer_origin(name: str) -> str:
     """Return package and version of a tokeniser that is not Karat's, for signatures; else ""."""
-    found = _REGISTRY[name]
+    found = REGISTRY[name]
     return "" if isinstance(found, KernelTokenizer) else origin(found).replace("@", "-")
 
 
 def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
     """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
-    function = _REGISTRY.find(name)
+    function = REGISTRY.find(name)
     if function is None or isinstance(function, KernelTokenizer):
         return _kernel.tokenize(views, vocab, name)
     rows = call(
