@@ -76,9 +76,3 @@ class OutputError(KaratError):
 
 class Interrupted(KaratError):
     """The work was stopped on request."""
-
-
-def expect(given: object, kind: type | tuple[type, ...], wanted: str) -> None:
-    """Refuse an argument of another type than `kind`, which a sentence calls `wanted`."""
-    if not isinstance(given, kind):
-        raise InputError(f"found {quoted(given)}, expected {wanted}")

@@ -88,8 +88,9 @@ class Catalogue(NamedTuple):
 
     formats: Registry[SetFormat]
     known: Mapping[str, KnownSet]
-    made: type = object
-    """What readers return."""
+    set_class: type
+    other: Callable[[GivenPath], str]
+    """What is said of a set of another kind; "" if it is none."""
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
@@ -104,17 +105,27 @@ class Catalogue(NamedTuple):
         """Refuse a place where nothing is."""
         if not Path(given).exists():
             told = f"no such folder or file, nor a known set ({', '.join(self.known)})"
-            raise InputError(f"{os.fspath(given)}: {told}")
+            raise InputError(f"{os.fspath(given)}: {self.other(given) or told}")
 
-    def recognise(self, path: Path) -> str | None:
-        """Return the format of a folder by what is in it, or of a file by its first line.
+    def fitting(self, path: Path, line: str) -> str | None:
+        """Return the format that a folder or the first line of a file shows.
 
         Formats of installed packages are looked at if no other fits.
         """
+        fits = (
+            name
+            for name, one in self.formats.usable()
+            if (one.is_in(path) if path.is_dir() else one.fits(line))
+        )
+        return next(fits, None)
+
+    def recognise(self, path: Path) -> str | None:
+        """Return the format of a folder or file by its content; refuse sets of another kind."""
         line = "" if path.is_dir() else first_line(path)
-        for name, one in self.formats.usable():
-            if one.is_in(path) if path.is_dir() else one.fits(line):
-                return name
+        if found := self.fitting(path, line):
+            return found
+        if told := self.other(path):
+            raise InputError(f"{path}: {told}")
         return "jsonl" if line.startswith("{") else None
 
     def read(
@@ -133,7 +144,7 @@ class Catalogue(NamedTuple):
             reader = call(what, found, lambda: load(found.reader), returned(object, ""))
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
-            problem = returned(self.made, f"karat.{self.made.__name__}")
+            problem = returned(self.set_class, f"karat.{self.set_class.__name__}")
             whose = found if origin(found) else reader
             return call(what, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed

@@ -16,15 +16,27 @@ from karat.evalset.catalogue import (
     KnownSet,
     SetFormat,
     check_format,
+    first_line,
+    json_object,
 )
+from karat.evalset.kinds import SET_KINDS, SetKind
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.registry import Registry
+from karat.registry import Registry, load
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
+TOLD = (
+    "this is an evaluation set: give it to karat meta, karat data or --set, in Python to "
+    "load_evalset"
+)
+"""What is said where a set of another kind is expected."""
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
+
+
+_OWN_NAMES = ("name_or_path", "given", "path", "format", "read_as", "progress")
+"""Names of parameters of functions that take the options of readers, too."""
 
 
 def _own(module: str, **more: Any) -> SetFormat:
@@ -86,7 +98,18 @@ KNOWN = {
         "paraphrases", "paraphrase-twitter/twitter.tsv", "7,159 candidates of 761 sources"
     ),
 }
-EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet)
+
+
+def other_kind(given: GivenPath) -> SetKind | None:
+    """Return the kind of a set that is no evaluation set, by name or content."""
+    return next((kind for _, kind in SET_KINDS.usable() if load(kind.is_one)(given)), None)
+
+
+def _told_of_other(given: GivenPath) -> str:
+    return kind.told if (kind := other_kind(given)) else ""
+
+
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_other)
 
 
 class KnownRow(NamedTuple):
@@ -128,6 +151,8 @@ def as_options(given: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
+        if name in _OWN_NAMES:
+            raise InputError(f"--option {text}: {name} is no option of a reader: leave it out")
         if name in found:
             raise InputError(f"--option {text}: {name} is given twice")
         found[name] = value
@@ -147,6 +172,21 @@ def load_evalset(
     that are not bundled are looked for in the folder that the variable KARAT_DATA names.
     """
     return read_evalset(name_or_path, Reading(progress), format, **options)
+
+
+def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
+    """Return a set as it is, or the one that `load_evalset` finds by its name or place."""
+    return given if isinstance(given, EvalSet) else load_evalset(given, progress=progress)
+
+
+def is_evalset(given: GivenPath) -> bool:
+    """Return whether this is an evaluation set, by name or content."""
+    path = Path(given)
+    if not path.exists():
+        return str(given) in KNOWN
+    line = "" if path.is_dir() else first_line(path)
+    named = not {"evalset", "outputs"}.isdisjoint(json_object(line))
+    return named or EVALSETS.fitting(path, line) is not None
 
 
 def read_evalset(

@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from karat.metrics.base import Metric
-from karat.metrics.names import ALIASES, METRICS, parse
+from karat.metrics.names import ALIASES, METRICS, metric, parse
 from karat.results import Result
 from karat.settings import to_text
 
@@ -43,7 +43,7 @@ class MetricCatalogue(Result):
 def list_metrics(*names: str) -> MetricCatalogue:
     """List all metrics, or those named, with their settings and what they mean."""
     broken: list[str] = []
-    chosen = [type(parse(name)) for name in names]
+    chosen = [type(metric(name)) for name in names]
     if not names:  # families as listed
         listed = sorted(METRICS.usable(broken), key=lambda found: found[0][:1])
         chosen += [cls for _, cls in listed]

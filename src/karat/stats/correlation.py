@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from karat import _kernel
-from karat.arrays import ArrayLike, Floats, NDArray, np
+from karat.arrays import ArrayLike, Floats, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import Stop
 from karat.registry import Registry, check_that
@@ -29,7 +29,7 @@ scores, in both; and the numbers of distinct human and metric scores."""
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
     """The points at which both are numbers, of two arrays of one shape, as two vectors."""
-    h, m = np.asarray(human, np.float64), np.asarray(metric, np.float64)
+    h, m = as_floats(human), as_floats(metric)
     if h.shape != m.shape:
         raise InputError(
             f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
@@ -235,5 +235,5 @@ STATISTICS: Registry[Statistic] = Registry(
 
 
 def statistic(name: str | Statistic) -> Statistic:
-    """Return a statistic by its name."""
+    """Return a statistic by its name; a statistic is returned as it is."""
     return name if isinstance(name, Statistic) else STATISTICS[name]

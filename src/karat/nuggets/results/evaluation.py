@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
 from karat.nuggets.guess.folds import with_institutions
 from karat.nuggets.guess.paper.classifier import Paper
@@ -196,7 +198,7 @@ def chosen(found: Evaluation) -> str:
 
 
 def evaluate_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     by: str = "system",
     beta: float = 3.0,
     *,
@@ -213,13 +215,14 @@ def evaluate_nuggets(
     `corrected`, official judgements speak for identical responses of all runs; if `strict`, partial
     support is none.
     """
+    nuggets = as_nuggets(nuggets, progress)
     housed = with_institutions(nuggets, institution)
     found = evaluate(housed, by, beta, progress, paper=paper, corrected=corrected, strict=strict)
     return NuggetEvaluation(nuggets.name, corrected, strict, found)
 
 
 def tune_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     by: str = "system",
     *,
     paper: Paper | None = None,
@@ -232,6 +235,7 @@ def tune_nuggets(
 
     The arguments are those of `evaluate_nuggets`.
     """
+    nuggets = as_nuggets(nuggets, progress)
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     found = tune_all(pool, labels, by, paper, progress, official)
