@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
@@ -171,7 +172,7 @@ def load_evalset(
     The format is found from the content unless it is named; options go to its reader. Known sets
     that are not bundled are looked for in the folder that the variable KARAT_DATA names.
     """
-    return read_evalset(name_or_path, Reading(progress), format, **options)
+    return read_evalset(name_or_path, Reading(progress), format, options)
 
 
 def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
@@ -190,7 +191,10 @@ def is_evalset(given: GivenPath) -> bool:
 
 
 def read_evalset(
-    name_or_path: GivenPath, reading: Reading, format: str | None = None, **options: Any
+    name_or_path: GivenPath,
+    reading: Reading,
+    format: str | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> EvalSet:
     """Return a set as `load_evalset` does, leaving what was found wrong in `reading`."""
     known = EVALSETS.known_set(name_or_path)
