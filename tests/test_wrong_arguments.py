@@ -46,7 +46,7 @@ PATH = "expected str or PathLike of str"
         (lambda: kt.reliability(5, "fluency"), f"reliability: given is 5, {SET}"),
         (
             lambda: kt.judge_agreement(5),
-            "found 5, expected a set with judges, its name or its path",
+            "found 5, expected an evaluation set, its name or path",
         ),
         (lambda: kt.statistic(5), "statistic 5: expected one of pearson, spearman"),
         (lambda: kt.metric(5), "int is no metric: give its name"),

@@ -36,7 +36,9 @@ def test_a_tokeniser_written_in_python_cuts_text() -> None:
     tokens = kt.tokenize(["a b/c", "", "c/a b/é"], tok="bars")
     assert [tokens[i] for i in range(3)] == [["a b", "c"], [], ["c", "a b", "é"]]
     assert TOKENIZERS["bars"] == "cuts at bars"
-    assert list(TOKENIZERS)[-1] == "bars"
+    assert list(TOKENIZERS)[-1] == list(kt.tokenizers())[-1] == "bars"
+    assert list(kt.stemmers())[-1] == "letter"
+    assert "porter" in kt.stemmers()
 
 
 def test_it_is_lower_cased_stemmed_and_threaded_as_others_are() -> None:

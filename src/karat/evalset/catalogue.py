@@ -11,9 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError
 from karat.evalset.sets import check_known
-from karat.registry import Registry, call, load, origin, returned
+from karat.registry import Registry, call, check_that, load, origin, returned
 from karat.storage.unpacking import unpacked
 
 VARIABLE = "KARAT_DATA"
@@ -51,11 +51,11 @@ class SetFormat(NamedTuple):
         return bool(self.holds) and all((folder / name).exists() for name in self.holds)
 
 
-def check_format(name: str, found: object) -> None:
-    """Refuse what is no format, or one without a reader."""
-    if not isinstance(found, SetFormat) or not isinstance(found.reader, str | Callable):
-        told = "expected a karat.SetFormat with a function that reads"
-        raise InputError(f"format {name}: found {quoted(found)}, {told}")
+check_format = check_that(
+    lambda found: isinstance(found, SetFormat) and isinstance(found.reader, str | Callable),
+    "format",
+    "a karat.SetFormat with a function that reads",
+)
 
 
 class KnownSet(NamedTuple):

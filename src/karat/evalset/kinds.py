@@ -8,10 +8,7 @@ from karat.registry import Registry
 
 
 class SetKind(NamedTuple):
-    """What the core knows of a kind; functions as "module:function".
-
-    `karat data judges` needs the first three.
-    """
+    """The functions that the core needs, each as "module:function"."""
 
     agreement: str
     """From a set and the controls that are left out to a `JudgeAgreement`."""
@@ -19,12 +16,8 @@ class SetKind(NamedTuple):
     """Adds the kind's own options to the command."""
     read: str
     """From name, dimensions, progress and options to a set; None if it is of another kind."""
-    is_one: str
-    """From a name or path to whether it is a set of this kind."""
-    load: str
-    """From a name or path to a set."""
     told: str
-    """What is said of such a set where an evaluation set is expected."""
+    """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 
 
 SET_KINDS: Registry[SetKind] = Registry("set_kinds", "kind of set", {})

@@ -20,7 +20,7 @@ from karat.evalset.catalogue import (
     first_line,
     json_object,
 )
-from karat.evalset.kinds import SET_KINDS, SetKind
+from karat.evalset.kinds import SET_KINDS
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
@@ -28,11 +28,6 @@ from karat.registry import Registry, load
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
-TOLD = (
-    "this is an evaluation set: give it to karat meta, karat data or --set, in Python to "
-    "load_evalset"
-)
-"""What is said where a set of another kind is expected."""
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
 
 
@@ -101,16 +96,11 @@ KNOWN = {
 }
 
 
-def other_kind(given: GivenPath) -> SetKind | None:
-    """Return the kind of a set that is no evaluation set, by name or content."""
-    return next((kind for _, kind in SET_KINDS.usable() if load(kind.is_one)(given)), None)
+def _told_of_others(given: GivenPath) -> str:
+    return "".join(load(kind.told)(given) for _, kind in SET_KINDS.usable())
 
 
-def _told_of_other(given: GivenPath) -> str:
-    return kind.told if (kind := other_kind(given)) else ""
-
-
-EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_other)
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_others)
 
 
 class KnownRow(NamedTuple):
@@ -180,14 +170,15 @@ def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalS
     return given if isinstance(given, EvalSet) else load_evalset(given, progress=progress)
 
 
-def is_evalset(given: GivenPath) -> bool:
-    """Return whether this is an evaluation set, by name or content."""
+def told_of_evalset(given: GivenPath) -> str:
+    """Return what is said where a set of another kind is expected; "" for what is none of ours."""
     path = Path(given)
-    if not path.exists():
-        return str(given) in KNOWN
-    line = "" if path.is_dir() else first_line(path)
-    named = not {"evalset", "outputs"}.isdisjoint(json_object(line))
-    return named or EVALSETS.fitting(path, line) is not None
+    line = first_line(path) if path.is_file() else ""
+    jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
+    if str(given) in KNOWN if not path.exists() else jsonl or EVALSETS.fitting(path, line):
+        wanted = "give it to karat meta, karat data or --set, in Python to load_evalset"
+        return f"this is an evaluation set: {wanted}"
+    return ""
 
 
 def read_evalset(

@@ -15,7 +15,7 @@ from karat.evalset.catalogue import (
     first_line,
     json_object,
 )
-from karat.evalset.loading import TOLD, is_evalset
+from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
 from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
@@ -61,7 +61,7 @@ KNOWN = {
         "rag", "nuggets-rag24/nugget_assignment.20241108.jl", "45 runs answer 21 topics"
     ),
 }
-NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, lambda given: TOLD if is_evalset(given) else "")
+NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, told_of_evalset)
 
 
 def load_nuggets(
@@ -169,6 +169,12 @@ def is_nuggets(name: GivenPath) -> bool:
     if line.startswith("{"):
         return not {"qid", "nugget", "nuggets"}.isdisjoint(json_object(line))
     return _is_key(line)
+
+
+def told_of_nuggets(name: GivenPath) -> str:
+    """Return what is said where another kind of set is expected; "" if this is no nugget set."""
+    told = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
+    return told if is_nuggets(name) else ""
 
 
 def _is_key(line: str) -> bool:

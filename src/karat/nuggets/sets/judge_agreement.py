@@ -21,9 +21,7 @@ NUGGET_SETS = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
     options="karat.nuggets.cli.options:judge_options",
     read="karat.nuggets.cli.options:read_judged",
-    is_one="karat.nuggets.formats.loading:is_nuggets",
-    load="karat.nuggets.formats.loading:load_nuggets",
-    told="this is a nugget set: give it to karat nuggets, in Python to load_nuggets",
+    told="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""
 
