@@ -121,7 +121,7 @@ class Comparison(Results[CompareRow]):
 
 
 def compare(
-    systems: Mapping[str, Texts] | EvalSet,
+    systems: Mapping[str, Texts] | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -104,7 +105,7 @@ class Scoring(Results[ScoreRow]):
 
 
 def score(
-    systems: Systems | EvalSet,
+    systems: Systems | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
@@ -117,7 +118,7 @@ def score(
 ) -> Scoring:
     """Score systems; with `bootstrap` resamples also a 95% interval for each score.
 
-    An evaluation set brings its own references: `score(evalset, metrics=["bleu"])`.
+    An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     systems, references = as_texts(systems, references)
@@ -255,9 +256,13 @@ def _join(parts: Sequence[Collected]) -> Collected:
 
 
 def as_texts(
-    systems: Systems | EvalSet, references: GivenReferences | None
+    systems: Systems | EvalSet | str, references: GivenReferences | None
 ) -> tuple[Systems, GivenReferences]:
-    """Systems and references, from an evaluation set if one was given."""
+    """Systems and references, from an evaluation set if one was given, itself or by its name."""
+    if references is None and isinstance(systems, str | os.PathLike):
+        from karat.evalset.loading import load_evalset
+
+        systems = load_evalset(systems)
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")

@@ -20,7 +20,7 @@ from karat.meta.levels import Agreement, agreement, document_means, drawn_means,
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
-from karat.registry import Registry
+from karat.registry import Registry, call, check_that, returned
 from karat.stats.correlation import Statistic, each_row
 from karat.stats.soft_pairwise import ScoreSums
 
@@ -121,7 +121,10 @@ def _only_systems(by: Statistic) -> str:
 def view(name: str, scored: ScoredSet, human: Floats) -> View:
     """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
-    return LEVELS[name](scored, scored.judged(human))
+    make = LEVELS[name]
+    judged, problem = scored.judged(human), returned(View, "a karat.View")
+    found: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
+    return found
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
@@ -183,5 +186,6 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
         "by-system": _of_segments("by-system"),
         "document": _of_documents,
     },
+    check=check_that(callable, "level", "a function from scores and human scores to a view"),
 )
 """Level -> the function that makes its view of an evaluation set's scores and human scores."""

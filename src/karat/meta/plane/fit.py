@@ -17,6 +17,8 @@ from karat import _kernel
 from karat.arithmetic import SLACK, exact_product, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn_places, percentiles
 from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
@@ -283,7 +285,7 @@ class PlaneFit(Result):
 
 
 def fit_plane(
-    given: EvalSet | PlaneData,
+    given: EvalSet | GivenPath | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -301,8 +303,8 @@ def fit_plane(
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
-    if isinstance(given, EvalSet):
-        family = AEv() if metric is None else metric
+    if not isinstance(given, PlaneData):
+        given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
         given.check_dimension(dimension)
         scored = score_evalset(given, family, progress=progress)

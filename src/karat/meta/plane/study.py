@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import np
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.plane.cells import BLEU_CELL, CELLS
 from karat.meta.plane.conclusions import study_notes
@@ -157,7 +159,7 @@ class PlaneStudy(Result):
 
 
 def study_plane(
-    evalset: EvalSet,
+    evalset: EvalSet | GivenPath,
     metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
@@ -172,6 +174,7 @@ def study_plane(
 ) -> PlaneStudy:
     """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
     metric = AEv() if metric is None else metric
+    evalset = as_evalset(evalset, progress)
     chosen = evalset.chosen_dimensions(dimensions)
     scored = score_evalset(evalset, metric, threads=threads, progress=progress)
     given = {d: judged(scored, metric, d, normalise) for d in chosen}

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
@@ -273,7 +275,7 @@ def about_skipped(questions: Iterable[str]) -> list[str]:
 
 
 def score_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     how: Official | None = None,
     *,
     guess: bool = True,
@@ -296,7 +298,7 @@ def score_nuggets(
     """
     how, names = how or Official(), judged_as or {}
     by: Any = parse_classifier(classifier or Calibrated())
-
+    nuggets = as_nuggets(nuggets, progress)
     key, kept = nuggets.key, nuggets.judgements
 
     def scored(run: Run, found: Nuggeteer | None) -> ScoredRun:

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
-from karat.evalset.loading import load_evalset
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.metrics.names import parse
 from karat.paraphrase.pem.features import Features
@@ -109,9 +109,7 @@ def evaluate_paraphrases(
     `evalset` is a set or its name; `dimension` is overall quality. `model` gives pivot languages
     and language model, the regression is learned anew. `controls` adds the paper's three.
     """
-    if not isinstance(evalset, EvalSet):
-        evalset = load_evalset(evalset, progress=progress)
-    judged = judged_rows(evalset, dimension, controls=controls)
+    judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
     pem = as_pem(model)
     found = pem.features(judged.originals, judged.paraphrases, threads=threads, progress=progress)
 

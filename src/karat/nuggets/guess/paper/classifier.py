@@ -39,7 +39,7 @@ from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
-from karat.text.stemmers import stemmers
+from karat.text.stemmers import stemmer_origin, stemmers
 from karat.text.stopwords import stop_digest, stop_words
 from karat.text.tokens import Vocab
 
@@ -76,7 +76,7 @@ class Paper(WithIdf):
     """The paper's classifier; the defaults are the paper's (no stemming, bigrams, idf)."""
 
     name: ClassVar[str] = "paper"
-    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest})
+    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest, "stem": stemmer_origin})
 
     n: int = setting(2, "the longest n-grams", low=1, high=LONGEST)
     weight: str = setting("idf", "weight of an n-gram", choices=WEIGHTS)
