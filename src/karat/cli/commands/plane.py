@@ -142,16 +142,23 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
 @command.command(name="recommend")
 @option("--task", _TASK, required=True)
 @option("--guideline", _GUIDELINE, required=True)
+@options.charts
 @options.output
-def recommend(task: str, guideline: str, format: str, output: str | None) -> None:
+def recommend(
+    task: str, guideline: str, charts: str | None, format: str, output: str | None
+) -> None:
     """Say what the paper recommends where there are no human scores.
 
     \b
     karat plane recommend --task summary --guideline coverage
     karat plane recommend --task qa --guideline strict --format json
+    karat plane recommend --task mt --guideline fluency -o plane.svg
     """
     from karat.meta.plane.predictions import recommend as recommend_metrics
+    from karat.report.documents.planes import regions_chart
 
     check_output(output)
+    check_charts(charts)
     found = recommend_metrics(task, guideline)
+    write_charts([regions_chart(found)], charts)
     show(found.document(options.command_line()), format, output)

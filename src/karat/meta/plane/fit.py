@@ -406,14 +406,11 @@ def beside_rows(
     low, high = intervals(_beside_draws(judged, resamples, over, seed) ** 2)
     q2 = left_out(human, scores[:, 0])
     numbers = np.stack([r, r**2, low, high, q2], axis=1).tolist()
+    about = ((dimension, str(one.metric), one.references) for one in rivals)
+    ends = ((one.signature, judged.group) for one in rivals)
     return tuple(
-        BesideRow(
-            *(dimension, str(m.metric), m.references),
-            *of,
-            signature=m.signature,
-            group=judged.group,
-        )
-        for m, of in zip(rivals, numbers, strict=True)
+        BesideRow._make((*first, *of, *last))
+        for first, of, last in zip(about, numbers, ends, strict=True)
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import CellMark, HeatMap, Outline
+from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Span, Spot
 from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
@@ -192,9 +192,51 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
 
     task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
     rows = tuple(row._asdict() for row in found.rows)
-    tables = [Table("rows", "Recommended", _RECOMMENDED, rows)]
+    chart = regions_chart(found)
+    figure = Figure(chart.title, chart, chart.caption)
+    tables: list[Table | Figure] = [Table("rows", "Recommended", _RECOMMENDED, rows), figure]
     for table in found.tables:
         name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
         tables.append(layout(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
     return Document(title, tuple(tables), command, {}, found.notes)
+
+
+def regions_chart(found: Recommendation) -> Regions:
+    """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
+    from karat.meta.plane.cells import ALPHAS, ORDERS, Cell
+    from karat.meta.plane.predictions import GUIDELINES, TASKS
+
+    areas, spots = [], []
+    for one in found.placed:
+        region = one.region
+        numbers = ", ".join(map(str, one.tables))
+        table = f": Table{'s' * (len(one.tables) > 1)} {numbers}" if one.tables else ""
+        across = region.alpha_low, region.alpha_high
+        up = region.n_low - 0.5, region.n_high + 0.5
+        areas.append(Area(across, up, f"{one.task}, {one.guideline}", one.asked))
+        spots += [Spot(*cell, f"{Cell(*cell)}{table}", one.asked) for cell in one.best]
+    tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
+    guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
+    return Regions(
+        "The evaluation plane",
+        "alpha: precision/recall ratio of the guideline",
+        "N: faithfulness/compactness ratio of the task",
+        _spans(guidelines),
+        _spans(tasks),
+        ALPHAS,
+        ORDERS,
+        areas,
+        spots,
+        ("evaluated in the paper", f"{found.task}, {found.guideline}", "best cell in the paper"),
+        "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
+        "with such human scores (Soricut and Brill 2004, Figure 1).",
+    )
+
+
+def _spans(named: Mapping[str, tuple[float, float]]) -> list[Span]:
+    """Return the stretches of an axis; names that share one stand together."""
+    together: dict[tuple[float, float], list[str]] = {}
+    for name, ends in named.items():
+        together.setdefault(ends, []).append(name)
+    return [Span(*ends, ", ".join(names)) for ends, names in together.items()]
