@@ -132,9 +132,7 @@ def test_a_plane_without_areas_says_no_data() -> None:
 # ----------------------------------------------------------------------- the command and its page
 
 
-def test_the_command_draws_it(
-    called: Callable[..., object], output: Callable[..., str], folder: Path
-) -> None:
+def test_the_command_draws_it(output: Callable[..., str], folder: Path) -> None:
     asked = ("plane", "recommend", "--task", "mt", "--guideline", "fluency")
     drawing = output(*asked, "-f", "svg")
     assert "The evaluation plane" in drawing
