@@ -15,7 +15,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn
+from karat.meta.bootstrap import drawn_places
 from karat.meta.plane.cells import BLEU_CELL
 from karat.meta.plane.groups import GROUPINGS, Lengths, grouped, parse_grouping
 
@@ -50,7 +50,7 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
     shape = len(evalset.systems), len(evalset)
     draws = [
         (s.tolist(), t.tolist())
-        for batch in drawn(shape, "both", 12, 12345)
+        for batch in drawn_places(shape, "both", 12, 12345)
         for s, t in zip(*batch, strict=True)
     ]
     for row, used in zip(fit.beside, sets.values(), strict=True):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.meta.plane.predictions import GUIDELINES, TASKS
-from karat.report.charts.models import Area, Regions, Span, Spot
+from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.regions import tracks
 from karat.report.documents.planes import regions_chart
@@ -100,7 +100,7 @@ def test_high_and_low_are_where_the_paper_has_them() -> None:
 
 
 def test_stretches_that_overlap_stand_beside_each_other() -> None:
-    spans = [Span(0, 2, "a"), Span(1, 3, "b"), Span(2, 4, "c"), Span(0, 4, "d")]
+    spans = [Stretch(0, 2, "a"), Stretch(1, 3, "b"), Stretch(2, 4, "c"), Stretch(0, 4, "d")]
     assert tracks(spans) == [0, 1, 0, 2]
     assert tracks([]) == []
 
@@ -114,7 +114,7 @@ def test_the_story_says_where_everything_is() -> None:
 
 @given(name=ANY_TEXT, low=st.floats(-5, 4), size=st.floats(0.1, 5), asked=st.booleans())
 def test_regions_survive_any_names(name: str, low: float, size: float, asked: bool) -> None:
-    span = Span(low, low + size, name)
+    span = Stretch(low, low + size, name)
     area = Area((low, low + size), (low, low + size), name, asked)
     spot = Spot(low, low + size, name, asked)
     chart = Regions(name, name, name, [span], [span], [low], [low], [area], [spot])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.evalset.sets import EvalSet
-from karat.meta.scores import Scored, drawn_sums, score_evalset, with_references
+from karat.meta.scores import ScoredSet, drawn_sums, score_evalset, with_references
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 
@@ -64,7 +64,7 @@ class Lineup:
     """Outputs scored by metrics with some references: a step on the way to rivals."""
 
     references: str
-    scored: Scored
+    scored: ScoredSet
 
     def rivals(self, known: Floats) -> tuple[Rival, ...]:
         """Return all metrics on the outputs that somebody judged: 1 in `known`."""

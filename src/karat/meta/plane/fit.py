@@ -18,13 +18,15 @@ from karat import _kernel
 from karat.arithmetic import SLACK, exact_product, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import OVER, drawn, percentiles
+from karat.meta.bootstrap import OVER, drawn_places, percentiles
 from karat.meta.plane.beside import BesideRow, Lineup, Rival, lineups
-from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
+from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
 from karat.meta.plane.conclusions import plane_notes
 from karat.meta.scores import (
-    Scored,
+    ScoredSet,
     drawn_sums,
     references_of,
     score_evalset,
@@ -44,7 +46,7 @@ MOST_DEALT = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PlaneData:
     """Systems with human scores and the rows of AEv at the longest order.
 
     `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
@@ -64,7 +66,7 @@ class Judged:
     group: str = ""
     """The group of segments that these are, if they are not all."""
 
-    def part(self, group: str, places: Sequence[int]) -> Judged:
+    def part(self, group: str, places: Sequence[int]) -> PlaneData:
         """Return some segments, by their places, under the name of their group."""
         return replace(
             self,
@@ -98,19 +100,19 @@ class Judged:
 
 
 def judged(
-    scored: Scored,
+    scored: ScoredSet,
     metric: AEv,
     dimension: str,
     normalise: str = "none",
     beside: Sequence[Lineup] = (),
-) -> Judged:
+) -> PlaneData:
     """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
     there = known.astype(np.float64)
     sides = zip(*(lineup.rivals(there) for lineup in beside), strict=True)
-    return Judged(
+    return PlaneData(
         metric,
         tuple(scored.evalset.systems),
         scored.rows[metric] * known[:, :, None],
@@ -172,7 +174,7 @@ def _spread(scores: Floats, weights: Floats) -> Floats:
     return high - low
 
 
-def best(r: Floats) -> Ints:
+def best_cell(r: Floats) -> Ints:
     """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
 
     For each column of cells x draws; -1 where no cell has r > 0.
@@ -269,23 +271,23 @@ class PlaneFit(Result):
         """
         if not self.resamples:
             return np.full(len(CELLS), np.nan)
-        winners = best(self.draws)
+        winners = best_cell(self.draws)
         return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
 
     @property
-    def maximum(self) -> Cell | None:
+    def maximum(self) -> PlaneCell | None:
         """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
-        number = int(best(self.r[:, None])[0])
+        number = int(best_cell(self.r[:, None])[0])
         return CELLS[number] if number >= 0 else None
 
     @property
-    def pick(self) -> Cell | None:
+    def pick(self) -> PlaneCell | None:
         """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
         good = (self.r > 0) & ~np.isnan(self.q2)
         return CELLS[int(np.where(good, self.q2, -np.inf).argmax())] if good.any() else None
 
     @property
-    def points(self) -> dict[str, Cell | None]:
+    def points(self) -> dict[str, PlaneCell | None]:
         """Points of the plane that a reader looks for, by what they are."""
         best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
         return {
@@ -329,7 +331,7 @@ class PlaneFit(Result):
         """Sentences on what to take from the plane."""
         return plane_notes(self)
 
-    def row(self, cell: Cell) -> PlaneRow:
+    def row(self, cell: PlaneCell) -> PlaneRow:
         """One cell."""
         return self.rows[CELLS.index(cell)]
 
@@ -339,7 +341,7 @@ class PlaneFit(Result):
 
 
 def fit_plane(
-    given: EvalSet | Judged,
+    given: EvalSet | GivenPath | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -361,8 +363,8 @@ def fit_plane(
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
-    if isinstance(given, EvalSet):
-        family = AEv() if metric is None else metric
+    if not isinstance(given, PlaneData):
+        given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
         given.check_dimension(dimension)
         rivals = lineups(given, beside, references, progress=progress)
@@ -393,50 +395,50 @@ def fit_plane(
 
 
 def beside_rows(
-    judged: Judged, dimension: str, resamples: int, over: str, seed: int
+    data: PlaneData, dimension: str, resamples: int, over: str, seed: int
 ) -> tuple[BesideRow, ...]:
     """Return the agreement of the metrics beside the cells, on the same draws."""
-    rivals = judged.rivals
+    rivals = data.rivals
     if not rivals:
         return ()
-    human, _ = judged.whole()
-    everything = np.ones((1, judged.rows.shape[1]))
+    human, _ = data.whole()
+    everything = np.ones((1, data.rows.shape[1]))
     scores = np.stack([one.scores(everything) for one in rivals])
     r = correlations(human[None], scores, np.ones((1, len(human))))[:, 0]
-    low, high = intervals(_beside_draws(judged, resamples, over, seed) ** 2)
+    low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2)
     q2 = left_out(human, scores[:, 0])
     numbers = np.stack([r, r**2, low, high, q2], axis=1).tolist()
     about = ((dimension, str(one.metric), one.references) for one in rivals)
-    ends = ((one.signature, judged.group) for one in rivals)
+    ends = ((one.signature, data.group) for one in rivals)
     return tuple(
         BesideRow._make((*first, *of, *last))
         for first, of, last in zip(about, numbers, ends, strict=True)
     )
 
 
-def _beside_draws(judged: Judged, resamples: int, over: str, seed: int) -> Floats:
+def _beside_draws(data: PlaneData, resamples: int, over: str, seed: int) -> Floats:
     """Pearson's r of each metric beside the cells in each bootstrap resample."""
-    shape = judged.human.shape
-    parts = [np.empty((len(judged.rivals), 0))]
-    for systems, segments in drawn(shape, over, resamples, seed):
+    shape = data.human.shape
+    parts = [np.empty((len(data.rivals), 0))]
+    for systems, segments in drawn_places(shape, over, resamples, seed):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        human = judged.means(counts)
-        scores = np.stack([one.scores(counts) for one in judged.rivals])
+        human = data.means(counts)
+        scores = np.stack([one.scores(counts) for one in data.rivals])
         parts.append(correlations(human, scores, weights))
     return np.concatenate(parts, axis=1)
 
 
-def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
+def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
     """Pearson's r of each cell in each bootstrap resample: cells x resamples.
 
     Segments are drawn the same way for all systems, and human and metric scores together. The
     draws are those of `bootstrap`.
     """
-    shape = judged.human.shape
+    shape = data.human.shape
     parts = [np.empty((len(CELLS), 0))]
-    for systems, segments in drawn(shape, over, resamples, seed, progress):
+    for systems, segments in drawn_places(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        parts.append(correlations(*judged.scores(counts), weights))
+        parts.append(correlations(*data.scores(counts), weights))
     return np.concatenate(parts, axis=1)
 
 
@@ -481,7 +483,7 @@ def picking(human: Floats, cells: Floats) -> float:
         rest = np.arange(n) != i
         r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
         means.append(h[i] - h[rest].mean())
-        cell = int(best(r)[0])
+        cell = int(best_cell(r)[0])
         errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
     return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
 

@@ -135,7 +135,7 @@ def predicted(task: str, guideline: str) -> Region:
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
 
-class Placed(NamedTuple):
+class PlacedTask(NamedTuple):
     """An evaluation on the plane, as in the paper's Figure 1: a task judged by a guideline."""
 
     task: str
@@ -149,11 +149,13 @@ class Placed(NamedTuple):
     """Whether the recommendation is for it."""
 
 
-def _placed(task: str, guideline: str) -> Placed:
+def _placed(task: str, guideline: str) -> PlacedTask:
     tables = [table for table in PAPER if (table.task, table.guideline) == (task, guideline)]
     best = dict.fromkeys(table.best[:2] for table in tables)
     numbers = tuple(table.number for table in tables)
-    return Placed(task, guideline, predicted(task, guideline), tuple(best), numbers, asked=False)
+    return PlacedTask(
+        task, guideline, predicted(task, guideline), tuple(best), numbers, asked=False
+    )
 
 
 class Recommended(NamedTuple):
@@ -189,7 +191,7 @@ class Recommendation(Result):
         )
 
     @property
-    def placed(self) -> tuple[Placed, ...]:
+    def placed(self) -> tuple[PlacedTask, ...]:
         """The evaluations of the paper on the plane, and the one that was asked for."""
         asked = self.task, self.guideline
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)

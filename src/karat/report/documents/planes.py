@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Span, Spot
+from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Spot, Stretch
 from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
 
 def regions_chart(found: Recommendation) -> Regions:
     """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
-    from karat.meta.plane.cells import ALPHAS, ORDERS, Cell
+    from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
     from karat.meta.plane.predictions import GUIDELINES, TASKS
 
     areas, spots = [], []
@@ -215,7 +215,7 @@ def regions_chart(found: Recommendation) -> Regions:
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
         areas.append(Area(across, up, f"{one.task}, {one.guideline}", one.asked))
-        spots += [Spot(*cell, f"{Cell(*cell)}{table}", one.asked) for cell in one.best]
+        spots += [Spot(*cell, f"{PlaneCell(*cell)}{table}", one.asked) for cell in one.best]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
     return Regions(
@@ -234,9 +234,9 @@ def regions_chart(found: Recommendation) -> Regions:
     )
 
 
-def _spans(named: Mapping[str, tuple[float, float]]) -> list[Span]:
+def _spans(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
     """Return the stretches of an axis; names that share one stand together."""
     together: dict[tuple[float, float], list[str]] = {}
     for name, ends in named.items():
         together.setdefault(ends, []).append(name)
-    return [Span(*ends, ", ".join(names)) for ends, names in together.items()]
+    return [Stretch(*ends, ", ".join(names)) for ends, names in together.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.report.charts.models import Area, Regions, Span, Spot
+from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.legend import Entry, legend
 from karat.report.page.markup import Look, coordinate, element, quote, shape
@@ -19,7 +19,7 @@ TEXT = 15.0  # height of a line of letters
 NARROW = 6.2  # the advance of small letters: names of stretches may reach to their ends
 
 
-class Frame(NamedTuple):
+class PlaneFrame(NamedTuple):
     """Where the plane lies in the drawing, and what of it is shown."""
 
     left: float
@@ -41,7 +41,7 @@ def draw_regions(chart: Regions) -> svg.Drawn:
     """The drawing; every area and spot has its tooltip."""
     rows, columns = tracks(chart.x_spans), tracks(chart.y_spans)
     ends = [(min(s.low for s in spans), max(s.high for s in spans)) for spans in _both(chart)]
-    frame = Frame(44 + STEP * (max(columns, default=0) + 1), *ends)
+    frame = PlaneFrame(44 + STEP * (max(columns, default=0) + 1), *ends)
     parts = [*_axes(chart, frame)]
     parts += [_area(area, frame) for area in chart.shown]
     parts += _spots(chart.spots, frame)
@@ -49,16 +49,16 @@ def draw_regions(chart: Regions) -> svg.Drawn:
     parts += _spans_across(chart, frame, rows)
     below = BOTTOM + 22 + 2 * STEP * (max(rows, default=0) + 1)
     middle = (frame.left + svg.RIGHT) / 2
-    parts.append(svg.text(middle, below, svg.shorten(chart.x_axis, 90), "middle", svg.MUTED))
+    parts.append(svg.label(middle, below, svg.shorten(chart.x_axis, 90), "middle", svg.MUTED))
     key, end = legend(_key(chart), frame.left, below + 10)
     return [*parts, *key], end + 4
 
 
-def _both(chart: Regions) -> tuple[Sequence[Span], Sequence[Span]]:
+def _both(chart: Regions) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
     return chart.x_spans, chart.y_spans
 
 
-def tracks(spans: Sequence[Span]) -> list[int]:
+def tracks(spans: Sequence[Stretch]) -> list[int]:
     """The number of a track for each stretch, the first in which it meets no other."""
     found: list[int] = []
     for at, span in enumerate(spans):
@@ -71,21 +71,21 @@ def tracks(spans: Sequence[Span]) -> list[int]:
 # ---------------------------------------------------------------------------------------- axes
 
 
-def _axes(chart: Regions, frame: Frame) -> Iterator[str]:
+def _axes(chart: Regions, frame: PlaneFrame) -> Iterator[str]:
     edge = {"x": frame.left, "y": TOP, "width": svg.RIGHT - frame.left, "height": BOTTOM - TOP}
     yield shape("rect", **edge, fill="none", stroke=svg.RULE)
     for value in chart.x_values:
         x = frame.x(value)
         yield svg.line(x, TOP, x, BOTTOM, svg.GRID)
-        yield svg.text(x, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED)
+        yield svg.label(x, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED)
     for value in chart.y_values:
         y = frame.y(value)
         yield svg.line(frame.left, y, svg.RIGHT, y, svg.GRID)
-        yield svg.text(frame.left - 8, y + 4, f"{value:g}", "end", svg.MUTED)
+        yield svg.label(frame.left - 8, y + 4, f"{value:g}", "end", svg.MUTED)
     yield svg.sideways(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
 
 
-def _spans_up(chart: Regions, frame: Frame, columns: list[int]) -> Iterator[str]:
+def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator[str]:
     """Stretches left of the plane, their names along them."""
     for span, column in zip(chart.y_spans, columns, strict=True):
         x = frame.left - 22 - STEP * column
@@ -93,12 +93,12 @@ def _spans_up(chart: Regions, frame: Frame, columns: list[int]) -> Iterator[str]
         yield svg.line(x, low, x, high, svg.RULE, width=1.5)
         for end in (low, high):
             yield svg.line(x - CAP, end, x + CAP, end, svg.RULE, width=1.5)
-        name = svg.text(0, 0, _fitting(span.name, low - high), "middle")
+        name = svg.label(0, 0, _fitting(span.name, low - high), "middle")
         turn = f"translate({coordinate(x - 5)} {coordinate((low + high) / 2)}) rotate(-90)"
         yield element("g", svg.tooltip(span.name), name, transform=turn)
 
 
-def _spans_across(chart: Regions, frame: Frame, rows: list[int]) -> Iterator[str]:
+def _spans_across(chart: Regions, frame: PlaneFrame, rows: list[int]) -> Iterator[str]:
     """Stretches below the plane, their names below them."""
     for span, row in zip(chart.x_spans, rows, strict=True):
         y = BOTTOM + 28 + 2 * STEP * row
@@ -106,7 +106,7 @@ def _spans_across(chart: Regions, frame: Frame, rows: list[int]) -> Iterator[str
         yield svg.line(low, y, high, y, svg.RULE, width=1.5)
         for end in (low, high):
             yield svg.line(end, y - CAP, end, y + CAP, svg.RULE, width=1.5)
-        name = svg.text((low + high) / 2, y + TEXT, _fitting(span.name, high - low), "middle")
+        name = svg.label((low + high) / 2, y + TEXT, _fitting(span.name, high - low), "middle")
         yield element("g", svg.tooltip(span.name), name)
 
 
@@ -123,7 +123,7 @@ def _look(asked: bool) -> Look:
     return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
 
 
-def _area(area: Area, frame: Frame) -> str:
+def _area(area: Area, frame: PlaneFrame) -> str:
     left, right = (frame.x(value) for value in area.across)
     bottom, top = (frame.y(value) for value in area.up)
     size = {"width": max(right - left - 2 * INSET, 1), "height": max(bottom - top - 2 * INSET, 1)}
@@ -135,11 +135,11 @@ def _area(area: Area, frame: Frame) -> str:
     return element("g", svg.tooltip(area.name), box, label)
 
 
-def _spots(spots: Sequence[Spot], frame: Frame) -> Iterator[str]:
+def _spots(spots: Sequence[Spot], frame: PlaneFrame) -> Iterator[str]:
     for spot in sorted(spots, key=lambda spot: spot.asked):
         x, y = frame.x(spot.x), frame.y(spot.y)
         name = svg.shorten(spot.name, 40)
-        right = x + 10 + svg.length(name) < svg.RIGHT
+        right = x + 10 + svg.extent(name) < svg.RIGHT
         at = {"x": x + 10 if right else x - 10, "y": y + 4}
         weight: Look = {"font_weight": "bold"} if spot.asked else {}
         look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
