@@ -62,7 +62,7 @@ def study_document(study: PlaneStudy, command: str) -> Document:
         blocks += _plane_blocks(fit, study.region)
         if not fit.group:
             blocks += _group_tables(study, fit.dimension)
-    return _document(study, study.evalset.name, blocks, command)
+    return _document(study, study.evalset.name, blocks, command, study.groups)
 
 
 def fit_document(fit: PlaneFit, command: str) -> Document:
@@ -77,12 +77,16 @@ def _plane_blocks(fit: PlaneFit, region: Region | None) -> list[Table | Figure]:
 
 
 def _document(
-    found: PlaneFit | PlaneStudy, name: str, blocks: list[Table | Figure], command: str
+    found: PlaneFit | PlaneStudy,
+    name: str,
+    blocks: list[Table | Figure],
+    command: str,
+    groups: Sequence[Any] = (),
 ) -> Document:
     blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
     if found.beside:
         blocks.append(_programs("beside", "Metrics beside the plane", found.beside))
-    if groups := getattr(found, "groups", ()):
+    if groups:
         blocks.append(_programs("groups", "Groups of segments", groups))
     return Document(f"The plane of {name}", tuple(blocks), command, found.signatures, found.notes)
 
