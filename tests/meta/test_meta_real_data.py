@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sacrebleu
+import Stemmer
+from oracles.definers import words
+from oracles.family import Family
 from scipy import stats as scipy_stats
 
 import karat as kt
@@ -20,6 +23,7 @@ from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import verdict
 from karat.meta.pseudo_documents import reliability
 from karat.meta.scores import score_evalset
+from karat.text.stopwords import stop_words
 
 Load = Callable[[str], kt.EvalSet]
 
@@ -88,6 +92,32 @@ def test_the_plane_of_ted(load: Load) -> None:
     assert fit.pick is not None
     assert fit.q2.max() <= 1
     assert verdict(fit, predicted("mt", "fluency")).words in {"holds", "fails", "undecidable"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "best", "first", "last"),
+    [("unigrams", "AEv(0,2)", 77.8, 73.6), ("sequence", "AEv(0,1)", 77.8, 43.8)],
+)
+def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
+    load: Load, scope: str, best: str, first: float, last: float
+) -> None:
+    """The figures of docs/PLANE.md; AEv(0,4) by loops over words, too."""
+    evalset = load("realsumm")
+    metric = kt.metric(f"aev:preset=paper,case=lower,stop_scope={scope}")
+    assert isinstance(metric, kt.AEv)
+    fit = kt.fit_plane(evalset, "coverage", metric=metric, resamples=0, permutations=1)
+    assert str(fit.maximum) == best
+    found = {(row.alpha, row.n): round(100 * row.r2, 1) for row in fit.rows}
+    assert (found[0.0, 1], found[0.0, 4]) == (first, last)
+    stem = Stemmer.Stemmer("porter").stemWord
+    family = Family(alpha=0.0, stem=stem, stop=stop_words("en"), stop_scope=scope)
+    references = [[words("13a", text, True) for text in group] for group in evalset.references]
+    scores = [
+        family.corpus([words("13a", text or "", True) for text in texts], references)
+        for texts in evalset.systems.values()
+    ]
+    r = scipy_stats.pearsonr(np.nanmean(evalset.human("coverage"), axis=1), scores).statistic
+    assert 100 * r**2 == pytest.approx(last, abs=0.05)
 
 
 def test_longer_documents_are_more_reliable(load: Load) -> None:

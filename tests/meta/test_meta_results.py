@@ -167,7 +167,7 @@ def test_a_metric_of_a_program_works_by_name_in_meta() -> None:
     assert {str(one.metric) for one in report.scatters} == {"longer", "aev"}
 
 
-@pytest.mark.parametrize("name", [name for name in RESULTS if name != "Recommendation"])
+@pytest.mark.parametrize("name", RESULTS)
 def test_a_notebook_shows_the_table_and_a_picture(name: str) -> None:
     page = RESULTS[name]._repr_html_()
     assert "<table" in page

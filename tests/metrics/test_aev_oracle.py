@@ -15,7 +15,9 @@ from oracles.definers import porter, words
 from oracles.family import Family
 from oracles.strategies import Corpus, corpora, easy_text, float_settings
 
+from karat.metrics.names import parse
 from karat.metrics.ngram import AEv
+from karat.text.stopwords import stop_words
 
 STOPS = frozenset({"the", "of", "a", "don't", "."})
 _SNOWBALL = Stemmer.Stemmer("porter")
@@ -171,11 +173,47 @@ def test_an_order_without_weight_does_not_count_even_if_all_its_tokens_are_stop_
     assert metric.corpus(["of the"], ["of the"]).value == pytest.approx(1)
 
 
-def test_paper_preset_is_porter_and_our_list() -> None:
-    from karat.metrics.names import parse
+def test_paper_preset_is_porter_and_our_list_for_unigrams() -> None:
+    assert parse("aev:preset=paper") == AEv(stem="porter", stop="en", stop_scope="unigrams")
+    assert parse("aev:preset=paper,stop_scope=sequence") == AEv(stem="porter", stop="en")
+    alone = parse("aev:preset=paper,stop=none")
+    assert (alone.stem, alone.stop) == ("porter", "none")
 
-    assert parse("aev:preset=paper") == AEv(stem="porter", stop="en")
-    assert parse("aev:preset=paper,stop=none") == AEv(stem="porter")
+
+def test_paper_preset_by_hand() -> None:
+    """Section 4.1: stop words are eliminated for unigrams, higher orders keep them.
+
+    Unigrams: house, card in both texts. Bigrams: `house of` of `house of, of the, the card` and of
+    `house of, of card`. |c| = 4 and |r| = 3, so both penalties are 1.
+    """
+    texts = ["house of the cards"], ["house of cards"]
+    paper = {a: parse(f"aev:preset=paper,alpha={a},n=2").corpus(*texts) for a in (0, 0.5, 1)}
+    ps, rs = math.sqrt(1 / 3), math.sqrt(1 / 2)
+    both = ps * rs / (0.5 * rs + 0.5 * ps)
+    assert [paper[a].value for a in (0, 0.5, 1)] == pytest.approx([rs, both, ps])
+    parts = [paper[0].parts[key] for key in ("p1", "p2", "r1", "r2", "bp", "wp")]
+    assert parts == pytest.approx([1, 1 / 3, 1, 1 / 2, 1, 1])
+    sequence = parse("aev:preset=paper,stop_scope=sequence,n=2").corpus(*texts)  # house card
+    assert sequence.value == pytest.approx(1)
+
+
+@given(corpus=corpora(easy_text), n=st.integers(1, 4), alpha=st.sampled_from([0.0, 0.3, 1.0]))
+def test_paper_preset_is_the_formula(corpus: Corpus, n: int, alpha: float) -> None:
+    corpus = Corpus(
+        [text.replace("’", "'") for text in corpus.candidates],
+        [[text.replace("’", "'") for text in group] for group in corpus.references],
+    )
+    metric = parse(f"aev:preset=paper,n={n},alpha={alpha}")
+    assert isinstance(metric, AEv)
+    stops = {"stop": stop_words("en"), "stop_scope": "unigrams"}
+    check(metric, Family(alpha=alpha, n=n, stem=STEMS["porter"], **stops), corpus)
+
+
+def test_unigrams_alone_are_the_same_in_both_scopes() -> None:
+    metrics = [AEv(n=1, stop="en", stop_scope=scope) for scope in ("sequence", "unigrams")]
+    assert list(metrics[0].overlaps()) == list(metrics[1].overlaps())
+    rows = [metric.stats(["the cat of a house"], ["a cat"]).tolist() for metric in metrics]
+    assert rows[0] == rows[1] == [[5, 2, 1, 2, 1, 1]]
 
 
 def test_notes_name_the_empty_orders() -> None:

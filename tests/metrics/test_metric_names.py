@@ -113,7 +113,7 @@ PRINTED = {
     "Rouge-LSum": "rougeLsum",
     "BLEU": "bleu",
     "chrF++:beta=3": "chrf:words=2,beta=3",
-    "aev:preset=paper": "aev:stem=porter,stop=en",
+    "aev:preset=paper": "aev:stem=porter,stop=en,stop_scope=unigrams",
     "aev:alpha=.50": "aev",
     "aev:alpha=1e-1": "aev:alpha=0.1",
     " bleu:n = 2 , tok = none ": "bleu:n=2,tok=none",

@@ -32,6 +32,8 @@ metrics aev -f json
 meta demo -m bleu -m ter -m gtm:e=2 -l segment -l item -l system -l by-system -s pearson -s
   spearman -s tau-b -s acc-eq --resamples 100 --trials 200 -f json
 plane fit demo --dimension fluency --task mt --guideline fluency --resamples 100 -f json
+plane fit demo -d fluency --reference 1 --beside bleu --beside ter --by groups
+  --resamples 50 -f json
 plane recommend --task mt --guideline fluency -f json
 data check demo -f json
 data judges demo -f json

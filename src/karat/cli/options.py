@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -111,6 +111,13 @@ dimensions = option(
 exclude = option(
     "--exclude", "Leave a system out; repeat for several.", multiple=True, metavar="SYSTEM"
 )
+set_references = option(
+    "--reference references",
+    "Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
+    "repeat for several. Default: all that the set is read with.",
+    multiple=True,
+    metavar="N|NAME",
+)
 normalise = option(
     "--normalise",
     "z: each judge's scores get mean 0 and standard deviation 1 first.",
@@ -126,6 +133,18 @@ resamples = option(
 charts = option(
     "--charts", "Also write every chart as PNG, PDF and SVG (needs typst).", path, metavar="FOLDER"
 )
+
+
+def numbered_references(
+    chosen: Sequence[str], reader_options: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Split `--reference`: numbers are of the set's references, names are for its reader."""
+    named = [text for text in chosen if not text.isdecimal()]
+    if named and len(named) < len(chosen):
+        raise InputError("--reference: name all references, or give the numbers of all")
+    if named:
+        return (), (*reader_options, f"references={','.join(named)}")
+    return tuple(map(int, chosen)), reader_options
 
 
 def reader(function: F) -> F:

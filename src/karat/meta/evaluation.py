@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from karat.arrays import ArrayLike, as_floats
-from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Task, rank
-from karat.meta.scores import ScoredSet, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import check_level, matrix_view, view
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -120,11 +119,7 @@ def meta_evaluate(
 def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
     """The systems and references that an experiment uses; what it asks for must be there."""
     chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
-    if experiment.references:
-        chosen = chosen.select(references=[number - 1 for number in experiment.references])
-        for segment, group in zip(chosen.segments, chosen.references, strict=True):
-            if not group:
-                raise InputError(f"segment {segment} has none of the references that were chosen")
+    chosen = with_references(chosen, experiment.references)
     chosen.chosen_dimensions(experiment.dimensions)
     for level in experiment.levels:
         check_level(level, chosen)

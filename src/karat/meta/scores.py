@@ -114,3 +114,19 @@ def references_of(evalset: EvalSet) -> int | None:
     """Return the number of references of every segment; None if that varies."""
     numbers = {len(group) for group in evalset.references}
     return numbers.pop() if len(numbers) == 1 else None
+
+
+def with_references(evalset: EvalSet, numbers: Sequence[int]) -> EvalSet:
+    """Return a set with the references of these numbers, from 1; with all of them if none is given.
+
+    Every segment must have one of them.
+    """
+    if not numbers:
+        return evalset
+    if any(number < 1 for number in numbers):
+        raise InputError("references are numbered from 1")
+    chosen = evalset.select(references=[number - 1 for number in numbers])
+    for segment, group in zip(chosen.segments, chosen.references, strict=True):
+        if not group:
+            raise InputError(f"segment {segment} has none of the references that were chosen")
+    return chosen

@@ -191,7 +191,7 @@ class BLEU(Metric):
 
 _SCOPES = {
     "sequence": "removed first; n-grams run across the gaps (ROUGE-1.5.5's way)",
-    "unigrams": "left out of the unigrams only",
+    "unigrams": "left out of the unigrams only (the paper's section 4.1)",
 }
 _REFS = {
     "all": "precision clips by the largest count, recall sums over references",
@@ -212,8 +212,10 @@ class AEv(Metric):
 
     name: ClassVar[str] = "aev"
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType(
-        {"paper": {"stem": "porter", "stop": "en"}}
+        {"paper": {"stem": "porter", "stop": "en", "stop_scope": "unigrams"}}
     )
+    """Section 3.3 names the stemmer and a stop list, section 4.1 what the list is for: "stop word
+    elimination for unigrams"."""
 
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
     n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
@@ -261,7 +263,7 @@ class AEv(Metric):
     @property
     def _recipes(self) -> list[tuple[Recipe, slice]]:
         """The orders that are counted, and the tokens of each."""
-        if self.stop == "none" or self.stop_scope == "sequence":
+        if self.stop == "none" or self.stop_scope == "sequence" or self.n == 1:
             return [(self.recipe, slice(0, self.n))]
         return [(self.recipe, slice(0, 1)), (self._all_words, slice(1, self.n))]
 

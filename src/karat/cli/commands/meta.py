@@ -40,13 +40,7 @@ if TYPE_CHECKING:
     multiple=True,
 )
 @options.exclude
-@option(
-    "--reference references",
-    "Use the N-th reference of each segment, or that of a name (as --option references=NAME); "
-    "repeat for several. Default: all that the set is read with.",
-    multiple=True,
-    metavar="N|NAME",
-)
+@options.set_references
 @options.normalise
 @options.over
 @options.resamples
@@ -152,13 +146,9 @@ def _experiment(name: str | None, saved: str | None, settings: dict[str, Any]) -
         raise InputError("no evaluation set was named: karat meta SET, or --experiment FILE")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
     asked = {key: settings[key] for key in settings if key in given}
-    # Numbers are of the set's references, names are for its reader.
-    chosen = asked.pop("references", ())
-    named = [text for text in chosen if not text.isdecimal()]
-    if named and len(named) < len(chosen):
-        raise InputError("--reference: name all references, or give the numbers of all")
-    if named:
-        asked["reader_options"] = (*settings["reader_options"], f"references={','.join(named)}")
-    elif chosen:
-        asked["references"] = tuple(map(int, chosen))
+    if chosen := asked.pop("references", ()):
+        of_reader = settings["reader_options"]
+        asked["references"], asked["reader_options"] = options.numbered_references(
+            chosen, of_reader
+        )
     return Experiment(name, tuple(metrics), **asked)

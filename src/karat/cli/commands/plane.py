@@ -50,7 +50,21 @@ def command(context: click.Context) -> None:
 )
 @option("--stem", "A stemmer (alone: porter).", is_flag=False, flag_value="porter")
 @option("--stop", "A stop list (alone: en).", is_flag=False, flag_value="en")
+@option(
+    "--beside",
+    "Set the agreement of another metric beside the cells, such as bleu or rouge1; repeat for "
+    "several. With --reference it is shown with all references, too.",
+    multiple=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
+@option(
+    "--by",
+    "Fit groups of segments, too: groups (those of the set) or lengths:parts=N (of references).",
+    metavar="GROUPING",
+)
 @options.exclude
+@options.set_references
 @options.normalise
 @options.over
 @options.resamples
@@ -73,6 +87,8 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     \b
     karat plane fit demo --dimension fluency --task mt --guideline fluency
     karat plane fit ted-zhen --dimension accuracy --stem --stop
+    karat plane fit demo -d fluency --reference 1 --beside bleu --beside rouge1
+    karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
     """
     from karat.meta.plane.study import study_plane
@@ -81,12 +97,17 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     metric = _family(*map(settings.pop, ("base", "stem", "stop")))
     region = _region(*map(settings.pop, ("task", "guideline")))
     read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
+    numbers, reader_options = options.numbered_references(
+        settings.pop("references"), reader_options
+    )
     check_beside(output, name)
     check_charts(charts)
     with Bar() as progress:
         evalset = load_set(name, read_as, reader_options, progress)
         chosen = evalset.without(*exclude) if exclude else evalset
-        study = study_plane(chosen, metric, region=region, progress=progress, **settings)
+        study = study_plane(
+            chosen, metric, references=numbers, region=region, progress=progress, **settings
+        )
     write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
     show(study.document(options.command_line()), format, output)
 
@@ -121,16 +142,23 @@ def _family(base: str, stem: str | None, stop: str | None) -> AEv:
 @command.command(name="recommend")
 @option("--task", _TASK, required=True)
 @option("--guideline", _GUIDELINE, required=True)
+@options.charts
 @options.output
-def recommend(task: str, guideline: str, format: str, output: str | None) -> None:
+def recommend(
+    task: str, guideline: str, charts: str | None, format: str, output: str | None
+) -> None:
     """Say what the paper recommends where there are no human scores.
 
     \b
     karat plane recommend --task summary --guideline coverage
     karat plane recommend --task qa --guideline strict --format json
+    karat plane recommend --task mt --guideline fluency -o plane.svg
     """
     from karat.meta.plane.predictions import recommend as recommend_metrics
+    from karat.report.documents.planes import regions_chart
 
     check_output(output)
+    check_charts(charts)
     found = recommend_metrics(task, guideline)
+    write_charts([regions_chart(found)], charts)
     show(found.document(options.command_line()), format, output)

@@ -24,15 +24,19 @@ POINTS_UNSIGNED = (
 
 def study_notes(study: PlaneStudy) -> Iterator[str]:
     """Yield sentences on all planes of a set, their picks and the paper's prediction."""
-    fits = study.fits
+    fits = [fit for fit in study.fits if not fit.group]
     for fit in fits:
         yield from plane_notes(fit)
     if any((fit.r < 0).any() for fit in fits):
         yield POINTS_UNSIGNED
-    for fit, verdict in zip(fits, study.verdicts, strict=False):
-        yield _held(fit, study.region, verdict)
-    for fit, halves in zip(fits, study.halves, strict=False):
-        yield _split(fit, halves)
+    for fit, verdict in zip(study.fits, study.verdicts, strict=False):
+        if not fit.group:
+            yield _held(fit, study.region, verdict)
+    for fit, halves in zip(study.fits, study.halves, strict=False):
+        if not fit.group:
+            yield _split(fit, halves)
+    yield from _beside(study)
+    yield from study.remarks
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < ENOUGH_SYSTEMS:
         yield (
@@ -40,6 +44,20 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
             f"shares, picks and halves mean little below {ENOUGH_SYSTEMS}."
         )
     yield from study.evalset.remarks
+
+
+def _beside(study: PlaneStudy) -> Iterator[str]:
+    """Yield how metrics beside the cells and groups of segments are to be read."""
+    if study.beside:
+        chosen = ", ".join(map(str, study.asked_references))
+        yield "Metrics beside the plane are resampled as its cells are, with the same draws." + (
+            f" The cells use reference {chosen}." if chosen else ""
+        )
+    if study.by:
+        yield (
+            f"Groups of segments ({study.by}) have planes of their own; the fewer segments a group "
+            "has, the less its human and metric scores are worth."
+        )
 
 
 def plane_notes(fit: PlaneFit) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ longest order; every cell, resample and split is a sum of their rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations as every_order
@@ -21,9 +22,17 @@ from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import OVER, drawn_places, percentiles
+from karat.meta.plane.beside import BesideRow, Lineup, Rival, lineups
 from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
 from karat.meta.plane.conclusions import plane_notes
-from karat.meta.scores import ScoredSet, drawn_sums, references_of, score_evalset
+from karat.meta.scores import (
+    ScoredSet,
+    drawn_sums,
+    references_of,
+    score_evalset,
+    with_references,
+)
+from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -52,6 +61,21 @@ class PlaneData:
     references: int | None = None
     """References of every segment, if that is one number."""
     normalise: str = "none"
+    rivals: tuple[Rival, ...] = ()
+    """Metrics beside the cells."""
+    group: str = ""
+    """The group of segments that these are, if they are not all."""
+
+    def part(self, group: str, places: Sequence[int]) -> PlaneData:
+        """Return some segments, by their places, under the name of their group."""
+        return replace(
+            self,
+            rows=self.rows[:, places],
+            human=self.human[:, places],
+            known=self.known[:, places],
+            rivals=tuple(replace(one, rows=one.rows[:, places]) for one in self.rivals),
+            group=group,
+        )
 
     def scores(self, counts: Floats) -> tuple[Floats, Floats]:
         """Human scores (draws x systems) and those of all cells (cells x draws x systems).
@@ -59,11 +83,15 @@ class PlaneData:
         `counts` says how often each segment counts in each draw.
         """
         sums = drawn_sums(counts, self.rows)
-        judged = exact_product(counts, self.known.T)
-        human = quotient(exact_product(counts, self.human.T), judged)
+        human = self.means(counts)
         flat = sums.reshape(-1, sums.shape[2])
         cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
         return human, cells
+
+    def means(self, counts: Floats) -> Floats:
+        """Human scores, draws x systems: means over what was drawn and judged."""
+        judged = exact_product(counts, self.known.T)
+        return quotient(exact_product(counts, self.human.T), judged)
 
     def whole(self) -> tuple[Floats, Floats]:
         """The scores on all segments: systems, and cells x systems."""
@@ -71,19 +99,28 @@ class PlaneData:
         return human[0], cells[:, 0]
 
 
-def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "none") -> PlaneData:
+def judged(
+    scored: ScoredSet,
+    metric: AEv,
+    dimension: str,
+    normalise: str = "none",
+    beside: Sequence[Lineup] = (),
+) -> PlaneData:
     """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
+    there = known.astype(np.float64)
+    sides = zip(*(lineup.rivals(there) for lineup in beside), strict=True)
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
         scored.rows[metric] * known[:, :, None],
         np.where(known, human, 0.0),
-        known.astype(np.float64),
+        there,
         references_of(scored.evalset),
         normalise,
+        tuple(rival for side in sides for rival in side),
     )
 
 
@@ -165,6 +202,8 @@ class PlaneRow(NamedTuple):
     q2: float
     predicted: bool | None = None
     """True if the paper predicts it, None if no prediction was asked for."""
+    group: str = ""
+    """The group of segments, if it is not the plane of all."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,6 +233,15 @@ class PlaneFit(Result):
     references: int | None = None
     """References of every segment, if that is one number."""
     normalise: str = "none"
+    beside: tuple[BesideRow, ...] = ()
+    """Metrics beside the cells, if any were asked for."""
+    group: str = ""
+    """The group of segments that this is the plane of; empty for all."""
+
+    @property
+    def name(self) -> str:
+        """The dimension and, if it is the plane of one, the group of segments."""
+        return f"{self.dimension}, {self.group}" if self.group else self.dimension
 
     @property
     def r2(self) -> Floats:
@@ -256,19 +304,27 @@ class PlaneFit(Result):
         """All cells, by n and alpha."""
         arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
         values = zip(CELLS, *(array.tolist() for array in arrays), strict=True)
-        return tuple(PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
+        found = (PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
+        return tuple(row._replace(group=self.group) for row in found)
 
     @property
     def settings(self) -> dict[str, object]:
         """The family, the dimension and how intervals were made."""
         given = ("normalise", "over", "resamples", "permutations", "seed")
         how = {name: getattr(self, name) for name in given}
-        return {"metric": str(self.metric), "dimension": self.dimension, **how}
+        beside = tuple(one.label for one in self.beside)
+        return {"metric": str(self.metric), "dimension": self.dimension, **how, "beside": beside}
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The signatures of the family and of the metrics beside it."""
+        own = {str(self.metric): self.metric.signature(self.references)}
+        return own | {one.label: one.signature for one in self.beside}
 
     @property
     def signature(self) -> str:
-        """The signature of the family on this set."""
-        return self.metric.signature(self.references)
+        """The signatures of the family and of the metrics beside it, a line each."""
+        return "\n".join(self.signatures.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -289,6 +345,8 @@ def fit_plane(
     dimension: str,
     *,
     metric: AEv | None = None,
+    references: Sequence[int] = (),
+    beside: Sequence[str | Metric] = (),
     normalise: str = "none",
     resamples: int = 1000,
     permutations: int = 1000,
@@ -298,8 +356,10 @@ def fit_plane(
 ) -> PlaneFit:
     """Fit the plane of one dimension, with intervals, the cross-validated pick and its test.
 
-    `metric` has the settings of the family, `normalise` is that of `EvalSet.human`; what was
-    `judged` by them before is taken as it is.
+    `metric` has the settings of the family, `references` are the numbers of those that are used
+    (default: all), `beside` other metrics whose agreement is set beside the cells', with these
+    references and with all; `normalise` is that of `EvalSet.human`. What was `judged` by them
+    before is taken as it is.
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
@@ -307,28 +367,65 @@ def fit_plane(
         given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
         given.check_dimension(dimension)
-        scored = score_evalset(given, family, progress=progress)
-        given = judged(scored, family, dimension, normalise)
+        rivals = lineups(given, beside, references, progress=progress)
+        scored = score_evalset(with_references(given, references), family, progress=progress)
+        given = judged(scored, family, dimension, normalise, rivals)
     human, cells = given.whole()
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     known = int((~np.isnan(human)).sum())
+    name = f"{dimension}, {given.group}" if given.group else dimension
     if known < FEWEST_SYSTEMS:
         raise InputError(
-            f"{dimension}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
+            f"{name}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
             f"least {FEWEST_SYSTEMS}"
         )
     if np.nanmin(human) == np.nanmax(human):
         raise InputError(
-            f"{dimension}: all systems have the same human score, and no metric can agree with that"
+            f"{name}: all systems have the same human score, and no metric can agree with that"
         )
     p, dealt = maximum_test(human, cells, permutations, seed)
     r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
     draws = resampled(given, resamples, over, seed, progress)
     of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
     found = r, draws, left_out(human, cells), picking(human, cells)
-    about = given.references, given.normalise
+    others = beside_rows(given, dimension, resamples, over, seed)
+    about = given.references, given.normalise, others, given.group
     return PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
+
+
+def beside_rows(
+    data: PlaneData, dimension: str, resamples: int, over: str, seed: int
+) -> tuple[BesideRow, ...]:
+    """Return the agreement of the metrics beside the cells, on the same draws."""
+    rivals = data.rivals
+    if not rivals:
+        return ()
+    human, _ = data.whole()
+    everything = np.ones((1, data.rows.shape[1]))
+    scores = np.stack([one.scores(everything) for one in rivals])
+    r = correlations(human[None], scores, np.ones((1, len(human))))[:, 0]
+    low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2)
+    q2 = left_out(human, scores[:, 0])
+    numbers = np.stack([r, r**2, low, high, q2], axis=1).tolist()
+    about = ((dimension, str(one.metric), one.references) for one in rivals)
+    ends = ((one.signature, data.group) for one in rivals)
+    return tuple(
+        BesideRow._make((*first, *of, *last))
+        for first, of, last in zip(about, numbers, ends, strict=True)
+    )
+
+
+def _beside_draws(data: PlaneData, resamples: int, over: str, seed: int) -> Floats:
+    """Pearson's r of each metric beside the cells in each bootstrap resample."""
+    shape = data.human.shape
+    parts = [np.empty((len(data.rivals), 0))]
+    for systems, segments in drawn_places(shape, over, resamples, seed):
+        counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
+        human = data.means(counts)
+        scores = np.stack([one.scores(counts) for one in data.rivals])
+        parts.append(correlations(human, scores, weights))
+    return np.concatenate(parts, axis=1)
 
 
 def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: Progress) -> Floats:

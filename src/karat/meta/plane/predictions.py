@@ -135,6 +135,29 @@ def predicted(task: str, guideline: str) -> Region:
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
 
+class PlacedTask(NamedTuple):
+    """An evaluation on the plane, as in the paper's Figure 1: a task judged by a guideline."""
+
+    task: str
+    guideline: str
+    region: Region
+    best: tuple[tuple[float, int], ...]
+    """Alpha and n of the best cells that the paper found, or that are recommended."""
+    tables: tuple[int, ...]
+    """The numbers of the paper's tables for it."""
+    asked: bool
+    """Whether the recommendation is for it."""
+
+
+def _placed(task: str, guideline: str) -> PlacedTask:
+    tables = [table for table in PAPER if (table.task, table.guideline) == (task, guideline)]
+    best = dict.fromkeys(table.best[:2] for table in tables)
+    numbers = tuple(table.number for table in tables)
+    return PlacedTask(
+        task, guideline, predicted(task, guideline), tuple(best), numbers, asked=False
+    )
+
+
 class Recommended(NamedTuple):
     """A member of the AEv family, and what its recommendation rests on."""
 
@@ -166,6 +189,15 @@ class Recommendation(Result):
             _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
             for t in self.tables
         )
+
+    @property
+    def placed(self) -> tuple[PlacedTask, ...]:
+        """The evaluations of the paper on the plane, and the one that was asked for."""
+        asked = self.task, self.guideline
+        pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
+        others = tuple(_placed(*pair) for pair in pairs if pair != asked)
+        cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
+        return (*others, _placed(*asked)._replace(best=cells, asked=True))
 
     @property
     def settings(self) -> dict[str, object]:

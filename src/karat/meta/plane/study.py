@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import np
+from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
+from karat.meta.plane.beside import BesideRow, lineups
 from karat.meta.plane.cells import BLEU_CELL, CELLS
 from karat.meta.plane.conclusions import study_notes
 from karat.meta.plane.fit import (
@@ -24,8 +26,10 @@ from karat.meta.plane.fit import (
     intervals,
     judged,
 )
+from karat.meta.plane.groups import Grouping, grouped, parse_grouping
 from karat.meta.plane.predictions import Region
-from karat.meta.scores import score_evalset
+from karat.meta.scores import score_evalset, with_references
+from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -115,6 +119,47 @@ def verdict(fit: PlaneFit, region: Region) -> Verdict:
     return Verdict(float(a[0]), float(b[0]), float(low[0]), float(high[0]))
 
 
+class GroupRow(NamedTuple):
+    """The plane of a group of segments in one line; shares are between 0 and 1."""
+
+    dimension: str
+    group: str
+    """Empty for all segments."""
+    segments: int
+    judgements: int
+    maximum: str
+    r2: float
+    low: float
+    high: float
+    p: float
+    pick: str
+    picking: float
+    bleu: float
+    """The left-out share of BLEU's point."""
+    prediction: str
+    """`holds`, `fails`, `undecidable`, or empty if none was asked for."""
+
+
+def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:
+    top, pick = fit.maximum, fit.pick
+    row = fit.row(BLEU_CELL if top is None else top)
+    return GroupRow(
+        fit.dimension,
+        fit.group,
+        fit.segments,
+        fit.judgements,
+        maximum="" if top is None else str(top),
+        r2=math.nan if top is None else row.r2,
+        low=math.nan if top is None else row.low,
+        high=math.nan if top is None else row.high,
+        p=fit.p,
+        pick="" if pick is None else str(pick),
+        picking=fit.picking,
+        bleu=fit.row(BLEU_CELL).q2,
+        prediction="" if found is None else found.words,
+    )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PlaneStudy(Result):
     """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
@@ -129,6 +174,23 @@ class PlaneStudy(Result):
     halves: tuple[Halves, ...]
     """One for each fit, if splits were asked for."""
     splits: int = 0
+    by: str = ""
+    """The grouping, if groups have planes of their own: after that of all segments."""
+    asked_references: tuple[int, ...] = ()
+    """The numbers of the references that were used; empty for all."""
+    remarks: tuple[str, ...] = ()
+    """Sentences on groups without a plane."""
+
+    @property
+    def beside(self) -> tuple[BesideRow, ...]:
+        """Metrics beside the cells, of all planes."""
+        return tuple(row for fit in self.fits for row in fit.beside)
+
+    @property
+    def groups(self) -> tuple[GroupRow, ...]:
+        """All planes in a line each, if groups were asked for."""
+        found = self.verdicts or (None,) * len(self.fits)
+        return tuple(map(_in_line, self.fits, found)) if self.by else ()
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
@@ -142,14 +204,20 @@ class PlaneStudy(Result):
     @property
     def settings(self) -> dict[str, object]:
         """The family, the dimensions, the prediction and how intervals were made."""
-        dimensions = tuple(fit.dimension for fit in self.fits)
+        dimensions = tuple(dict.fromkeys(fit.dimension for fit in self.fits))
         how = self.fits[0].settings
         asked = {"region": self.region, "splits": self.splits}
-        return {**how, "dimension": dimensions, **asked}
+        chosen = {"references": self.asked_references, "by": self.by}
+        return {**how, "dimension": dimensions, **asked, **chosen}
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The signatures of the family on this set and of the metrics beside it."""
+        return self.fits[0].signatures
 
     @property
     def signature(self) -> str:
-        """The signature of the family on this set."""
+        """The signatures of the family on this set and of the metrics beside it, a line each."""
         return self.fits[0].signature
 
     @property
@@ -163,6 +231,9 @@ def study_plane(
     metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
+    references: Sequence[int] = (),
+    beside: Sequence[str | Metric] = (),
+    by: str | Grouping | None = None,
     region: Region | None = None,
     normalise: str = "none",
     over: str = "both",
@@ -172,18 +243,50 @@ def study_plane(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PlaneStudy:
-    """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
+    """Fit the plane of each dimension (all of them if none is named) of an evaluation set.
+
+    - `references`: the numbers of the references that are used, from 1; all if none is given.
+    - `beside`: metrics whose agreement is set beside the cells', with these references and with
+      all, such as `bleu` and `rouge1`.
+    - `by`: groups of segments that have planes of their own: `groups` of the set, or `lengths` of
+      the references in `lengths:parts=N` parts.
+    - `region`: the paper's prediction (`predicted`), on which there is a verdict then.
+    - `splits`: how often a pick is tried on the other half of systems and segments.
+    """
     metric = AEv() if metric is None else metric
     evalset = as_evalset(evalset, progress)
     chosen = evalset.chosen_dimensions(dimensions)
-    scored = score_evalset(evalset, metric, threads=threads, progress=progress)
-    given = {d: judged(scored, metric, d, normalise) for d in chosen}
-    fits = tuple(
-        fit_plane(of, d, resamples=resamples, over=over, seed=seed, progress=progress)
-        for d, of in given.items()
-    )
+    used = with_references(evalset, references)
+    groups = grouped(used, by) if by is not None else {}
+    others = lineups(evalset, beside, references, threads=threads, progress=progress)
+    scored = score_evalset(used, metric, threads=threads, progress=progress)
+    remarks: list[str] = []
+    how = {"resamples": resamples, "over": over, "seed": seed, "progress": progress}
+    pairs = [
+        pair
+        for d in chosen
+        for pair in _planes(judged(scored, metric, d, normalise, others), d, groups, how, remarks)
+    ]
+    fits = tuple(fit for _, fit in pairs)
     verdicts = tuple(verdict(fit, region) for fit in fits) if region else ()
-    halves = (
-        tuple(split_halves(of, splits, seed, progress) for of in given.values()) if splits else ()
-    )
-    return PlaneStudy(evalset, metric, region, fits, verdicts, halves, splits)
+    halves = tuple(split_halves(of, splits, seed, progress) for of, _ in pairs) if splits else ()
+    name = "" if by is None else str(parse_grouping(by))
+    about = name, tuple(references), tuple(remarks)
+    return PlaneStudy(used, metric, region, fits, verdicts, halves, splits, *about)
+
+
+def _planes(
+    whole: PlaneData,
+    dimension: str,
+    groups: Mapping[str, list[int]],
+    how: dict[str, Any],
+    remarks: list[str],
+) -> Iterator[tuple[PlaneData, PlaneFit]]:
+    """Yield the plane of all segments and those of groups; say of which groups there is none."""
+    yield whole, fit_plane(whole, dimension, **how)
+    for group, places in groups.items():
+        part = whole.part(group, places)
+        try:
+            yield part, fit_plane(part, dimension, **how)
+        except InputError as error:
+            remarks.append(f"No plane for {error}.")

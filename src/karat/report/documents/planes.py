@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import CellMark, HeatMap, Outline
+from karat.report.charts.models import Area, CellMark, HeatMap, Outline, Regions, Spot, Stretch
 from karat.report.model.table import Cell, Column, Document, Figure, Table, columns
 
 if TYPE_CHECKING:
@@ -30,6 +30,24 @@ _POINTS = (
     Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
     Column("q2", "Left out %", 1, align="right", help=_LEFT_OUT),
 )
+_PERCENT = ("r2", "low", "high", "q2")
+_OTHERS = (
+    Column("metric", "Metric"),
+    Column("references", "References", help="Numbers of those that were used, or all."),
+    Column("r", "r", 2, align="right", help="Pearson's r with the human scores."),
+    *(_POINTS[k] for k in (2, 3, 4, 6)),
+)
+_GROUPS = (
+    Column("group", "Group"),
+    Column("segments", "Segments", align="right"),
+    Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
+    *_POINTS[2:5],
+    Column("p", "p", 3, align="right", help="Of the maximum of all cells, by permutations."),
+    Column("picking", "Picking %", 1, align="right", help="Left-out share of picking a cell."),
+    Column("bleu", "AEv(1,4) %", 1, align="right", help="Left-out share of BLEU's point."),
+    Column("prediction", "Prediction"),
+)
+_GROUP_PERCENT = ("r2", "low", "high", "picking", "bleu")
 _RECOMMENDED = (
     Column("metric", "Metric", help="Ready for -m."),
     *columns(alpha="Alpha", n="N"),
@@ -38,30 +56,78 @@ _RECOMMENDED = (
 
 
 def study_document(study: PlaneStudy, command: str) -> Document:
-    """Return the planes of some dimensions of one set."""
-    return _document(study, study.evalset.name, study.fits, study.region, command)
+    """Return the planes of some dimensions of one set, and of its groups."""
+    blocks: list[Table | Figure] = []
+    for fit in study.fits:
+        blocks += _plane_blocks(fit, study.region)
+        if not fit.group:
+            blocks += _group_tables(study, fit.dimension)
+    return _document(study, study.evalset.name, blocks, command, study.groups)
 
 
 def fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
-    return _document(fit, fit.dimension, [fit], None, command)
+    return _document(fit, fit.name, _plane_blocks(fit, None), command)
+
+
+def _plane_blocks(fit: PlaneFit, region: Region | None) -> list[Table | Figure]:
+    figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
+    points = [] if fit.group else [_points(fit)]
+    return [plane_table(fit), *points, *_other_metrics(fit), figure]
 
 
 def _document(
     found: PlaneFit | PlaneStudy,
     name: str,
-    fits: Sequence[PlaneFit],
-    region: Region | None,
+    blocks: list[Table | Figure],
     command: str,
+    groups: Sequence[Any] = (),
 ) -> Document:
-    blocks: list[Table | Figure] = []
-    for fit in fits:
-        figure = replace(chart_figure(plane_chart(fit, region)), sketch=None)  # the table says it
-        blocks += [plane_table(fit), _points(fit), figure]
-    rows = tuple(row._asdict() for row in found.rows)
-    blocks.append(Table("rows", "Cells", _CELLS, rows, readers="programs"))
-    signatures = {str(found.metric): found.signature}
-    return Document(f"The plane of {name}", tuple(blocks), command, signatures, found.notes)
+    blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
+    if found.beside:
+        blocks.append(_programs("beside", "Metrics beside the plane", found.beside))
+    if groups:
+        blocks.append(_programs("groups", "Groups of segments", groups))
+    return Document(f"The plane of {name}", tuple(blocks), command, found.signatures, found.notes)
+
+
+def _programs(
+    key: str, title: str, rows: Sequence[Any], named: tuple[Column, ...] | None = None
+) -> Table:
+    """Return rows as they are, for JSON and TSV; groups only where there are any."""
+    fields = rows[0]._fields
+    shown = named or columns(**{f: f.replace("_", " ").capitalize() for f in fields})
+    if any(row.group for row in rows):
+        first, *rest = (column for column in shown if column.key != "group")
+        shown = (first, *columns(group="Group"), *rest)
+    else:
+        shown = tuple(column for column in shown if column.key != "group")
+    return Table(key, title, shown, tuple(row._asdict() for row in rows), readers="programs")
+
+
+def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
+    found: dict[str, Cell] = row._asdict()
+    return found | {key: 100 * getattr(row, key) for key in keys}
+
+
+def _other_metrics(fit: PlaneFit) -> list[Table]:
+    """Return the agreement of other metrics, for people, if any were asked for."""
+    if not fit.beside:
+        return []
+    rows = tuple(_in_percent(row, _PERCENT) for row in fit.beside)
+    title = f"Metrics beside the plane, {fit.name}"
+    return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
+
+
+def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
+    """Return a dimension's groups, a line each, for people, if there are any."""
+    mine = [row for row in study.groups if row.dimension == dimension]
+    if not mine:
+        return []
+    rows = tuple(_in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in mine)
+    shown = _GROUPS if study.region else _GROUPS[:-1]
+    title = f"Groups of segments, {dimension}"
+    return [Table(f"groups-{dimension}", title, shown, rows, readers="people")]
 
 
 def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
@@ -84,7 +150,7 @@ def plane_table(fit: PlaneFit) -> Table:
     from karat.meta.plane.cells import ORDERS
 
     rows = dict(zip(reversed(ORDERS), fit.table(fit.signed).tolist(), strict=True))
-    return layout(f"plane-{fit.dimension}", f"R^2 in percent, {fit.dimension}", rows)
+    return layout(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
 
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
@@ -107,7 +173,7 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
         within = [k for k, alpha in enumerate(ALPHAS) if region.holds(alpha, region.n_low)]
         rows = high.index(region.n_high), high.index(region.n_low)
         outline = Outline(rows, (within[0], within[-1]), "predicted by the paper")
-    title, alphas = f"The plane: {fit.dimension}", [f"{alpha:g}" for alpha in ALPHAS]
+    title, alphas = f"The plane: {fit.name}", [f"{alpha:g}" for alpha in ALPHAS]
     caption = f"R^2 in percent with the human scores of systems.{minus}"
     chart = HeatMap(title, "N", "alpha", list(map(str, high)), alphas, values, 1, marks, outline)
     return replace(chart, low=0, high=100, caption=caption)
@@ -130,9 +196,51 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
 
     task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
     rows = tuple(row._asdict() for row in found.rows)
-    tables = [Table("rows", "Recommended", _RECOMMENDED, rows)]
+    chart = regions_chart(found)
+    figure = Figure(chart.title, chart, chart.caption)
+    tables: list[Table | Figure] = [Table("rows", "Recommended", _RECOMMENDED, rows), figure]
     for table in found.tables:
         name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
         tables.append(layout(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
     return Document(title, tuple(tables), command, {}, found.notes)
+
+
+def regions_chart(found: Recommendation) -> Regions:
+    """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
+    from karat.meta.plane.cells import ALPHAS, ORDERS, PlaneCell
+    from karat.meta.plane.predictions import GUIDELINES, TASKS
+
+    areas, spots = [], []
+    for one in found.placed:
+        region = one.region
+        numbers = ", ".join(map(str, one.tables))
+        table = f": Table{'s' * (len(one.tables) > 1)} {numbers}" if one.tables else ""
+        across = region.alpha_low, region.alpha_high
+        up = region.n_low - 0.5, region.n_high + 0.5
+        areas.append(Area(across, up, f"{one.task}, {one.guideline}", one.asked))
+        spots += [Spot(*cell, f"{PlaneCell(*cell)}{table}", one.asked) for cell in one.best]
+    tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
+    guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
+    return Regions(
+        "The evaluation plane",
+        "alpha: precision/recall ratio of the guideline",
+        "N: faithfulness/compactness ratio of the task",
+        _spans(guidelines),
+        _spans(tasks),
+        ALPHAS,
+        ORDERS,
+        areas,
+        spots,
+        ("evaluated in the paper", f"{found.task}, {found.guideline}", "best cell in the paper"),
+        "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
+        "with such human scores (Soricut and Brill 2004, Figure 1).",
+    )
+
+
+def _spans(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
+    """Return the stretches of an axis; names that share one stand together."""
+    together: dict[tuple[float, float], list[str]] = {}
+    for name, ends in named.items():
+        together.setdefault(ends, []).append(name)
+    return [Stretch(*ends, ", ".join(names)) for ends, names in together.items()]

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from karat.report.charts.models import Bars, Chart, Curves, HeatMap, Histogram, Intervals, Scatter
+from karat.report.charts.models import (
+    Bars,
+    Chart,
+    Curves,
+    HeatMap,
+    Histogram,
+    Intervals,
+    Regions,
+    Scatter,
+)
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
 from karat.report.charts.svg.curves import draw_curves
 from karat.report.charts.svg.heat import draw_heat_map
+from karat.report.charts.svg.regions import draw_regions
 from karat.report.charts.svg.scatter import draw_scatter
 
 _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
@@ -19,6 +29,7 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Intervals: draw_intervals,
     Bars: draw_bars,
     Histogram: draw_histogram,
+    Regions: draw_regions,
 }
 
 

@@ -1,0 +1,163 @@
+"""Areas of a plane as a drawing: named stretches along both axes, areas and spots between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from karat.report.charts.models import Area, Regions, Spot, Stretch
+from karat.report.charts.svg import frame as svg
+from karat.report.charts.svg.legend import Entry, legend
+from karat.report.page.markup import Look, coordinate, element, quote, shape
+
+TOP = 10.0
+BOTTOM = 370.0
+STEP = 24.0  # between stretches that overlap, and so stand beside each other
+CAP = 4.0  # half of the line at the end of a stretch
+INSET = 3.0  # of an area, so that areas that share an edge stay apart
+TEXT = 15.0  # height of a line of letters
+NARROW = 6.2  # the advance of small letters: names of stretches may reach to their ends
+
+
+class PlaneFrame(NamedTuple):
+    """Where the plane lies in the drawing, and what of it is shown."""
+
+    left: float
+    across: tuple[float, float]
+    up: tuple[float, float]
+
+    def x(self, value: float) -> float:
+        """The place of a value across."""
+        low, high = self.across
+        return self.left + (value - low) / (high - low) * (svg.RIGHT - self.left)
+
+    def y(self, value: float) -> float:
+        """The place of a value up."""
+        low, high = self.up
+        return BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP)
+
+
+def draw_regions(chart: Regions) -> svg.Drawn:
+    """The drawing; every area and spot has its tooltip."""
+    rows, columns = tracks(chart.x_spans), tracks(chart.y_spans)
+    ends = [(min(s.low for s in spans), max(s.high for s in spans)) for spans in _both(chart)]
+    frame = PlaneFrame(44 + STEP * (max(columns, default=0) + 1), *ends)
+    parts = [*_axes(chart, frame)]
+    parts += [_area(area, frame) for area in chart.shown]
+    parts += _spots(chart.spots, frame)
+    parts += _spans_up(chart, frame, columns)
+    parts += _spans_across(chart, frame, rows)
+    below = BOTTOM + 22 + 2 * STEP * (max(rows, default=0) + 1)
+    middle = (frame.left + svg.RIGHT) / 2
+    parts.append(svg.label(middle, below, svg.shorten(chart.x_axis, 90), "middle", svg.MUTED))
+    key, end = legend(_key(chart), frame.left, below + 10)
+    return [*parts, *key], end + 4
+
+
+def _both(chart: Regions) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
+    return chart.x_spans, chart.y_spans
+
+
+def tracks(spans: Sequence[Stretch]) -> list[int]:
+    """The number of a track for each stretch, the first in which it meets no other."""
+    found: list[int] = []
+    for at, span in enumerate(spans):
+        near = [k for k in range(at) if spans[k].low < span.high and span.low < spans[k].high]
+        taken = {found[k] for k in near}
+        found.append(next(k for k in range(at + 1) if k not in taken))
+    return found
+
+
+# ---------------------------------------------------------------------------------------- axes
+
+
+def _axes(chart: Regions, frame: PlaneFrame) -> Iterator[str]:
+    edge = {"x": frame.left, "y": TOP, "width": svg.RIGHT - frame.left, "height": BOTTOM - TOP}
+    yield shape("rect", **edge, fill="none", stroke=svg.RULE)
+    for value in chart.x_values:
+        x = frame.x(value)
+        yield svg.line(x, TOP, x, BOTTOM, svg.GRID)
+        yield svg.label(x, BOTTOM + 17, f"{value:g}", "middle", svg.MUTED)
+    for value in chart.y_values:
+        y = frame.y(value)
+        yield svg.line(frame.left, y, svg.RIGHT, y, svg.GRID)
+        yield svg.label(frame.left - 8, y + 4, f"{value:g}", "end", svg.MUTED)
+    yield svg.sideways(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
+
+
+def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator[str]:
+    """Stretches left of the plane, their names along them."""
+    for span, column in zip(chart.y_spans, columns, strict=True):
+        x = frame.left - 22 - STEP * column
+        low, high = frame.y(span.low) - 2, frame.y(span.high) + 2
+        yield svg.line(x, low, x, high, svg.RULE, width=1.5)
+        for end in (low, high):
+            yield svg.line(x - CAP, end, x + CAP, end, svg.RULE, width=1.5)
+        name = svg.label(0, 0, _fitting(span.name, low - high), "middle")
+        turn = f"translate({coordinate(x - 5)} {coordinate((low + high) / 2)}) rotate(-90)"
+        yield element("g", svg.tooltip(span.name), name, transform=turn)
+
+
+def _spans_across(chart: Regions, frame: PlaneFrame, rows: list[int]) -> Iterator[str]:
+    """Stretches below the plane, their names below them."""
+    for span, row in zip(chart.x_spans, rows, strict=True):
+        y = BOTTOM + 28 + 2 * STEP * row
+        low, high = frame.x(span.low) + 2, frame.x(span.high) - 2
+        yield svg.line(low, y, high, y, svg.RULE, width=1.5)
+        for end in (low, high):
+            yield svg.line(end, y - CAP, end, y + CAP, svg.RULE, width=1.5)
+        name = svg.label((low + high) / 2, y + TEXT, _fitting(span.name, high - low), "middle")
+        yield element("g", svg.tooltip(span.name), name)
+
+
+def _fitting(name: str, room: float) -> str:
+    return svg.shorten(name, max(int(room / NARROW), 3))
+
+
+# ------------------------------------------------------------------------------ areas and spots
+
+
+def _look(asked: bool) -> Look:
+    if asked:
+        return {"fill": svg.ACCENT, "fill_opacity": 0.16, "stroke": svg.ACCENT, "stroke_width": 3}
+    return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
+
+
+def _area(area: Area, frame: PlaneFrame) -> str:
+    left, right = (frame.x(value) for value in area.across)
+    bottom, top = (frame.y(value) for value in area.up)
+    size = {"width": max(right - left - 2 * INSET, 1), "height": max(bottom - top - 2 * INSET, 1)}
+    corner = {"x": left + INSET, "y": top + INSET}
+    box = shape("rect", **corner, **size, rx=5, **_look(area.asked))
+    name = _fitting(area.name, right - left - 4 * INSET)
+    look: Look = {"font_weight": "bold"} if area.asked else {"fill": svg.MUTED}
+    label = element("text", quote(name), x=left + 3 * INSET, y=top + 18, **svg.HALO, **look)
+    return element("g", svg.tooltip(area.name), box, label)
+
+
+def _spots(spots: Sequence[Spot], frame: PlaneFrame) -> Iterator[str]:
+    for spot in sorted(spots, key=lambda spot: spot.asked):
+        x, y = frame.x(spot.x), frame.y(spot.y)
+        name = svg.shorten(spot.name, 40)
+        right = x + 10 + svg.extent(name) < svg.RIGHT
+        at = {"x": x + 10 if right else x - 10, "y": y + 4}
+        weight: Look = {"font_weight": "bold"} if spot.asked else {}
+        look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
+        label = element("text", quote(name), **at, **look)
+        yield element("g", svg.tooltip(spot.name), _dot(spot.asked, x, y), label)
+
+
+def _dot(asked: bool, x: float = 0, y: float = 0) -> str:
+    return shape("circle", cx=x, cy=y, r=7 if asked else 4, fill=svg.ACCENT if asked else svg.MUTED)
+
+
+def _key(chart: Regions) -> list[Entry]:
+    """What areas and spots are."""
+    swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
+    area, asked, spot = chart.keys
+    entries = [Entry(shape("rect", **swatch, **_look(False)), area)]
+    if any(one.asked for one in chart.areas):
+        entries.append(Entry(shape("rect", **swatch, **_look(True)), asked))
+    if any(not one.asked for one in chart.spots):
+        entries.append(Entry(_dot(False), spot))
+    return entries
