@@ -55,8 +55,8 @@ class Commands(click.Group):
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
             raise click.UsageError(f"no command {quoted(args[0])}{hint}")
-        name, rest = self._split(args)
-        name, command, rest = super().resolve_command(ctx, [name, *rest])
+        called, rest = self._split(args)
+        name, command, rest = super().resolve_command(ctx, [called, *rest])
         if command is not None and not isinstance(command, click.Group):
             ctx.meta[TYPED] = tuple(rest)
             refuse_numbers_after_flags(command, rest)
