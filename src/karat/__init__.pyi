@@ -18,6 +18,7 @@ from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
 from karat.evalset.loading import known_evalsets as known_evalsets
 from karat.evalset.loading import load_evalset as load_evalset
+from karat.evalset.parsing import parse_evalset as parse_evalset
 from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import convert_evalset as convert_evalset
 from karat.evalset.saving import save_evalset as save_evalset

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgements
+from karat.text.references import References
+from karat.text.trees import TextWithTrees, Tree
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class EvalSet:
     licence: str = ""
     remarks: tuple[str, ...] = ()
     """Choices of the reader where the data leave one; reports have them among their notes."""
+    trees: tuple[tuple[Tree, ...], ...] | None = None
+    """The dependency tree of each reference, in the same places; None if the set has no trees."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -115,10 +122,8 @@ class EvalSet:
             segments=tuple(kept),
             groups=None if self.groups is None else tuple(self.groups[i] for i in at),
             sources=None if self.sources is None else tuple(self.sources[i] for i in at),
-            references=tuple(
-                tuple(group[k] for k in places if k < len(group))
-                for group in (self.references[i] for i in at)
-            ),
+            references=_places(self.references, at, places),
+            trees=None if self.trees is None else _places(self.trees, at, places),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
             judgements=self.judgements.among(chosen, kept),
         )
@@ -128,7 +133,7 @@ class EvalSet:
         check_known("system", systems, self.systems, self.name)
         return self.select(systems=[name for name in self.systems if name not in systems])
 
-    def texts(self) -> tuple[dict[str, list[str]], list[list[str]]]:
+    def texts(self) -> tuple[dict[str, list[str]], list[list[str]] | References]:
         """Systems and references as `score` and `compare` take them: every output must be there."""
         for i, group in enumerate(self.references):
             if not group:
@@ -144,7 +149,20 @@ class EvalSet:
                     "segments"
                 )
             complete[system] = [text for text in outputs if text is not None]
-        return complete, [list(group) for group in self.references]
+        return complete, self.given_references()
+
+    def given_references(self) -> list[list[str]] | References:
+        """References as metrics take them, with their trees if the set has any."""
+        groups = [list(group) for group in self.references]
+        return groups if self.trees is None else TextWithTrees(groups, self.trees)
+
+
+def _places(
+    groups: Sequence[tuple[T, ...]], at: Sequence[int], places: Sequence[int]
+) -> tuple[tuple[T, ...], ...]:
+    """Some places of some groups, as far as each has them."""
+    chosen = (groups[i] for i in at)
+    return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
 
 
 def _z_by_judge(rows: Judgements) -> Floats:
