@@ -58,10 +58,14 @@ class EvalSet:
 
         With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
         the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
-        judge whose values do not differ has no such scale and is left out.
+        judge whose values do not differ has no such scale and is left out. The dimension may be a
+        difference of two, such as `quality - understandability`: of what this gives for each.
         """
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
+        if pair := self.difference(dimension):
+            first, second = (self.human(one, normalise, judges) for one in pair)
+            return first - second
         self.check_dimension(dimension)
         rows = self.judgements.of_dimension(dimension)
         if judges is not None:
@@ -80,14 +84,36 @@ class EvalSet:
         turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
-    def chosen_dimensions(self, names: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return some dimensions, or all if none is named; each must be there and be named once."""
+    def chosen_dimensions(
+        self, names: Sequence[str] = (), differences: bool = False
+    ) -> tuple[str, ...]:
+        """Return some dimensions, or all if none is named; each must be there and be named once.
+
+        With `differences`, one may be the difference of two, such as `quality - fluency`.
+        """
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
+        derived = [name for name in names if differences and self.difference(name)]
         for name in names:
-            self.check_dimension(name)
-        check_known("dimension", names, self.dimensions, self.name)
+            if name not in derived:
+                self.check_dimension(name)
+        check_known("dimension", names, (*self.dimensions, *derived), self.name)
         return tuple(names) or tuple(self.dimensions)
+
+    def difference(self, dimension: str) -> tuple[str, str] | None:
+        """The two dimensions of a difference such as `quality - understandability`.
+
+        None for a dimension of the set, whatever its name is, and for what is no difference.
+        """
+        if dimension in self.dimensions:
+            return None
+        parts = dimension.split(" - ")
+        pairs = [(" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts))]
+        known = [pair for pair in pairs if {*pair} <= {*self.dimensions}]
+        if len(known) > 1:
+            told = f"it is the difference of {len(known)} pairs of dimensions of {self.name}"
+            raise InputError(f"dimension {quoted(dimension)}: {told}; rename them to tell which")
+        return known[0] if known else None
 
     def check_dimension(self, dimension: str) -> None:
         """Refuse a dimension that the set does not have."""

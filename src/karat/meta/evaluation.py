@@ -101,7 +101,9 @@ def meta_evaluate(
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
     evalset = _narrowed(evalset, experiment)
     scored = score_evalset(evalset, experiment.metrics, threads=threads, progress=progress)
-    named = replace(experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions))
+    named = replace(
+        experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
+    )
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
     for dimension in named.dimensions:
@@ -124,7 +126,7 @@ def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
         for segment, group in zip(chosen.segments, chosen.references, strict=True):
             if not group:
                 raise InputError(f"segment {segment} has none of the references that were chosen")
-    chosen.chosen_dimensions(experiment.dimensions)
+    chosen.chosen_dimensions(experiment.dimensions, differences=True)
     for level in experiment.levels:
         check_level(level, chosen)
     return chosen
@@ -178,6 +180,12 @@ def _made(result: Ranking) -> Iterator[str]:
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
             f"{MOST_EXACT} points or fewer are compared, all exchanges)."
+        )
+    if asked.p_values:
+        yield (
+            "p: of no correlation, two-sided, by Student's t (Kendall's tau: by the normal "
+            "distribution, ties taken out); points are taken as independent, which outputs of one "
+            "system or one segment are not; not corrected. Means over groups have none."
         )
     untested = [name for name in asked.statistics if not STATISTICS[name].tested]
     if asked.trials and len(asked.metrics) > 1 and untested:
