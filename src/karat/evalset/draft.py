@@ -42,7 +42,7 @@ class EvalSetDraft:
         parsed = tuple(tuple(group) for group in trees or ())
         self.trees = parsed if any(parsed) else None
         words = [[str(tree) for tree in group] for group in self.trees or ()]
-        given = (words or [()] * len(self.segments)) if references is None else references
+        given = (words or [[]] * len(self.segments)) if references is None else references
         self.references = tuple(tuple(group) for group in given)
         self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
         self.dimensions: dict[str, Dimension] = {}

@@ -9,6 +9,7 @@ from typing import Any
 from karat.errors import InputError, MissingExtra, quoted
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
+from karat.registry import load
 from karat.text.tokens import tokenize
 from karat.text.trees import Tree, Trees
 
@@ -54,10 +55,9 @@ def _parsed(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tr
     parser = _load(pipeline)
     given: Iterable[Any] = texts
     if tok is not None:
-        from spacy.tokens import Doc
-
+        make = load("spacy.tokens:Doc")
         words = tokenize(list(texts), tok)
-        given = (Doc(parser.vocab, words=words[i]) for i in range(len(texts)))
+        given = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
     for i, doc in enumerate(parser.pipe(given)):
         yield _tree(doc, i, pipeline)
 

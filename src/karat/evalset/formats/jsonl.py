@@ -119,9 +119,11 @@ def _trees(found: _Found, place: Place, reading: Reading) -> Iterator[Tree]:
     """Yield the trees of a segment; what is none is noted."""
     for item in _array(found, "trees", place, reading):
         given = item if isinstance(item, dict) else {}
-        words, heads, name = given.get("words"), given.get("heads"), given.get("id", "")
-        texts = [*words, name] if isinstance(words, list) else [None]
-        if not isinstance(heads, list) or not all(isinstance(text, str) for text in texts):
+        words: Any = given.get("words")
+        heads: Any = given.get("heads")
+        name = given.get("id", "")
+        lists = isinstance(words, list) and isinstance(heads, list)
+        if not lists or not all(isinstance(text, str) for text in (*words, name)):
             reading.problem(place, f"found the tree {quoted(item)}, expected words and heads")
             continue
         try:
