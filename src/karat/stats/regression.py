@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import frexp, inf, ldexp, nan, sqrt
+from math import frexp, fsum, inf, ldexp, nan, sqrt
 from typing import NamedTuple
 
-from karat.arithmetic import exact_sum, inverse_symmetric, product
+from karat.arithmetic import exact_sum, product
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.distributions import student_tail
@@ -84,7 +84,7 @@ def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
     size = both.shape[1]
     others = (_means(parts) * len(y) - own).reshape(-1, size, size)
     square, right = others[:, :-1, :-1], others[:, :-1, -1:]
-    inverse = inverse_symmetric(square)
+    inverse = _inverses(square)
     spread = np.diagonal(inverse, axis1=1, axis2=2) * np.diagonal(square, axis1=1, axis2=2)
     enough = np.bincount(numbers) < len(y) - size + 1
     told = enough & ((spread > 0) & (spread < 1 / NEARLY)).all(axis=1)
@@ -108,7 +108,7 @@ def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
     """Compare predictions of points that were left out by groups with the mean of the others."""
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
     sums, counts = (np.bincount(numbers, weights=w) for w in (y, np.ones(len(y))))
-    others = ((float(exact_sum(y)) - sums) / (len(y) - counts))[numbers]
+    others = ((fsum(y.tolist()) - sums) / (len(y) - counts))[numbers]
     known = ~np.isnan(predicted)
     if not known.any():
         return Unseen(nan, nan, nan, len(y))
@@ -148,7 +148,7 @@ class _Solution:
         scale = np.sqrt(_means((x - centre) ** 2))
         z, mean = (x - centre) / scale, float(_means(y[:, None])[0])
         together = _means((z[:, :, None] * z[:, None, :]).reshape(len(x), -1))
-        inverse = inverse_symmetric(together.reshape(x.shape[1], -1))
+        inverse = _inverses(together.reshape(1, x.shape[1], -1))[0]
         slopes = product(inverse, _means(z * (y - mean)[:, None]))
         return cls(z, centre, scale, inverse, slopes, mean)
 
@@ -172,8 +172,8 @@ class _Solution:
         """Yield the intercept and every slope, on the scales of the columns."""
         n, values = len(self.z), self.slopes / self.scale
         origin = self.centre / self.scale
-        away = float(exact_sum(product(self.inverse, origin) * origin))
-        first = self.mean - float(exact_sum(values * self.centre))
+        away = fsum((product(self.inverse, origin) * origin).tolist())
+        first = self.mean - fsum((values * self.centre).tolist())
         yield _tested(first, sqrt(variance * (1 + away) / n), free)
         errors = np.sqrt(variance * np.diag(self.inverse) / n) / self.scale
         for value, error in zip(values.tolist(), errors.tolist(), strict=True):
@@ -183,6 +183,18 @@ class _Solution:
 def _tested(value: float, error: float, free: int) -> Coefficient:
     t = value / error if error > 0 else inf * value if value else nan
     return Coefficient(value, error, t, 2 * student_tail(abs(t), free))
+
+
+def _inverses(stack: Floats) -> Floats:
+    """The inverse of each positive definite matrix, column by column; NaN for what is singular."""
+    size = stack.shape[-1]
+    work = np.concatenate([stack, np.broadcast_to(np.eye(size), stack.shape)], axis=2)
+    for i in range(size):
+        pivots = work[:, i, i]
+        row = work[:, i] / np.where(pivots > 0, pivots, nan)[:, None]
+        work = work - work[:, :, i, None] * row[:, None, :]
+        work[:, i] = row
+    return work[:, :, size:]
 
 
 def _row_sums(rows: Floats) -> Floats:
