@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from karat.errors import InputError, MissingExtra, quoted
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
@@ -30,7 +32,7 @@ def parse_references(
 
 
 def parse_evalset(
-    evalset: EvalSet,
+    evalset: EvalSet | GivenPath,
     pipeline: str = PIPELINE,
     tok: str | None = None,
     *,
@@ -41,6 +43,7 @@ def parse_evalset(
     Texts stay as they are. Tree metrics must cut outputs as the trees are cut: trees made with
     `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
     """
+    evalset = as_evalset(evalset, progress)
     texts = list(dict.fromkeys(text for group in evalset.references for text in group))
     found: dict[str, Tree] = {}
     for text, tree in zip(texts, _parsed(texts, pipeline, tok), strict=True):

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import Dimension, Judgements
+from karat.evalset.judgements import Dimension, JudgementTable
 from karat.text.references import References
 from karat.text.trees import TextWithTrees, Tree
 
@@ -32,7 +32,7 @@ class EvalSet:
     """The references of each segment, as many as there are."""
     systems: Mapping[str, tuple[str | None, ...]]
     """The output of each system for each segment, None where there is none."""
-    judgements: Judgements
+    judgements: JudgementTable
     dimensions: Mapping[str, Dimension]
     description: str = ""
     licence: str = ""
@@ -191,7 +191,7 @@ def _places(
     return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
 
 
-def _z_by_judge(rows: Judgements) -> Floats:
+def _z_by_judge(rows: JudgementTable) -> Floats:
     """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
     value = np.full(len(rows), np.nan)
     for judge in range(len(rows.judges)):

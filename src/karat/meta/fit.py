@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import load_evalset
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.levels import drawn_means
-from karat.meta.scores import Scored, drawn_sums, score_evalset
+from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
@@ -144,7 +144,7 @@ def fit_scores(
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
     terms = _terms(metrics)
-    found = evalset if isinstance(evalset, EvalSet) else load_evalset(evalset, progress=progress)
+    found = as_evalset(evalset, progress)
     found = found.without(*exclude) if exclude else found
     names = found.chosen_dimensions(dimensions, differences=True)
     every = list(dict.fromkeys(term.metric for term in terms))
@@ -198,7 +198,7 @@ class _Fitted:
 
     @classmethod
     def of(
-        cls, scored: Scored, terms: Sequence[Term], dimension: str, normalise: str, level: str
+        cls, scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
     ) -> _Fitted:
         human = scored.judged(scored.evalset.human(dimension, normalise))
         values, human = (_of_outputs if level == "segment" else _of_systems)(scored, terms, human)
@@ -254,7 +254,7 @@ class _Fitted:
         return LeftOut(self.dimension, unit, fits, *unseen_error(self.human, predicted, groups))
 
 
-def _of_outputs(scored: Scored, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
+def _of_outputs(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
     """Terms x systems x segments, and human scores."""
     found = []
     for term in terms:
@@ -264,7 +264,7 @@ def _of_outputs(scored: Scored, terms: Sequence[Term], human: Floats) -> tuple[F
     return np.stack(found), human
 
 
-def _of_systems(scored: Scored, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
+def _of_systems(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
     """Terms x systems x 1, of the judged outputs of each, and mean human scores."""
     known = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))

@@ -104,7 +104,7 @@ class TreeLattice:
 
     @property
     def pruned(self) -> bool:
-        """Whether orders were left out."""
+        """True if orders were left out."""
         return any(treelet.pruned for treelet in self.treelets)
 
     def treelet_orders(self, head: int) -> list[tuple[int, ...]]:

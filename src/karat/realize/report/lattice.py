@@ -13,7 +13,7 @@ from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.model.cells import several
 from karat.report.model.table import Figure
 from karat.report.page.markup import element, quote
-from karat.report.render.terminal import DIM, Paper
+from karat.report.render.terminal import DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.fergus.unraveler import TreeLattice, TreeletSize
@@ -31,7 +31,7 @@ MOST_ORDERS = 10
 HEADING = 24.0
 
 
-class Panel(NamedTuple):
+class LatticePanel(NamedTuple):
     """One graph under its heading."""
 
     heading: str
@@ -43,7 +43,7 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     """Return a figure of the lattice; the path that is `order` is marked."""
     expanded = lattice.expanded()
     if expanded is not None:
-        panels = [Panel("", _graph(expanded, order, lattice.words.__getitem__))]
+        panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
         caption = (
             "Every path is a word sequence that the supertags allow; the chosen one is marked."
         )
@@ -64,7 +64,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     if arcs and len(arcs) <= MOST_UNPRUNED:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {told}."
-        return _figure(UNPRUNED, [Panel("", plain)], caption)
+        return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
     panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
     caption = (
         f"The treelets that have several orders, with all of them; brackets stand for a whole "
@@ -73,7 +73,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     return _figure(UNPRUNED, panels, caption)
 
 
-def _whole(lattice: TreeLattice, treelet: TreeletSize) -> Panel:
+def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
     head, inner = treelet.head, {arc.head for arc in lattice.arcs}
     named = [
@@ -83,7 +83,7 @@ def _whole(lattice: TreeLattice, treelet: TreeletSize) -> Panel:
     graph = order_graph(lattice.treelet_orders(head))
     arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
     told = several(int(treelet.paths), "order")
-    return Panel(f"{lattice.words[head]}: {told}", arcs)
+    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
@@ -91,7 +91,7 @@ def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     few = [order.nodes for order in orders[:MOST_ORDERS]]
     caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
-    return _figure(BEST_ORDERS, [Panel("", arcs, compact=True)], caption)
+    return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
 
 def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
@@ -115,7 +115,7 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
     return _graph(list(steps), orders[0], str)
 
 
-def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> Panel:
+def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
     mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
     named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
     path = [node for node in order if node in named]
@@ -128,7 +128,7 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
             reached.add(arc.end)
             found.append(arc)
     told = several(int(treelet.paths), "order")
-    return Panel(f"{lattice.words[treelet.head]}: {told}", found)
+    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
 
 
 def _graph(
@@ -155,17 +155,17 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
     if len(words) == 1:
         return words[0]
     whole = " ".join(words)
-    is_brief = svg.length(whole) <= svg.length("x" * 20)
+    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
     return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 
-def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
+def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
     return Figure(
-        title, lambda: _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper)
+        title, lambda: _svg(title, panels), caption, sketch=lambda sheet: _sketch(panels, sheet)
     )
 
 
-def _svg(title: str, panels: Sequence[Panel]) -> str:
+def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
     parts: list[str] = []
     width, y = float(svg.WIDTH), 0.0
     for panel in panels:
@@ -180,9 +180,9 @@ def _svg(title: str, panels: Sequence[Panel]) -> str:
     return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
 
 
-def _sketch(panels: Sequence[Panel], paper: Paper) -> list[str]:
+def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
     lines: list[str] = []
     for panel in panels:
-        lines += [paper.ink(panel.heading, DIM)] if panel.heading else []
-        lines += sketch(panel.arcs, paper)
+        lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
+        lines += sketch(panel.arcs, sheet)
     return lines
