@@ -48,8 +48,7 @@ def command(
 
     \b
     karat meta fit demo -m bleu -m ter -d fluency
-    karat meta fit my-set -m simple_tree_accuracy -m simple_tree_accuracy@substitutions \\
-        -d quality --normalise z -o fit.html
+    karat meta fit demo -m wer -m wer@substitutions --normalise z -o fit.html
     """
     from karat.meta.fit import fit_scores
 
