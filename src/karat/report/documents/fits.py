@@ -86,7 +86,7 @@ def _figures(found: ScoreFit) -> Iterator[Figure]:
     for fit in found.fits:
         mine = [point for point in found.points if point.dimension == fit.dimension]
         step = -(-len(mine) // MOST_DRAWN)
-        some = f" Every {step}th of {len(mine):,} points is drawn." if step > 1 else ""
+        some = f" One of every {step} of {len(mine):,} points is drawn." if step > 1 else ""
         drawn = [
             Point(point.predicted, point.human, f"{point.system} {point.segment}".strip())
             for point in mine[::step]
