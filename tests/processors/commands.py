@@ -138,7 +138,7 @@ def lay_out_parsed(folder: Path, sentences: list[str]) -> None:
     for name, outputs in (("turned", turned), ("other", other)):
         text = "".join(" ".join(one) + "\n" for one in outputs)
         (folder / "systems" / f"{name}.txt").write_text(text, "utf-8")
-        values = [1 + (7 * i + len(name)) % 7 for i in range(len(outputs))]
+        values = [1 + (3 * i + len(name)) % 7 for i in range(len(outputs))]
         judged += [f"{name}\t{i}\tj\tquality\t{value}" for i, value in enumerate(values, 1)]
     (folder / "references" / "1.conllu").write_text("\n\n".join(sentences) + "\n\n", "utf-8")
     (folder / "human.tsv").write_text("\n".join(judged) + "\n", "utf-8")
