@@ -49,7 +49,7 @@ def test_coefficients_are_those_of_fractions() -> None:
     x = [[float(values[i][j]) for values in scores] for i, j in at]
     y = [float(human[i, j]) for i, j in at]
     exact = regression_loops.coefficients(x, y)
-    assert [row.term for row in found.rows] == ["intercept", "bleu", "ter"]
+    assert [row.term for row in found.rows] == ["intercept", "bleu:eff=yes", "ter"]
     assert [row.coefficient for row in found.rows] == pytest.approx([float(b) for b in exact])
     assert [point.human for point in found.points] == y
     segments = [j for _, j in at]
@@ -75,7 +75,7 @@ def test_the_published_coefficients_are_found_again() -> None:
 def test_a_difference_and_z_scores_are_fitted() -> None:
     demo = kt.load_evalset("demo")
     apart = [kt.fit_scores(demo, "chrf", [name], normalise="z") for name in ("adequacy", "fluency")]
-    found = kt.fit_scores("demo", "chrf", ["adequacy - fluency"], normalise="z")
+    found = kt.fit_scores("demo", "chrf", "adequacy - fluency", normalise="z")
     first, second = (one.rows[1].coefficient for one in apart)
     assert found.rows[1].coefficient == pytest.approx(first - second)
 
@@ -96,8 +96,8 @@ def test_points_may_be_systems() -> None:
     ("metrics", "more", "told"),
     [
         ([], {}, "no metric was given"),
-        (["bleu", "bleu"], {}, "bleu is named twice"),
-        (["bleu@taste"], {}, r"bleu has no part 'taste' \(it has "),
+        (["bleu", "bleu:eff=yes"], {}, "bleu:eff=yes is named twice"),
+        (["bleu@taste"], {}, r"bleu:eff=yes has no part 'taste' \(it has "),
         (["wer", "wer@substitutions", "wer@taste"], {}, "has no part 'taste'"),
         (["bleu"], {"level": "item"}, "level 'item': expected one of segment, system"),
         (["bleu", "chrf", "ter"], {"level": "system"}, "4 points for 4 coefficients"),

@@ -122,8 +122,8 @@ class ScoreFit(Result):
 
 def fit_scores(
     evalset: EvalSet | GivenPath,
-    metrics: Sequence[str | Metric],
-    dimensions: Sequence[str] = (),
+    metrics: Sequence[str | Metric] | str | Metric,
+    dimensions: Sequence[str] | str = (),
     *,
     level: str = "segment",
     normalise: str = "none",
@@ -135,7 +135,8 @@ def fit_scores(
 
     Args:
         evalset: a set, or what `load_evalset` takes.
-        metrics: terms such as `ter` or `simple_tree_accuracy@substitutions`, on their own scales.
+        metrics: terms such as `ter` or `simple_tree_accuracy@substitutions`, on their own scales;
+            outputs are scored by the metric that is meant for segments (`bleu:eff=yes` for `bleu`).
         dimensions: all if none is named; one may be a difference such as `quality - fluency`.
         level: `segment`, a point an output, or `system`.
         normalise: `z` puts each judge's scores on a scale of their own first.
@@ -143,16 +144,16 @@ def fit_scores(
     """
     if level not in LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
-    terms = _terms(metrics)
+    terms = _terms(metrics, level)
     found = as_evalset(evalset, progress)
     found = found.without(*exclude) if exclude else found
-    names = found.chosen_dimensions(dimensions, differences=True)
+    chosen = [dimensions] if isinstance(dimensions, str) else dimensions
+    names = found.chosen_dimensions(chosen, differences=True)
     every = list(dict.fromkeys(term.metric for term in terms))
     scored = score_evalset(found, every, threads=threads, progress=progress)
     made = [_Fitted.of(scored, terms, name, normalise, level) for name in names]
     told = tuple(str(term) for term in terms)
     settings = {"metrics": told, "dimensions": names, "level": level, "normalise": normalise}
-    used = [m.of_segments() if level == "segment" else m for m in every]
     return ScoreFit(
         found.name,
         tuple(row for one in made for row in one.rows()),
@@ -161,17 +162,18 @@ def fit_scores(
         tuple(row for one in made for row in one.fitted_points()),
         {**settings, "exclude": tuple(exclude)},
         (*_notes(terms, normalise), *found.remarks),
-        {str(m): scored.signature(m) for m in used},
+        {str(m): scored.signature(m) for m in every},
     )
 
 
-def _terms(given: Sequence[str | Metric]) -> list[Term]:
-    """Terms by their names, each once."""
+def _terms(given: Sequence[str | Metric] | str | Metric, level: str) -> list[Term]:
+    """Terms by their names, each once, with the metrics that score what a point is."""
     names = [given] if isinstance(given, str | Metric) else given
     found: list[Term] = []
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
-        term = Term(metric(text), part) if at else Term(metric(name))
+        of, part = (metric(text), part) if at else (metric(name), VALUE)
+        term = Term(of.of_segments() if level == "segment" else of, part)
         if term in found:
             raise InputError(f"{term} is named twice: a fit takes each term once")
         found.append(term)
@@ -259,7 +261,7 @@ def _of_outputs(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tupl
     found = []
     for term in terms:
         rows = scored.rows[term.metric]
-        part = _part(term, term.metric.of_segments(), rows.reshape(human.size, -1))
+        part = _part(term, rows.reshape(human.size, -1))
         found.append(np.where(scored.present, part.reshape(human.shape), np.nan))
     return np.stack(found), human
 
@@ -271,13 +273,13 @@ def _of_systems(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tupl
     found = []
     for term in terms:
         sums = drawn_sums(everything, scored.rows[term.metric] * known[:, :, None])[0]
-        found.append(np.where(known.any(axis=1), _part(term, term.metric, sums), np.nan)[:, None])
+        found.append(np.where(known.any(axis=1), _part(term, sums), np.nan)[:, None])
     return np.stack(found), drawn_means(human, everything).T
 
 
-def _part(term: Term, by: Metric, rows: Floats) -> Floats:
+def _part(term: Term, rows: Floats) -> Floats:
     """A part of the scores of rows of statistics."""
-    parts = by.measure(rows)
+    parts = term.metric.measure(rows)
     if term.part not in parts:
         known = ", ".join(part for part in parts if part != VALUE)
         raise InputError(f"{term.metric} has no part {quoted(term.part)} (it has {short(known)})")
