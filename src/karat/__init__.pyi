@@ -18,6 +18,7 @@ from karat.evalset.judgements import Dimension as Dimension
 from karat.evalset.judgements import Judgement as Judgement
 from karat.evalset.loading import known_evalsets as known_evalsets
 from karat.evalset.loading import load_evalset as load_evalset
+from karat.evalset.parsing import parse_evalset as parse_evalset
 from karat.evalset.parsing import parse_references as parse_references
 from karat.evalset.saving import convert_evalset as convert_evalset
 from karat.evalset.saving import save_evalset as save_evalset
@@ -31,6 +32,8 @@ from karat.meta.evaluation import meta_evaluate as meta_evaluate
 from karat.meta.evaluation import rank_metrics as rank_metrics
 from karat.meta.experiment import Experiment as Experiment
 from karat.meta.experiment import read_experiment as read_experiment
+from karat.meta.fit import ScoreFit as ScoreFit
+from karat.meta.fit import fit_scores as fit_scores
 from karat.meta.full_report import MetaReport as MetaReport
 from karat.meta.full_report import meta_report as meta_report
 from karat.meta.judge_agreement import JudgeAgreement as JudgeAgreement

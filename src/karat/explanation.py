@@ -12,7 +12,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.text.references import GivenReferences, References, as_references
 from karat.text.segments import Segments, Texts, as_segments
-from karat.text.trees import Trees
+from karat.text.trees import TextWithTrees, Trees
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -116,7 +116,7 @@ def _explained(
 
     if isinstance(by, GTM):
         against: Any = refs.strings([place])[0]
-    elif isinstance(refs, Trees):
+    elif isinstance(refs, Trees | TextWithTrees):
         against = refs[place]
     else:
         raise InputError(

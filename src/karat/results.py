@@ -26,6 +26,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "Scoring": "karat.report.documents.scores:scoring_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
         "MetaEvaluation": "karat.report.documents.metas:meta_document",
+        "ScoreFit": "karat.report.documents.fits:fit_document",
         "MetaReport": "karat.report.documents.meta_page:report_document",
         "PlaneFit": "karat.report.documents.planes:fit_document",
         "PlaneStudy": "karat.report.documents.planes:study_document",

@@ -151,3 +151,21 @@ def test_wmt23(karat_data: Path) -> None:
     for name, outputs in found.systems.items():
         scores = kt.BLEU().segments([text or "" for text in outputs], references)
         assert scores.tolist() == pytest.approx(published[name], abs=1e-9)
+
+
+@pytest.mark.parametrize("format", ["dir", "jsonl"])
+def test_a_real_treebank_s_trees_are_read_back_and_scored(
+    format: str, karat_data: Path, tmp_path: Path
+) -> None:
+    """EWT's words have spaces, quotes and anything else; its sentences are put in reverse order."""
+    bank = kt.read_conllu(karat_data / "treebank-ewt" / "en_ewt-ud-dev.conllu")
+    trees = [bank[i][0] for i in range(400)]
+    turned = [" ".join(reversed(tree.words)) for tree in trees]
+    made = kt.make_evalset("ewt", {"turned": turned, "same": list(map(str, trees))}, trees=trees)
+    kt.save_evalset(made, tmp_path / f"ewt.{format}", format)
+    found = kt.load_evalset(tmp_path / f"ewt.{format}")
+    assert found == made
+    for name in ("simple_tree_accuracy", "generation_tree_accuracy", "quality_accuracy"):
+        scored = kt.score(found, metrics=[name])
+        assert scored["turned", name].score.value == kt.metric(name).corpus(turned, trees).value
+        assert scored["same", name].score.value == pytest.approx(1, abs=1e-3)

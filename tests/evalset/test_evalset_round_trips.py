@@ -44,6 +44,14 @@ def dimensions(draw: st.DrawFn) -> list[kt.Dimension]:
 
 
 @st.composite
+def parsed(draw: st.DrawFn) -> kt.Tree:
+    """A tree in which every word hangs from an earlier one."""
+    words = draw(st.lists(names, min_size=1, max_size=3))
+    heads = [draw(st.integers(1, i)) if i else 0 for i in range(len(words))]
+    return kt.Tree(tuple(words), tuple(heads), draw(names.map(str.strip)))
+
+
+@st.composite
 def evalsets(draw: st.DrawFn) -> kt.EvalSet:
     count = draw(st.integers(1, 4))
 
@@ -61,11 +69,18 @@ def evalsets(draw: st.DrawFn) -> kt.EvalSet:
     if there and found:
         keys = st.tuples(st.sampled_from(there), names, st.sampled_from(found)).map(_key)
         rows = draw(st.dictionaries(keys, numbers, max_size=6))
+    references = draw(st.none() | column(st.lists(texts, max_size=3)))
+    trees = None
+    if references is not None and draw(st.booleans()):
+        trees = [[draw(parsed()) for _ in group] for group in references]
+        if draw(st.booleans()):
+            references = None  # the words of the trees
     return kt.make_evalset(
         draw(texts),
         outputs,
         segments=segments,
-        references=draw(st.none() | column(st.lists(texts, max_size=3))),
+        references=references,
+        trees=trees,
         groups=draw(st.none() | column(names)),
         sources=draw(st.none() | column(texts)),
         dimensions=found,

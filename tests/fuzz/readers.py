@@ -27,7 +27,7 @@ def evalset(name: str = "", format: str | None = None) -> Read:
         import karat as kt
 
         found = kt.load_evalset(folder / name if name else folder, format)
-        return len(list(found.judgements)), found.systems, found.references
+        return len(list(found.judgements)), found.systems, found.references, found.trees
 
     return read
 
@@ -173,6 +173,8 @@ def stop_list(folder: Path) -> object:
 READERS = {
     "evalset dir": Reader(samples.directory, evalset(format="dir")),
     "evalset jsonl": Reader(samples.evalset_jsonl, evalset("set.jsonl", "jsonl")),
+    "evalset dir, trees": Reader(samples.parsed_directory, evalset(format="dir")),
+    "evalset jsonl, trees": Reader(samples.parsed_jsonl, evalset("set.jsonl", "jsonl")),
     "evalset mqm": Reader(samples.mqm, evalset("rows.tsv", "mqm")),
     "evalset believability": Reader(samples.believability, evalset(format="believability")),
     "evalset e2e": Reader(samples.e2e, evalset(format="e2e")),

@@ -53,6 +53,26 @@ def directory(dice: random.Random) -> Files:
     }
 
 
+def parsed_directory(dice: random.Random) -> Files:
+    """Karat's own folder with trees, instead of the references or beside them."""
+    n = dice.randint(1, 3)
+    row = "{}\t{}\t_\t_\t_\t_\t{}\t_\t_\t_\n"
+    sentence = "".join(row.format(i, word, i - 1) for i, word in enumerate(("a", "b c", "d"), 1))
+    files = {
+        "karat.toml": b"optional-references = true\n",
+        "systems/A.txt": text(dice, n),
+        "references/1.conllu": f"# sent_id = s\n{sentence}\n".encode() * n,
+    }
+    return files | ({"references/1.txt": text(dice, n)} if dice.random() < 0.5 else {})
+
+
+def parsed_jsonl(dice: random.Random) -> Files:
+    """Karat's JSON lines with trees."""
+    trees = [{"words": ["a", "b"], "heads": [2, 0], "id": "s"}, {"words": ["a"], "heads": [0]}]
+    row = {"id": "1", "outputs": {"A": "a b"}, "trees": trees[: dice.randint(1, 2)]}
+    return {"set.jsonl": objects(row)}
+
+
 def evalset_jsonl(dice: random.Random) -> Files:
     """Karat's JSON lines, as it writes them."""
     return {"set.jsonl": _saved_evalset(dice.randrange(4))}

@@ -84,12 +84,18 @@ score atlas.txt -r ref1.txt -m pivot_f1:table=table.npz -f json
 meta demo -m bleu -m chrf --dimension adequacy --resamples 50 --trials 50 --save experiment.toml
   -f json
 meta --experiment experiment.toml -f json
+meta demo -m chrf -d 'adequacy - fluency' -l segment -l system -s pearson -s spearman -s tau-b
+  --resamples 50 --trials 0 --p-values -f json
+meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - errors' -f json
+meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
+score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
+data convert parsed parsed.jsonl --format jsonl
 """
 LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
     *("demo-folder", "demo.jsonl", "flooded", "nuggets.jsonl", "nuggets-trec", "phrases.txt"),
-    *("table.npz", "experiment.toml"),
+    *("table.npz", "experiment.toml", "parsed.jsonl"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
 TRAINED = ("paraphrase evaluate", "paraphrase train", "--model pem.npz", "pem.npz")
@@ -119,6 +125,26 @@ def prepare(folder: Path) -> None:
     (folder / "trees.conllu").write_text(first[0] + "\n\n", "utf-8")
     words = [line.split("\t")[1] for line in first[0].split("\n") if line[:1].isdigit()]
     (folder / "words.txt").write_text(" ".join(reversed(words)) + "\n", "utf-8")
+    lay_out_parsed(folder / "parsed", first)
+
+
+def lay_out_parsed(folder: Path, sentences: list[str]) -> None:
+    """Lay out a judged set of trees: one system turns every other sentence, one exchanges words."""
+    rows = [[line for line in one.split("\n") if line[:1].isdigit()] for one in sentences]
+    words = [[line.split("\t")[1] for line in lines] for lines in rows]
+    for name in ("systems", "references"):
+        (folder / name).mkdir(parents=True)
+    turned = [one[::-1] if i % 2 else one for i, one in enumerate(words)]
+    other = [[*one[i % 3 :], *"xyz"[: i % 3]] for i, one in enumerate(words)]
+    judged = ["system\tsegment\tjudge\tdimension\tvalue"]
+    for name, outputs in (("turned", turned), ("other", other)):
+        text = "".join(" ".join(one) + "\n" for one in outputs)
+        (folder / "systems" / f"{name}.txt").write_text(text, "utf-8")
+        values = [1 + (3 * i + len(name)) % 7 for i in range(len(outputs))]
+        judged += [f"{name}\t{i}\tj\tquality\t{value}" for i, value in enumerate(values, 1)]
+    (folder / "references" / "1.conllu").write_text("\n\n".join(sentences) + "\n\n", "utf-8")
+    (folder / "human.tsv").write_text("\n".join(judged) + "\n", "utf-8")
+    (folder / "karat.toml").write_text('[[dimension]]\nname = "quality"\n', "utf-8")
 
 
 def run(folder: Path) -> dict[str, str]:

@@ -275,6 +275,17 @@ def test_a_deep_tree_is_explained(model: RealizerModel, tmp_path: Path) -> None:
     assert found is not None
     assert found.lattice.expanded() is None
     assert len(found.best.nodes) == 1000
+    with pytest.raises(InputError, match="has 1,000 words: a lattice that is not pruned"):
+        explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1, unpruned=True)
+
+
+def test_a_word_with_many_daughters_has_no_unpruned_lattice(
+    model: RealizerModel, tmp_path: Path
+) -> None:
+    rows = [f"{i}\tw{i}\t_\tNOUN\t_\t_\t{i > 1:d}\tdep\t_\t_" for i in range(1, 11)]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
+    with pytest.raises(InputError, match="'w1' has 9 daughters"):
+        explain_tree(model, read_trees(tmp_path / "a.conllu"), 0, 1, unpruned=True)
 
 
 def test_words_tags_and_relations_never_seen_are_realised(

@@ -74,6 +74,10 @@ def test_the_lattice_has_exactly_the_orders_that_the_supertags_allow(
     lattice = unravel(fergus.chooser, one, fergus.chooser.choose(one), EVERYTHING)
     assert lattice.sequences == len(expected)
     assert not lattice.pruned
+    if lattice.sequences <= 2000:
+        assert lattice.orders() == sorted(map(tuple, expected))
+    free = unravel(fergus.chooser, one, fergus.chooser.choose(one), Weights().unlimited())
+    assert (free.sequences, free.pruned) == (lattice.sequences, False)
     drawn = lattice.expanded()
     if drawn is not None and len(one.words) > 1:
         assert sorted(paths(drawn, 0)) == sorted(expected)

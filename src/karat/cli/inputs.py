@@ -134,7 +134,7 @@ def open_set(
     given: GivenSet, systems: Sequence[str], progress: Progress = silent
 ) -> tuple[dict[str, Segments], References]:
     """All systems of a set, or those that are named, and its references."""
-    from karat.text.references import VaryingReferences
+    from karat.text.references import as_references
     from karat.text.segments import Strings
 
     found = load_set(*given, progress)
@@ -144,7 +144,7 @@ def open_set(
         found = found.select(systems=systems)
     outputs, references = found.texts()
     named = {system: Strings(texts, f"system {system}") for system, texts in outputs.items()}
-    return {**named}, VaryingReferences(references)
+    return {**named}, as_references(references, len(found))
 
 
 def _open_trees(paths: Sequence[str], optional: bool) -> list[Trees]:

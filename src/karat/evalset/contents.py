@@ -145,6 +145,8 @@ def _remarks(
 ) -> list[str]:
     """Return what is no error, and still good to know before numbers are believed."""
     found = list(evalset.remarks)
+    if evalset.trees is not None:
+        found.append("every reference has a dependency tree")
     for count in dimensions:
         name = short(count.dimension)
         if count.off_scale:

@@ -10,6 +10,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.evalset.reading import Reading, Where, is_name, number
 from karat.evalset.sets import EvalSet
+from karat.text.trees import Tree
 
 
 class EvalSetDraft:
@@ -30,6 +31,7 @@ class EvalSetDraft:
         description: str = "",
         licence: str = "",
         remarks: Sequence[str] = (),
+        trees: Sequence[Sequence[Tree]] | None = None,
     ) -> None:
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
@@ -37,7 +39,10 @@ class EvalSetDraft:
         self.segments = tuple(segments)
         self.groups = None if groups is None else tuple(groups)
         self.sources = None if sources is None else tuple(sources)
-        given = [()] * len(self.segments) if references is None else references
+        parsed = tuple(tuple(group) for group in trees or ())
+        self.trees = parsed if any(parsed) else None
+        words = [[str(tree) for tree in group] for group in self.trees or ()]
+        given = (words or [[]] * len(self.segments)) if references is None else references
         self.references = tuple(tuple(group) for group in given)
         self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
         self.dimensions: dict[str, Dimension] = {}
@@ -48,6 +53,8 @@ class EvalSetDraft:
             self.reading.check_name("dimension", dimension.name, where)
             self.dimensions[dimension.name] = dimension
         self._check_texts()
+        if self.trees is not None:
+            self._check_trees(self.trees)
         self._system, self._segment, self._dimension = (
             {name: i for i, name in enumerate(names)}
             for names in (self.systems, self.segments, self.dimensions)
@@ -88,6 +95,18 @@ class EvalSetDraft:
                 if not isinstance(text, str):
                     kind = type(text).__name__
                     self._problem(f"references of segment {i}: found {kind}, expected str")
+
+    def _check_trees(self, trees: Sequence[Sequence[object]]) -> None:
+        if len(trees) != len(self.segments):
+            found, expected = len(trees), len(self.segments)
+            self._problem(f"trees: found those of {found:,} segments, expected {expected:,}")
+        for i, (group, texts) in enumerate(zip(trees, self.references, strict=False), 1):
+            if len(group) != len(texts):
+                told = f"found {len(group)}, expected {len(texts)}, one for each reference"
+                self._problem(f"trees of segment {i}: {told}")
+            for tree in group:
+                if told := _no_tree(tree):
+                    self._problem(f"trees of segment {i}: {told}")
 
     def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
         if len(column) != len(self.segments):
@@ -152,6 +171,7 @@ class EvalSetDraft:
             self.name,
             *(self.segments, self.groups, self.sources, self.references, self.systems),
             *(judgements, self.dimensions, self.description, self.licence, self.remarks),
+            self.trees,
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
@@ -173,11 +193,25 @@ class EvalSetDraft:
             )
 
 
+def _no_tree(tree: object) -> str:
+    """Why this cannot be a reference's tree in a set, which is written as CoNLL-U."""
+    if not isinstance(tree, Tree):
+        return f"found {type(tree).__name__}, expected a Tree"
+    bad = next((word for word in tree.words if not is_name(word)), None)
+    if bad is not None:
+        expected = "expected words of at least one character, without tabs and line ends"
+        return f"found the word {quoted(bad)}, {expected}"
+    if tree.id != tree.id.strip() or (tree.id and not is_name(tree.id)):
+        return f"found the id {quoted(tree.id)}, expected no tabs, line ends and outer spaces"
+    return ""
+
+
 def make_evalset(
     name: str,
     systems: Mapping[str, Sequence[str | None]],
     *,
     references: Sequence[str | Sequence[str]] | None = None,
+    trees: Sequence[Tree | Sequence[Tree]] | None = None,
     segments: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
@@ -188,8 +222,10 @@ def make_evalset(
 ) -> EvalSet:
     """Return an evaluation set of Python lists, checked.
 
-    `references[i]` is a string or a sequence of strings; `segments` are ids, by default `1`, `2`
-    and so on; a dimension given by its name alone is one where higher is better.
+    `references[i]` is a string or a sequence of strings, `trees[i]` a tree or a sequence of trees,
+    one for each reference; without references, these are the words of the trees. `segments` are
+    ids, by default `1`, `2` and so on; a dimension given by its name alone is one where higher is
+    better.
     """
     for system, given in systems.items():
         if isinstance(given, str | bytes):
@@ -213,6 +249,9 @@ def make_evalset(
         dimensions=dimensions,
         description=description,
         licence=licence,
+        trees=None
+        if trees is None
+        else [(group,) if isinstance(group, Tree) else tuple(group) for group in trees],
     )
     for i, row in enumerate(judgements):
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):

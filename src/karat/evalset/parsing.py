@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from karat.errors import InputError, MissingExtra, quoted
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
+from karat.evalset.sets import EvalSet
+from karat.progress import Progress, silent
+from karat.registry import load
+from karat.text.tokens import tokenize
 from karat.text.trees import Tree, Trees
 
+PIPELINE = "en_core_web_sm"
+"""The pipeline that is asked for unless another is named."""
 
-def parse_references(references: Iterable[str], pipeline: str = "en_core_web_sm") -> Trees:
+
+def parse_references(
+    references: Iterable[str], pipeline: str = PIPELINE, tok: str | None = None
+) -> Trees:
     """Return the trees of references, one text each, by a spaCy pipeline with a parser.
 
-    Where the parser finds several sentences in a text, the roots of all but the first hang from the
-    first one. White space that spaCy takes for a token is left out.
+    `tok` cuts texts into words as a metric with that `tok` does; without it, spaCy does. Where the
+    parser finds several sentences in a text, the roots of all but the first hang from the first
+    one. White space that spaCy takes for a token is left out.
     """
-    texts = list(references)
+    return Trees(list(_parsed(list(references), pipeline, tok)))
+
+
+def parse_evalset(
+    evalset: EvalSet | GivenPath,
+    pipeline: str = PIPELINE,
+    tok: str | None = None,
+    *,
+    progress: Progress = silent,
+) -> EvalSet:
+    """Return the set with a tree for every reference, as `parse_references` makes them.
+
+    Texts stay as they are. Tree metrics must cut outputs as the trees are cut: trees made with
+    `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
+    """
+    evalset = as_evalset(evalset, progress)
+    texts = list(dict.fromkeys(text for group in evalset.references for text in group))
+    found: dict[str, Tree] = {}
+    for text, tree in zip(texts, _parsed(texts, pipeline, tok), strict=True):
+        found[text] = tree
+        progress(len(found), len(texts), "parsing")
+    trees = tuple(tuple(found[text] for text in group) for group in evalset.references)
+    return replace(evalset, trees=trees if found else None)
+
+
+def _parsed(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
+    """Yield the trees of texts."""
     parser = _load(pipeline)
-    return Trees([_tree(doc, i, pipeline) for i, doc in enumerate(parser.pipe(texts))])
+    given: Iterable[Any] = texts
+    if tok is not None:
+        make = load("spacy.tokens:Doc")
+        words = tokenize(list(texts), tok)
+        given = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
+    for i, doc in enumerate(parser.pipe(given)):
+        yield _tree(doc, i, pipeline)
 
 
 def _load(pipeline: str) -> Any:

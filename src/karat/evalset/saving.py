@@ -13,6 +13,7 @@ from karat.errors import InputError, OutputError, quoted
 from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.contents import EvalSetCheck, check_evalset
 from karat.evalset.loading import EVALSETS, as_evalset, load_evalset
+from karat.evalset.parsing import parse_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
@@ -32,6 +33,8 @@ def convert_evalset(
     format: str = "dir",
     read_as: str | None = None,
     *,
+    parse: str | None = None,
+    tok: str | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> EvalSetCheck:
@@ -40,9 +43,14 @@ def convert_evalset(
     Args:
         given: as for `load_evalset`, with the name of its format in `read_as` and its `options`.
         path: where nothing is yet; `format` is `dir` or `jsonl`.
+        parse: a spaCy pipeline by which references get trees, cut into words by `tok`.
     """
     check_free(Path(path))
+    if tok is not None and parse is None:
+        raise InputError("tok says how references are cut to be parsed: name a pipeline, too")
     evalset = load_evalset(given, read_as, progress=progress, **options)
+    if parse is not None:
+        evalset = parse_evalset(evalset, parse, tok, progress=progress)
     save_evalset(evalset, path, format)
     return check_evalset(evalset)
 

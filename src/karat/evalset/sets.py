@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import Dimension, JudgementTable
+from karat.text.references import References
+from karat.text.trees import TextWithTrees, Tree
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class EvalSet:
     licence: str = ""
     remarks: tuple[str, ...] = ()
     """Choices of the reader where the data leave one; reports have them among their notes."""
+    trees: tuple[tuple[Tree, ...], ...] | None = None
+    """The dependency tree of each reference, in the same places; None if the set has no trees."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -51,10 +58,14 @@ class EvalSet:
 
         With `normalise="z"` the values x of each judge become (x - m) / s first, where m and s are
         the mean and the standard deviation (n - 1) of all that the judge gave in this dimension. A
-        judge whose values do not differ has no such scale and is left out.
+        judge whose values do not differ has no such scale and is left out. The dimension may be a
+        difference of two, such as `quality - understandability`: of what this gives for each.
         """
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
+        if pair := self.difference(dimension):
+            first, second = (self.human(one, normalise, judges) for one in pair)
+            return first - second
         self.check_dimension(dimension)
         rows = self.judgements.of_dimension(dimension)
         if judges is not None:
@@ -73,14 +84,36 @@ class EvalSet:
         turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
         return turned + 0.0  # no negative zeros
 
-    def chosen_dimensions(self, names: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return some dimensions, or all if none is named; each must be there and be named once."""
+    def chosen_dimensions(
+        self, names: Sequence[str] = (), differences: bool = False
+    ) -> tuple[str, ...]:
+        """Return some dimensions, or all if none is named; each must be there and be named once.
+
+        With `differences`, one may be the difference of two, such as `quality - fluency`.
+        """
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
+        derived = [name for name in names if differences and self.difference(name)]
         for name in names:
-            self.check_dimension(name)
-        check_known("dimension", names, self.dimensions, self.name)
+            if name not in derived:
+                self.check_dimension(name)
+        check_known("dimension", names, (*self.dimensions, *derived), self.name)
         return tuple(names) or tuple(self.dimensions)
+
+    def difference(self, dimension: str) -> tuple[str, str] | None:
+        """The two dimensions of a difference such as `quality - understandability`.
+
+        None for a dimension of the set, whatever its name is, and for what is no difference.
+        """
+        if dimension in self.dimensions:
+            return None
+        parts = dimension.split(" - ")
+        pairs = [(" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts))]
+        known = [pair for pair in pairs if {*pair} <= {*self.dimensions}]
+        if len(known) > 1:
+            told = f"it is the difference of {len(known)} pairs of dimensions of {self.name}"
+            raise InputError(f"dimension {quoted(dimension)}: {told}; rename them to tell which")
+        return known[0] if known else None
 
     def check_dimension(self, dimension: str) -> None:
         """Refuse a dimension that the set does not have."""
@@ -115,10 +148,8 @@ class EvalSet:
             segments=tuple(kept),
             groups=None if self.groups is None else tuple(self.groups[i] for i in at),
             sources=None if self.sources is None else tuple(self.sources[i] for i in at),
-            references=tuple(
-                tuple(group[k] for k in places if k < len(group))
-                for group in (self.references[i] for i in at)
-            ),
+            references=_places(self.references, at, places),
+            trees=None if self.trees is None else _places(self.trees, at, places),
             systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
             judgements=self.judgements.among(chosen, kept),
         )
@@ -128,7 +159,7 @@ class EvalSet:
         check_known("system", systems, self.systems, self.name)
         return self.select(systems=[name for name in self.systems if name not in systems])
 
-    def texts(self) -> tuple[dict[str, list[str]], list[list[str]]]:
+    def texts(self) -> tuple[dict[str, list[str]], list[list[str]] | References]:
         """Systems and references as `score` and `compare` take them: every output must be there."""
         for i, group in enumerate(self.references):
             if not group:
@@ -144,7 +175,20 @@ class EvalSet:
                     "segments"
                 )
             complete[system] = [text for text in outputs if text is not None]
-        return complete, [list(group) for group in self.references]
+        return complete, self.given_references()
+
+    def given_references(self) -> list[list[str]] | References:
+        """References as metrics take them, with their trees if the set has any."""
+        groups = [list(group) for group in self.references]
+        return groups if self.trees is None else TextWithTrees(groups, self.trees)
+
+
+def _places(
+    groups: Sequence[tuple[T, ...]], at: Sequence[int], places: Sequence[int]
+) -> tuple[tuple[T, ...], ...]:
+    """Some places of some groups, as far as each has them."""
+    chosen = (groups[i] for i in at)
+    return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
 
 
 def _z_by_judge(rows: JudgementTable) -> Floats:

@@ -101,7 +101,9 @@ def meta_evaluate(
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
     evalset = _narrowed(as_evalset(evalset, progress), experiment)
     scored = score_evalset(evalset, experiment.metrics, threads=threads, progress=progress)
-    named = replace(experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions))
+    named = replace(
+        experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
+    )
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
     for dimension in named.dimensions:
@@ -120,7 +122,7 @@ def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
     """The systems and references that an experiment uses; what it asks for must be there."""
     chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     chosen = with_references(chosen, experiment.references)
-    chosen.chosen_dimensions(experiment.dimensions)
+    chosen.chosen_dimensions(experiment.dimensions, differences=True)
     for level in experiment.levels:
         check_level(level, chosen)
     return chosen
@@ -175,6 +177,12 @@ def _made(result: Ranking) -> Iterator[str]:
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
             f"{MOST_EXACT} points or fewer are compared, all exchanges)."
+        )
+    if asked.p_values:
+        yield (
+            "p: of no correlation, two-sided, by Student's t (Kendall's tau: by the normal "
+            "distribution, ties taken out); points are taken as independent, which outputs of one "
+            "system or one segment are not; not corrected. Means over groups have none."
         )
     untested = [name for name in asked.statistics if not STATISTICS[name].tested]
     if asked.trials and len(asked.metrics) > 1 and untested:

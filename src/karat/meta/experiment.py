@@ -50,6 +50,8 @@ class Experiment:
     """The format of the set; found from its content if it is empty."""
     reader_options: tuple[str, ...] = ()
     """Options of the format's reader, as NAME=VALUE."""
+    p_values: bool = False
+    """Whether each correlation has its p of no correlation."""
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -85,11 +87,15 @@ class Experiment:
         """The lines of a TOML file that reads back as this experiment."""
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is False:
+                continue  # files of experiments that do not ask for it stay as they were
             items = ", ".join(map(_toml, value)) if isinstance(value, tuple) else ""
             yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"
 
 
 def _toml(value: str | float) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return toml_string(value) if isinstance(value, str) else repr(value)
 
 
@@ -114,6 +120,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "str": (str, "a string"),
     "int": (int, "a whole number"),
     "float": ((int, float), "a number"),
+    "bool": (bool, "true or false"),
 }
 
 
@@ -122,7 +129,7 @@ def _typed(name: str, key: str, value: Any, kind: str) -> Any:
     many = kind.startswith("tuple")
     inner, words = _KINDS[kind.removeprefix("tuple[").split(",")[0]]
     items = value if many and isinstance(value, list) else [value]
-    good = all(isinstance(x, inner) and not isinstance(x, bool) for x in items)
+    good = all(isinstance(x, inner) and (inner is bool or not isinstance(x, bool)) for x in items)
     if not good or (many and not isinstance(value, list)):
         expected = f"an array, each of its items {words}" if many else words
         raise InputError(f"{name}: found {key} = {quoted(value)}, expected {expected}")

@@ -38,6 +38,8 @@ class MetaRow(NamedTuple):
     undefined: int
     """Resamples in which the statistic is undefined."""
     note: str
+    p: float | None = None
+    """Of no correlation, two-sided; None where it was not asked for or there is none."""
 
 
 class MetricTest(NamedTuple):
@@ -84,6 +86,9 @@ def rank(
     ranks = _ranks([str(m) for m in order], tests, experiment.level)
     last = [m for m in found if m not in known]
     rows = [_row(task, str(m), ranks.get(str(m)), found[m], ends[m]) for m in [*order, *last]]
+    if experiment.p_values:
+        p = [seen.p_value(m, task.by) for m in [*order, *last]]
+        rows = [row._replace(p=own) for row, own in zip(rows, p, strict=True)]
     return rows, tests
 
 

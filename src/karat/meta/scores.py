@@ -104,7 +104,7 @@ def score_evalset(
             f"{evalset.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
             "at least one for each; add them or select other segments"
         )
-    references = as_references([list(group) for group in evalset.references], len(evalset))
+    references = as_references(evalset.given_references(), len(evalset))
     found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
     rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
     return ScoredSet(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)

@@ -16,12 +16,20 @@ from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn_places
-from karat.meta.levels import Agreement, agreement, document_means, drawn_means, members
+from karat.meta.levels import (
+    Agreement,
+    agreement,
+    arranged,
+    document_means,
+    drawn_means,
+    members,
+    shared,
+)
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.registry import Registry, call, check_that, returned
-from karat.stats.correlation import Statistic, each_row
+from karat.stats.correlation import Statistic, defined, each_row, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
 OF_SYSTEMS = ("system", "system-mean")
@@ -63,6 +71,14 @@ class View:
         few = "fewer than 2 systems have human scores"
         why = "no segment has the scores of all systems" if systems > 1 else few
         return Agreement(value, systems, why=why if math.isnan(value) else "")
+
+    def p_value(self, metric: Any, by: Statistic) -> float | None:
+        """Return the p of no correlation; None where a level has groups or a statistic has no p."""
+        if by.p_value is None or self.at not in {"system", "segment"}:
+            return None
+        pair = shared(self.human, self.metrics[metric])
+        h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
+        return None if why_undefined(h, m) else by.p_value(h, m)
 
     def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """Return the statistic of all metrics in each resample: metrics x resamples."""

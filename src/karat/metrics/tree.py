@@ -47,7 +47,7 @@ class TreeAccuracy(Accuracy):
         if trees is None:
             raise InputError(
                 f"{self.name} needs dependency trees as references: a .conllu file, Tree objects, "
-                f"or karat.parse_references(texts)"
+                f"or karat.parse_references(texts); a set gets them by karat data convert --parse"
             )
         lengths = np.diff(trees.offsets)
 

@@ -17,7 +17,7 @@ from karat.progress import Progress, silent
 from karat.realize.fergus.fergus import Fergus
 from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
 from karat.realize.fergus.tree_chooser import Supertags
-from karat.realize.fergus.unraveler import TreeLattice, unravel
+from karat.realize.fergus.unraveler import TreeLattice, check_small, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
@@ -79,13 +79,17 @@ class PathScore(NamedTuple):
 
 
 class SupertagsExplained(NamedTuple):
-    """A tree through Tree Chooser, Unraveler and LP Chooser; `best` is the order chosen."""
+    """A tree through Tree Chooser, Unraveler and LP Chooser; `best` is the order chosen.
+
+    `every` is the lattice that is not pruned, if it was asked for: all that the supertags allow.
+    """
 
     assigned: tuple[NodeSupertag, ...]
     assignments: tuple[Assignment, ...]
     lattice: TreeLattice
     paths: tuple[PathScore, ...]
     best: Order
+    every: TreeLattice | None = None
 
 
 class NodeLabel(NamedTuple):
@@ -139,11 +143,18 @@ class RealizedTree(RealizerResult):
 
 
 def explain_tree(
-    model: RealizerModel, trees: InputTrees, tree: int, k: int = 5, *, progress: Progress = silent
+    model: RealizerModel,
+    trees: InputTrees,
+    tree: int,
+    k: int = 5,
+    *,
+    unpruned: bool = False,
+    progress: Progress = silent,
 ) -> RealizedTree:
     """Explain how the realisers of a model order one tree, with the `k` best of everything.
 
-    `tree` counts from 0.
+    `tree` counts from 0. `unpruned` adds the lattice of all orders that the supertags of a small
+    tree allow, without costs: the paper's Figure 3.
     """
     model.best(trees.inputs)  # an error if there is none for these inputs
     if not 0 <= tree < len(trees):
@@ -152,7 +163,14 @@ def explain_tree(
         )
     one = trees.choose([tree])
     fergus, ordering = model.fergus, model.ordering.get(trees.inputs)
+    if unpruned and fergus is None:
+        raise InputError("the model has no supertags, so no lattice: leave unpruned out")
+    if unpruned:
+        check_small(one)
     supertags = None if fergus is None else _explain_supertags(fergus, one, k, progress)
+    if unpruned and fergus is not None and supertags is not None:
+        every = unravel(fergus.chooser, one, _best(fergus, one), fergus.weights.unlimited())
+        supertags = supertags._replace(every=every)
     orders = None if ordering is None else _explain_ordering(ordering, one, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
@@ -170,6 +188,11 @@ def explain_tree(
         supertags=supertags,
         ordering=orders,
     )
+
+
+def _best(fergus: Fergus, tree: InputTrees) -> Supertags:
+    """Return the best supertags of the only tree."""
+    return fergus.chooser.choose_best(tree, 0, 1)[0]
 
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:

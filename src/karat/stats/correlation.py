@@ -15,6 +15,7 @@ from karat.arrays import ArrayLike, Floats, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import Stop
 from karat.registry import Registry, check_that
+from karat.stats.significance.correlations import p_of_r, p_of_tau
 from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
@@ -85,6 +86,8 @@ class Statistic:
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
     """
+    p_value: Callable[[Floats, Floats], float] | None = None
+    """Of two vectors: two-sided p of no correlation, points taken as independent."""
     kind: ClassVar[str] = "statistics"
 
     @property
@@ -150,22 +153,34 @@ def _rmse_rows(human: Floats, metric: Floats) -> Floats:
     return np.sqrt(quotient(gaps, np.full(len(gaps), float(human.shape[1]))))
 
 
+def _spearman_rows(human: Floats, metric: Floats) -> Floats:
+    return pearson_rows(_kernel.average_ranks(human), _kernel.average_ranks(metric))
+
+
+def _p_of(rows: Rows) -> Callable[[Floats, Floats], float]:
+    """p of two vectors by Student's t of their r, which `rows` gives."""
+    return lambda h, m: p_of_r(float(rows(h[None], m[None])[0]), len(h))
+
+
 pearson = Statistic(
     "pearson",
     pearson_rows,
     "Pearson's r: how close to a rising straight line",
     drawn=_kernel.drawn_pearson,
+    p_value=_p_of(pearson_rows),
 )
 spearman = Statistic(
     "spearman",
-    lambda h, m: pearson_rows(_kernel.average_ranks(h), _kernel.average_ranks(m)),
+    _spearman_rows,
     "Spearman's rho: Pearson's r of ranks",
+    p_value=_p_of(_spearman_rows),
 )
 r_squared = Statistic(
     "r2",
     lambda h, m: pearson_rows(h, m) ** 2,
     "R^2: share of the variance explained by a line",
     drawn=lambda h, m, times: _kernel.drawn_pearson(h, m, times) ** 2,
+    p_value=_p_of(pearson_rows),
 )
 rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale", -1)
 
@@ -173,7 +188,12 @@ rmse = Statistic("rmse", _rmse_rows, "root mean squared difference, on one scale
 # ---------------------------------------------------------------------------------- of pairs
 
 
-def _of_pairs(name: str, of: Callable[[Pairs, float | Floats], Floats], help: str) -> Statistic:
+def _of_pairs(
+    name: str,
+    of: Callable[[Pairs, float | Floats], Floats],
+    help: str,
+    p_value: Callable[[Floats, Floats], float] | None = None,
+) -> Statistic:
     """A statistic of pairs of points and of the number of points, by rows and by draws."""
 
     def rows(human: Floats, metric: Floats) -> Floats:
@@ -184,7 +204,7 @@ def _of_pairs(name: str, of: Callable[[Pairs, float | Floats], Floats], help: st
         pairs = _kernel.drawn_pair_counts(human, metric, times)
         return of([*pairs.astype(np.float64).T], times.sum(axis=1, dtype=np.float64))
 
-    return Statistic(name, rows, help, drawn=drawn)
+    return Statistic(name, rows, help, drawn=drawn, p_value=p_value)
 
 
 def _tau_b(pairs: Pairs, n: float | Floats) -> Floats:
@@ -207,8 +227,8 @@ def _accuracy(pairs: Pairs, n: float | Floats) -> Floats:
     return quotient(con + both, con + dis + h_ties + m_ties + both)
 
 
-tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out")
-tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values")
+tau_b = _of_pairs("tau-b", _tau_b, "Kendall's tau-b: pairs in order, ties taken out", p_of_tau)
+tau_c = _of_pairs("tau-c", _tau_c, "Kendall's tau-c: for scales with few distinct values", p_of_tau)
 pairwise_accuracy = _of_pairs("accuracy", _accuracy, "share of pairs ordered as humans do")
 calibrated_accuracy = Statistic(  # nobody asks it to stop, but Ctrl-C gets a word in
     "acc-eq",

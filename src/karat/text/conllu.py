@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.text.segments import map_file
-from karat.text.trees import TreeBatch, Trees
+from karat.text.trees import Tree, TreeBatch, Trees
 
 EXPECTED = "CoNLL-U, one word a line"
 """The expected content, for messages."""
@@ -50,6 +51,16 @@ def read_conllu(path: str | os.PathLike[str]) -> Trees:
     found = read_columns(path)
     run = TreeBatch(found.words, found.heads, found.offsets)
     return Trees.flat(str(path), run, found.ids.strings(), found.lines.tolist())
+
+
+def conllu_lines(trees: Iterable[Tree]) -> Iterator[str]:
+    """The lines of a CoNLL-U file that `read_conllu` reads as these trees."""
+    for tree in trees:
+        if tree.id:
+            yield f"# sent_id = {tree.id}\n"
+        for number, (word, head) in enumerate(zip(tree.words, tree.heads, strict=True), 1):
+            yield f"{number}\t{word}\t_\t_\t_\t_\t{head}\t_\t_\t_\n"
+        yield "\n"
 
 
 def map_conllu(path: str | os.PathLike[str]) -> tuple[mmap.mmap, str]:

@@ -10,7 +10,12 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, short
-from karat.text.references import GroupedReferences, check_aligned, starts_of
+from karat.text.references import (
+    GroupedReferences,
+    VaryingReferences,
+    check_aligned,
+    starts_of,
+)
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,26 @@ class Trees(GroupedReferences):
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         return [[str(tree) for tree in self[i]] for i in indices]
+
+
+class TextWithTrees(VaryingReferences):
+    """References that are text and have a tree each: tree metrics see the trees, others the text.
+
+    A tree's words need not be cut as the text is.
+    """
+
+    def __init__(
+        self, references: Sequence[Sequence[str]], trees: Sequence[Sequence[Tree]]
+    ) -> None:
+        super().__init__(references)
+        self._trees = Trees(trees)
+
+    def __getitem__(self, segment: int) -> list[Tree]:
+        """The trees of one segment."""
+        return self._trees[segment]
+
+    def trees(self, start: int, stop: int) -> TreeBatch:
+        return self._trees.trees(start, stop)
 
 
 def has_trees(references: object) -> bool:

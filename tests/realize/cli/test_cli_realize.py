@@ -195,6 +195,19 @@ def test_a_tree_of_one_word_is_explained(place: Path) -> None:
     shown = output("explain", place / "model.npz", one)
     assert "yes → 1" in shown
     assert output("explain", place / "model.npz", one, "-f", "svg").startswith("<svg")
+    assert "1 word sequence." in output("explain", place / "model.npz", one, "--unpruned")
+
+
+def test_all_orders_are_drawn_without_costs(place: Path) -> None:
+    asked = ("explain", place / "model.npz", place / "bank.conllu")
+    told = "Word lattice, unpruned and unweighted"
+    assert told not in output(*asked)
+    assert told in output(*asked, "--unpruned")
+    assert output(*asked, "-f", "json") in output(*asked, "--unpruned", "-f", "json").replace(
+        " --unpruned", ""
+    )
+    for form in ("svg", "html"):
+        assert told in output(*asked, "--unpruned", "-f", form)
 
 
 @pytest.mark.parametrize("model", ["whole.npz", "alone.npz"])

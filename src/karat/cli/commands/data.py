@@ -79,7 +79,19 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     choice("dir", "jsonl"),
     "dir",
 )
-def convert(name: str, target: str, format: str, **reader: Any) -> None:
+@option(
+    "--parse",
+    "Give every reference a dependency tree by a spaCy pipeline, such as en_core_web_sm.",
+    metavar="PIPELINE",
+)
+@option(
+    "--tok",
+    "Cut references for --parse as metrics with this tok do (default: as spaCy does).",
+    metavar="TOKENISER",
+)
+def convert(
+    name: str, target: str, format: str, parse: str | None, tok: str | None, **reader: Any
+) -> None:
     """Write a set as a folder, or as one file, that Karat reads.
 
     Nothing is overwritten: DIR must not exist yet.
@@ -87,11 +99,13 @@ def convert(name: str, target: str, format: str, **reader: Any) -> None:
     \b
     karat data convert demo my-demo
     karat data convert demo demo.jsonl --format jsonl
+    karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
     from karat.evalset.loading import as_options
     from karat.evalset.saving import convert_evalset
 
     how, more = reader["read_as"], as_options(reader["reader_options"])
+    more |= {"parse": parse, "tok": tok}
     with Bar() as progress:
         found = convert_evalset(name, target, format, how, progress=progress, **more)
     click.echo(f"{target}: {found.evalset!r}")

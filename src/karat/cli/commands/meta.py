@@ -11,7 +11,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.parameters import Listing, choice, option, path, whole
+from karat.cli.parameters import Listing, choice, flag, option, path, whole
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     choice("none", "holm", "bh"),
     "none",
 )
+@flag("--p-values", "Add the p of no correlation, two-sided, to every correlation.")
 @options.seed
 @option("--experiment", "Run an experiment saved as TOML.", path)
 @option("--save", "Save the experiment as TOML, to be run again.", path)
@@ -79,6 +80,7 @@ def command(
     \b
     karat meta demo -m bleu -m chrf --dimension fluency
     karat meta ted-zhen -m bleu -m gtm:e=2 --level segment --statistic acc-eq
+    karat meta demo -m bleu -d "adequacy - fluency" --level segment --p-values
     karat meta demo --save experiment.toml --report report.html
     karat meta --experiment experiment.toml
     """

@@ -3,6 +3,7 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
     karat.toml          name, dimensions, how to read the files below (see `settings_file`)
     systems/NAME.txt    the outputs of a system, one segment a line
     references/*.txt    if there are references: a file for each, in the order of their names
+    references/*.conllu if they have dependency trees: a sentence a segment (see below)
     source.txt          if there are sources
     segments.tsv        if segments have ids (default: 1, 2, …) or groups: columns id and group
     human.tsv           if there are judgements: columns system, segment, judge, dimension, value
@@ -10,6 +11,9 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
 Text stands as it is, one segment a line. Where that does not do - a text with a line end, an empty
 text where empty lines mean missing ones - `escapes = true` gives `\n`, `\r`, `\\` and `\e`
 (nothing) a meaning in all text files.
+
+Trees stand instead of text, which is then their words with spaces between them; or beside text
+whose file has the same name (`1.txt`, `1.conllu`), a sentence for each text that is there.
 """
 
 from __future__ import annotations
@@ -18,15 +22,19 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from karat.errors import InputError
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.formats.settings_file import FILE, Settings, read_settings, settings_text
 from karat.evalset.reading import Place, Reading, read_lines, tab_rows
 from karat.evalset.sets import EvalSet
+from karat.text.conllu import conllu_lines, read_conllu
+from karat.text.trees import Tree
 
 JUDGEMENT_COLUMNS = ("system", "segment", "judge", "dimension", "value")
 _MEANING = {"n": "\n", "r": "\r", "\\": "\\", "e": ""}
+T = TypeVar("T")
 _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
 
 
@@ -38,10 +46,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         name: files.lines(file, settings.optional_outputs)
         for name, file in _system_files(path / "systems", settings, reading).items()
     }
-    references = [
-        files.lines(file, settings.optional_references)
-        for file in text_files(path / "references", reading)
-    ]
+    references, trees = _references(path / "references", files, settings, reading)
     source = path / "source.txt"
     sources = _there(files.lines(source, optional=False)) if source.exists() else None
     segments, groups = _segments(path / "segments.tsv", files, reading)
@@ -53,6 +58,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         reading=reading,
         where=path,
         references=[_there(group) for group in zip(*references, strict=True)] or None,
+        trees=[_there(group) for group in zip(*trees, strict=True)] or None,
         groups=groups,
         sources=sources,
         dimensions=settings.dimensions,
@@ -101,8 +107,47 @@ class _Files:
         return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
 
 
-def _there(texts: Iterable[str | None]) -> list[str]:
-    return [text for text in texts if text is not None]
+def _there(column: Iterable[T | None]) -> list[T]:
+    return [one for one in column if one is not None]
+
+
+def _references(
+    folder: Path, files: _Files, settings: Settings, reading: Reading
+) -> tuple[list[list[str | None]], list[list[Tree | None]]]:
+    """Return a column of texts for each reference, and one of trees if references have any."""
+    paths = text_files(folder, reading, (".txt", ".conllu"))
+    texts: list[list[str | None]] = []
+    trees: list[list[Tree | None]] = []
+    bare: list[Path] = []
+    for name in dict.fromkeys(path.stem for path in paths):
+        text, parsed = folder / f"{name}.txt", folder / f"{name}.conllu"
+        lines = files.lines(text, settings.optional_references) if text in paths else None
+        if parsed in paths:
+            trees.append(_tree_column(parsed, lines, files, reading))
+            lines = lines or [None if tree is None else str(tree) for tree in trees[-1]]
+        else:
+            bare.append(text)
+        texts.append(lines or [])
+    if trees and bare:
+        reading.problem(bare[0], "has no trees, as others here have: expected all or none")
+    return texts, trees
+
+
+def _tree_column(
+    path: Path, texts: list[str | None] | None, files: _Files, reading: Reading
+) -> list[Tree | None]:
+    """Return the trees of a file, in the places of the texts beside it, if there are such."""
+    found = reading.attempt(lambda: read_conllu(path))
+    trees = [] if found is None else [tree for group in found for tree in group]
+    if texts is None:
+        files.compare(path, len(trees))
+        return [*trees]
+    expected = sum(text is not None for text in texts)
+    if found is not None and len(trees) != expected:
+        told = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
+        reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {told}")
+    left = iter(trees)
+    return [None if text is None else next(left, None) for text in texts]
 
 
 def file_name(system: str) -> str:
@@ -110,7 +155,7 @@ def file_name(system: str) -> str:
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", system) + ".txt"
 
 
-def text_files(folder: Path, reading: Reading) -> list[Path]:
+def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt",)) -> list[Path]:
     """Return the `.txt` files of a folder, if there is one, `2.txt` before `10.txt`."""
     if not folder.exists():
         return []
@@ -119,14 +164,14 @@ def text_files(folder: Path, reading: Reading) -> list[Path]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror or error}") from error
     for path in paths:
-        if path.suffix != ".txt":
-            reading.problem(path, "expected only .txt files in this folder")
+        if path.suffix not in endings:
+            reading.problem(path, f"expected only {' and '.join(endings)} files in this folder")
 
     def by_number(path: Path) -> list[tuple[int, str]]:
         parts = re.findall(r"([0-9]+)|([^0-9]+)", path.name)
         return [(int(digits or -1), text) for digits, text in parts]
 
-    return sorted((path for path in paths if path.suffix == ".txt"), key=by_number)
+    return sorted((path for path in paths if path.suffix in endings), key=by_number)
 
 
 def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
@@ -164,7 +209,14 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     width = len(str(len(counts)))
     for k in counts:
         column = [group[k] if k < len(group) else None for group in evalset.references]
-        yield f"references/{k + 1:0{width}}.txt", _lines(column, settings)
+        name = f"references/{k + 1:0{width}}"
+        trees = [group[k] for group in evalset.trees or () if k < len(group)]
+        # Trees alone tell the text where it is their words, and which segment each belongs to
+        # where every segment has one.
+        if [str(tree) for tree in trees] != column:
+            yield f"{name}.txt", _lines(column, settings)
+        if trees:
+            yield f"{name}.conllu", conllu_lines(trees)
     for name, outputs in evalset.systems.items():
         yield f"systems/{file_name(name)}", _lines(outputs, settings)
     if evalset.sources is not None:

@@ -7,6 +7,11 @@
 The first kind of object, if there is one, stands in the first line. A segment needs `id` and
 `outputs`; an output that is null or not there is missing. Judgements stand in lines of their own,
 anywhere, or in a segment's `judgements`, then without `segment`. `systems` gives their order.
+
+Where references have dependency trees, all have them, in a segment's `trees`; without
+`references`, these are the words of the trees. A head is the number of a word from 1, 0 the root's.
+
+    {"id": "1", …, "trees": [{"words": ["a", "cat", "sat"], "heads": [2, 3, 0], "id": "s1"}]}
 """
 
 from __future__ import annotations
@@ -21,11 +26,13 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
 from karat.evalset.sets import EvalSet
+from karat.text.trees import Tree
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
-SEGMENT = ("id", "group", "source", "references", "outputs", "judgements")
+SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
 JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
 DIMENSION = ("name", "better", "low", "high", "guideline")
+TREE = ("words", "heads", "id")
 
 _Found = dict[str, Any]
 
@@ -87,19 +94,43 @@ def _draft(
         reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
     reading.check_once((place, str(found["id"])) for place, found in segments)
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
+    trees = None
+    if any("trees" in found for _, found in segments):
+        trees = [list(_trees(found, where, reading)) for where, found in segments]
+    bare = trees is not None and not any("references" in found for _, found in segments)
+    references = [_array(found, "references", where, reading) for where, found in segments]
     return EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(found["id"]) for _, found in segments],
         {name: [each.get(name) for each in outputs] for name in names},
         reading=reading,
         where=path,
-        references=[_array(found, "references", where, reading) for where, found in segments],
+        references=None if bare else references,
+        trees=trees,
         groups=_column(segments, "group", reading),
         sources=_column(segments, "source", reading),
         dimensions=_dimensions(header, place, reading),
         description=str(header.get("description", "")),
         licence=str(header.get("licence", "")),
     )
+
+
+def _trees(found: _Found, place: Place, reading: Reading) -> Iterator[Tree]:
+    """Yield the trees of a segment; what is none is noted."""
+    for item in _array(found, "trees", place, reading):
+        given = item if isinstance(item, dict) else {}
+        words: Any = given.get("words")
+        heads: Any = given.get("heads")
+        name = given.get("id", "")
+        lists = isinstance(words, list) and isinstance(heads, list)
+        if not lists or not all(isinstance(text, str) for text in (*words, name)):
+            reading.problem(place, f"found the tree {quoted(item)}, expected words and heads")
+            continue
+        try:
+            _checked(given, TREE, place, reading)
+            yield Tree(tuple(words), tuple(heads), name)
+        except InputError as error:
+            reading.problem(place, str(error))
 
 
 def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
@@ -136,7 +167,15 @@ def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
         if evalset.sources is not None:
             segment["source"] = evalset.sources[i]
         segment["references"] = list(evalset.references[i])
+        if evalset.trees is not None:
+            segment["trees"] = [_tree(tree) for tree in evalset.trees[i]]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield json_line(segment)
     for row in evalset.judgements:
         yield json_line(row._asdict())
+
+
+def _tree(tree: Tree) -> _Found:
+    """A tree as an object; its id only if it has one."""
+    found: _Found = {"words": list(tree.words), "heads": list(tree.heads)}
+    return {**found, "id": tree.id} if tree.id else found

@@ -6,7 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.bar import Bar
-from karat.cli.parameters import option, whole
+from karat.cli.parameters import flag, option, whole
 from karat.cli.show import check_output, show
 from karat.realize.cli import group
 
@@ -17,9 +17,17 @@ from karat.realize.cli import group
 @option("--tree", "Index of the tree to explain (from 1).", whole(min=1), 1)
 @group.inputs
 @group.n_best(default=5, help="Supertaggings, paths and orders to show.")
+@flag("--unpruned", "Also draw all orders that the supertags of a small tree allow, uncosted.")
 @options.output
 def command(
-    model: str, trees: str, tree: int, inputs: str, n_best: int, format: str, output: str | None
+    model: str,
+    trees: str,
+    tree: int,
+    inputs: str,
+    n_best: int,
+    unpruned: bool,
+    format: str,
+    output: str | None,
 ) -> None:
     """Show how the realisers of a model order one tree.
 
@@ -31,11 +39,12 @@ def command(
     karat realize explain model.npz trees.conllu --tree 3
     karat realize explain model.npz trees.conllu -o tree.html
     karat realize explain model.npz trees.conllu -o lattice.svg
+    karat realize explain model.npz trees.conllu --unpruned -o figure-3.svg
     """
     from karat.realize import explain_tree, open_realizer, read_trees
 
     check_output(output, (model, trees))
     with Bar() as progress:
         opened, given = open_realizer(model), read_trees(trees, inputs)
-        found = explain_tree(opened, given, tree - 1, n_best, progress=progress)
+        found = explain_tree(opened, given, tree - 1, n_best, unpruned=unpruned, progress=progress)
     show(found.document(options.command_line()), format, output)

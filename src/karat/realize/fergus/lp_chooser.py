@@ -44,6 +44,10 @@ class Weights:
             return self
         return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
 
+    def unlimited(self) -> Weights:
+        """Return the weights with limits that leave nothing out of a lattice."""
+        return replace(self, width=1 << 20, margin=1e300, beam=0)
+
     def values(self) -> list[float]:
         """Return the weights as the kernel takes them."""
         return [float(value) for value in astuple(self)]

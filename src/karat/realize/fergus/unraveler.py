@@ -9,17 +9,26 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count, product
 from math import inf, prod
 from typing import NamedTuple
 
 from karat import _kernel
+from karat.errors import InputError, quoted
 from karat.realize.fergus.lp_chooser import Weights
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees
 
 MOST_DRAWN = 150
 """Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
+
+
+MOST_DAUGHTERS = 7
+"""Of a word in a lattice that is not pruned: 3^n states are soon too many."""
+MOST_ORDERS = 2000
+"""Word sequences that are enumerated."""
+MOST_WORDS = 40
+"""Of a tree whose word sequences are enumerated."""
 
 
 class LatticeArc(NamedTuple):
@@ -98,6 +107,29 @@ class TreeLattice:
         """True if orders were left out."""
         return any(treelet.pruned for treelet in self.treelets)
 
+    def treelet_orders(self, head: int) -> list[tuple[int, ...]]:
+        """Return all orders of a head and its daughters, as nodes."""
+        paths: dict[int, list[tuple[int, ...]]] = {0: [()]}
+        for arc in (arc for arc in self.arcs if arc.head == head):  # by their first state
+            longer = [(*path, arc.node) for path in paths[arc.start]]
+            paths.setdefault(arc.end, []).extend(longer)
+        return sorted(paths[max(paths)]) if len(paths) > 1 else [(head,)]
+
+    def orders(self) -> list[tuple[int, ...]] | None:
+        """Return all word sequences, as nodes; None if there are too many."""
+        if self.sequences > MOST_ORDERS or len(self.words) > MOST_WORDS:
+            return None
+
+        def below(node: int) -> list[tuple[int, ...]]:
+            """Return all orders of a subtree."""
+            found: list[tuple[int, ...]] = []
+            for order in self.treelet_orders(node):
+                parts = [[(one,)] if one == node else below(one) for one in order]
+                found += [tuple(chain(*choice)) for choice in product(*parts)]
+            return found
+
+        return sorted(below(0))
+
     def expanded(self) -> list[tuple[int, int, int]] | None:
         """Return the lattice word by word, as (state, state, node); None if it is too large."""
         arcs: list[tuple[int, int, int]] = []
@@ -123,6 +155,21 @@ class TreeLattice:
             return len(arcs) <= MOST_DRAWN
 
         return arcs if put(0, 0, 1) else None
+
+
+def check_small(trees: InputTrees) -> None:
+    """Refuse the only tree of `trees` if its lattice would be too large without pruning."""
+    if len(trees.words) > MOST_WORDS:
+        raise InputError(
+            f"{trees.name}: the tree has {len(trees.words):,} words: a lattice that is not pruned "
+            f"is for at most {MOST_WORDS}; choose another tree, or let it be pruned"
+        )
+    word, most = max(Counter(trees.heads.tolist()).items(), key=lambda pair: pair[1])
+    if most > MOST_DAUGHTERS:
+        raise InputError(
+            f"{trees.name}: {quoted(trees.words[word])} has {most} daughters: a lattice that is "
+            f"not pruned is for at most {MOST_DAUGHTERS}; choose another tree, or let it be pruned"
+        )
 
 
 def unravel(

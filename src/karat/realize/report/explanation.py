@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from karat.realize.report.lattice import lattice_figure, orders_figure
+from karat.realize.report.lattice import lattice_figure, orders_figure, unpruned_figure
 from karat.realize.report.tables import as_rows, number
 from karat.report.model.cells import several
 from karat.report.model.table import Column, Document, Figure, Row, Table
@@ -127,6 +127,7 @@ def _supertags(found: SupertagsExplained) -> Blocks:
     ]
     arcs: list[Row] = [{**arc._asdict(), "word": words[arc.node]} for arc in lattice.arcs]
     best = as_rows(found.assignments)
+    every = [] if found.every is None else [unpruned_figure(found.every)]
     return [
         Table("nodes", "Tree Chooser: supertags", _NODES, nodes, notes=(chosen,)),
         Table("assignments", "Tree Chooser: the best assignments", _ASSIGNMENTS, best),
@@ -134,6 +135,7 @@ def _supertags(found: SupertagsExplained) -> Blocks:
         Table("treelets", "Unraveler: treelets", _TREELETS, treelets, notes=(size,)),
         Table("arcs", "Unraveler: arcs", _ARCS, arcs, readers="programs"),
         lattice_figure(lattice, found.best.nodes),
+        *every,
         Table("paths", "LP Chooser: the best paths", _PATHS, as_rows(found.paths)),
     ]
 

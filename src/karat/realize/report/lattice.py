@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TITLE = "Word lattice"
 BEST_ORDERS = "The best orders"
+UNPRUNED = "Word lattice, unpruned and unweighted"
+MOST_UNPRUNED = 60
+"""Arcs of an unpruned lattice that is drawn word by word."""
 MOST_ARCS = 36
 """Of a treelet's lattice that is drawn."""
 MOST_ORDERS = 10
@@ -51,6 +54,36 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
         "subtree. Of large treelets only the best paths are drawn."
     )
     return _figure(TITLE, panels, caption)
+
+
+def unpruned_figure(lattice: TreeLattice) -> Figure:
+    """Return a figure of all orders that the supertags allow, with no cost and none marked."""
+    orders = lattice.orders()
+    arcs = order_graph(orders) if orders else []
+    told = several(int(lattice.sequences), "word sequence")
+    if arcs and len(arcs) <= MOST_UNPRUNED:
+        plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
+        caption = f"Every path is a word sequence that the supertags allow: {told}."
+        return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
+    panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
+    caption = (
+        f"The treelets that have several orders, with all of them; brackets stand for a whole "
+        f"subtree: {told} in all."
+    )
+    return _figure(UNPRUNED, panels, caption)
+
+
+def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
+    """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
+    head, inner = treelet.head, {arc.head for arc in lattice.arcs}
+    named = [
+        f"[… {word} …]" if node in inner and node != head else word
+        for node, word in enumerate(lattice.words)
+    ]
+    graph = order_graph(lattice.treelet_orders(head))
+    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
+    told = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
 
 
 def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:

@@ -30,6 +30,7 @@ _ROWS = (
     *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
 )
+_P = Column("p", "p", 4, align="right", help="p of no correlation, two-sided; see below.")
 _TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
     *columns(better="Better", worse="Worse", delta="Delta", p="p"),
@@ -44,7 +45,8 @@ def meta_document(result: Ranking, command: str) -> Document:
     places: Places = {}
     for row in result.rows:
         places.setdefault(row[:3], []).append(row)
-    blocks: tuple[Table | Figure, ...] = (_table(places), *_figures(places), tests)
+    table = _table(places, result.experiment.p_values)
+    blocks: tuple[Table | Figure, ...] = (table, *_figures(places), tests)
     return Document(title, blocks, command, result.signatures, result.notes)
 
 
@@ -55,15 +57,17 @@ def _figures(places: Places) -> Iterator[Figure]:
         yield intervals_figure(", ".join(place), place[2], items)
 
 
-def _table(places: Places) -> Table:
+def _table(places: Places, with_p: bool) -> Table:
     """One row for each metric, grouped by dimension, level and statistic."""
+    after = 1 + [column.key for column in _ROWS].index("high")
+    every = (*_ROWS[:after], *((_P,) if with_p else ()), *_ROWS[after:])
     rows: list[dict[str, Cell]] = [
         {"heading": f"{', '.join(place)}: {_counts(mine)}", **row._asdict()}
         for place, mine in places.items()
         for row in mine
     ]
     noted = any(row["note"] for row in rows)
-    shown = tuple(c for c in _ROWS if noted or c.key != "note")
+    shown = tuple(c for c in every if noted or c.key != "note")
     return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
 
 

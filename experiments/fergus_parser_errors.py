@@ -1,0 +1,73 @@
+"""What a parser's errors do to tree accuracies, as scores and as relative scores (section 5).
+
+    python experiments/fergus_parser_errors.py PIPELINE
+
+PIPELINE is one of spaCy's, such as the folder that `fergus_parser.py` writes; KARAT_DATA names the
+folder with `treebank-ewt`. The realisers of the paper order EWT dev from words; their sentences are
+scored by the treebank's trees and by those that the pipeline gives its words.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import spacy
+from spacy.tokens import Doc
+
+import karat as kt
+from karat.realize.input_trees import input_trees
+
+METRICS = ("simple_tree_accuracy", "generation_tree_accuracy", "quality_accuracy")
+
+
+def parsed(tree: kt.Tree, cased: kt.Tree, nlp: spacy.Language) -> kt.Tree:
+    """The same words with the parser's heads; of several roots the first has the others."""
+    doc = nlp(Doc(nlp.vocab, words=cased.words))
+    heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+    first = heads.index(0) + 1
+    joined = (first if head == 0 and i != first else head for i, head in enumerate(heads, 1))
+    return kt.Tree(tree.words, tuple(joined))
+
+
+def main() -> None:
+    """Realise, parse, score twice, compare."""
+    folder = Path(os.environ["KARAT_DATA"]) / "treebank-ewt"
+    train, dev = (str(folder / f"en_ewt-ud-{part}.conllu") for part in ("train", "dev"))
+    model = kt.train_realizer(kt.read_treebank(train), "fergus")
+    trees = input_trees(kt.read_treebank(dev), "words")
+    shown = trees.without_spaces()
+    outputs = {
+        one.name: [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(one.realize(trees))]
+        for one in model.realizers("words")
+    }
+    gold = [tree for (tree,) in shown.references()]
+    nlp, cased = spacy.load(sys.argv[1]), kt.read_conllu(dev)
+    guessed = [parsed(tree, cased[i][0], nlp) for i, tree in enumerate(gold)]
+    scores = [
+        kt.score(kt.make_evalset("dev", outputs, trees=some), metrics=METRICS, segments=True)
+        for some in (gold, guessed)
+    ]
+    for name in METRICS:
+        print(f"\n{name}\nmodel\ttreebank's trees\tparser's trees\tr of segments")
+        for system in outputs:
+            values = [found[system, name].score.value for found in scores]
+            first, second = (found.segment_scores(system, name) for found in scores)
+            told = "\t".join(f"{value:.3f}" for value in values)
+            print(f"{system}\t{told}\t{np.corrcoef(first, second)[0, 1]:.3f}")
+        same = total = 0
+        for a, b in combinations(outputs, 2):
+            signs = [
+                np.sign(found.segment_scores(a, name) - found.segment_scores(b, name))
+                for found in scores
+            ]
+            same += int((signs[0] == signs[1]).sum())
+            total += len(signs[0])
+        print(f"pairs of sentences in the same order: {same / total:.3f} of {total:,}")
+
+
+if __name__ == "__main__":
+    main()

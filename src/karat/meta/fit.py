@@ -1,0 +1,318 @@
+"""Human scores fitted by metrics: ordinary least squares, and how far it holds elsewhere.
+
+    human score = intercept + b1 term1 + b2 term2 + …
+
+A term is a metric's score, or with `METRIC@PART` a number that it is made of, such as
+`simple_tree_accuracy@substitutions`. Bangalore, Rambow and Whittaker (INLG 2000) fitted
+understandability and quality in this way by simple tree accuracy and its substitutions; their
+coefficients stand beside those of a fit that has the same terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from karat.arrays import Floats, np
+from karat.errors import InputError, quoted, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
+from karat.evalset.sets import EvalSet
+from karat.meta.levels import drawn_means
+from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
+from karat.metrics.base import Metric
+from karat.metrics.names import metric
+from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.stats.regression import (
+    LeastSquares,
+    least_squares,
+    left_out_predictions,
+    unseen_error,
+)
+
+LEVELS = ("segment", "system")
+"""Points that are fitted: outputs, or systems by their corpus scores and mean human scores."""
+VALUE = "value"
+INTERCEPT = "intercept"
+
+
+class Term(NamedTuple):
+    """What a fit is made of: a metric's value, or another part of its score."""
+
+    metric: Metric
+    part: str = VALUE
+
+    def __str__(self) -> str:
+        return str(self.metric) if self.part == VALUE else f"{self.metric}@{self.part}"
+
+
+class FitRow(NamedTuple):
+    """A coefficient with its standard error, t and two-sided p of 0, and the published ones."""
+
+    dimension: str
+    term: str
+    coefficient: float
+    error: float
+    t: float
+    p: float
+    understandability: float | None = None
+    """Published for understandability, if the fit has the published terms."""
+    quality: float | None = None
+
+
+class Fit(NamedTuple):
+    """How close a fit comes to its own points."""
+
+    dimension: str
+    points: int
+    r2: float
+    adjusted: float
+    sigma: float
+    """The standard error of a residual."""
+
+
+class LeftOut(NamedTuple):
+    """How close fits come to what they have not seen, left out by `unit`.
+
+    `r2` is negative where the mean of the points that were not left out is the better guess.
+    """
+
+    dimension: str
+    unit: str
+    groups: int
+    rmse: float
+    rmse_of_mean: float
+    r2: float
+    undefined: int
+    """Points that the others do not determine."""
+
+
+class FittedPoint(NamedTuple):
+    """A human score, what the fit of all says, and what the fit of all other points says."""
+
+    dimension: str
+    system: str
+    segment: str
+    human: float
+    predicted: float
+    left_out: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreFit(Result):
+    """Human scores fitted by metrics: a row for each coefficient, and how far the fits hold."""
+
+    name: str
+    rows: tuple[FitRow, ...]
+    fits: tuple[Fit, ...]
+    left_out: tuple[LeftOut, ...]
+    points: tuple[FittedPoint, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signatures: Mapping[str, str]
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return "\n".join(self.signatures.values())
+
+
+def fit_scores(
+    evalset: EvalSet | GivenPath,
+    metrics: Sequence[str | Metric] | str | Metric,
+    dimensions: Sequence[str] | str = (),
+    *,
+    level: str = "segment",
+    normalise: str = "none",
+    exclude: Sequence[str] = (),
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> ScoreFit:
+    """Fit the human scores of a set by metrics, each dimension on its own.
+
+    Args:
+        evalset: a set, or what `load_evalset` takes.
+        metrics: terms such as `ter` or `simple_tree_accuracy@substitutions`, on their own scales;
+            outputs are scored by the metric that is meant for segments (`bleu:eff=yes` for `bleu`).
+        dimensions: all if none is named; one may be a difference such as `quality - fluency`.
+        level: `segment`, a point an output, or `system`.
+        normalise: `z` puts each judge's scores on a scale of their own first.
+        exclude: systems that are left out.
+    """
+    if level not in LEVELS:
+        raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
+    terms = _terms(metrics, level)
+    found = as_evalset(evalset, progress)
+    found = found.without(*exclude) if exclude else found
+    chosen = [dimensions] if isinstance(dimensions, str) else dimensions
+    names = found.chosen_dimensions(chosen, differences=True)
+    every = list(dict.fromkeys(term.metric for term in terms))
+    scored = score_evalset(found, every, threads=threads, progress=progress)
+    made = [_Fitted.of(scored, terms, name, normalise, level) for name in names]
+    told = tuple(str(term) for term in terms)
+    settings = {"metrics": told, "dimensions": names, "level": level, "normalise": normalise}
+    return ScoreFit(
+        found.name,
+        tuple(row for one in made for row in one.rows()),
+        tuple(one.summary() for one in made),
+        tuple(row for one in made for row in one.left_out()),
+        tuple(row for one in made for row in one.fitted_points()),
+        {**settings, "exclude": tuple(exclude)},
+        (*_notes(terms, normalise), *found.remarks),
+        {str(m): scored.signature(m) for m in every},
+    )
+
+
+def _terms(given: Sequence[str | Metric] | str | Metric, level: str) -> list[Term]:
+    """Terms by their names, each once, with the metrics that score what a point is."""
+    names = [given] if isinstance(given, str | Metric) else given
+    found: list[Term] = []
+    for name in names:
+        text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
+        of, part = (metric(text), part) if at else (metric(name), VALUE)
+        term = Term(of.of_segments() if level == "segment" else of, part)
+        if term in found:
+            raise InputError(f"{term} is named twice: a fit takes each term once")
+        found.append(term)
+    if not found:
+        raise InputError("no metric was given: a fit needs at least one")
+    return found
+
+
+# --------------------------------------------------------------------------- one dimension
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """The points of one dimension and their fit."""
+
+    dimension: str
+    evalset: EvalSet
+    terms: Sequence[Term]
+    places: list[tuple[int, int]]
+    """The system and the segment of each point; the segment is -1 where points are systems."""
+    x: Floats
+    human: Floats
+    fit: LeastSquares
+
+    @classmethod
+    def of(
+        cls, scored: ScoredSet, terms: Sequence[Term], dimension: str, normalise: str, level: str
+    ) -> _Fitted:
+        human = scored.judged(scored.evalset.human(dimension, normalise))
+        values, human = (_of_outputs if level == "segment" else _of_systems)(scored, terms, human)
+        at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
+        x = values[:, at[:, 0], at[:, 1]].T
+        y = human[at[:, 0], at[:, 1]]
+        try:
+            fit = least_squares(x, y, [str(term) for term in terms])
+        except InputError as error:
+            raise InputError(f"{scored.evalset.name}, {short(dimension)}: {error}") from None
+        whole = level == "segment"
+        places = [(i, j if whole else -1) for i, j in at.tolist()]
+        return cls(dimension, scored.evalset, terms, places, x, y, fit)
+
+    def rows(self) -> Iterator[FitRow]:
+        """Yield a row for each coefficient."""
+        names = [INTERCEPT, *map(str, self.terms)]
+        beside = _published(self.terms)
+        for i, (name, found) in enumerate(zip(names, self.fit.coefficients, strict=True)):
+            yield FitRow(self.dimension, name, *found, *(one[i] for one in beside))
+
+    def summary(self) -> Fit:
+        """Return how close the fit comes to its own points."""
+        fit = self.fit
+        return Fit(self.dimension, len(self.human), fit.r2, fit.adjusted, fit.sigma)
+
+    def fitted_points(self) -> Iterator[FittedPoint]:
+        """Yield a row for each point."""
+        columns = (c.tolist() for c in (self.human, self.fit.predicted, self.fit.left_out))
+        systems, segments = list(self.evalset.systems), self.evalset.segments
+        for (i, j), *scores in zip(self.places, *columns, strict=True):
+            place = systems[i], segments[j] if j >= 0 else ""
+            yield FittedPoint(self.dimension, *place, *scores)
+
+    def left_out(self) -> Iterator[LeftOut]:
+        """Yield how close the fits of other points come, by what is left out together."""
+        systems, segments = (np.array(column) for column in zip(*self.places, strict=True))
+        if segments[0] < 0:
+            yield self._unseen("system", np.arange(len(systems)), self.fit.left_out)
+            return
+        yield self._unseen("output", np.arange(len(systems)), self.fit.left_out)
+        units = {"segment": segments, "system": systems}
+        if self.evalset.groups is not None:
+            numbers = {name: i for i, name in enumerate(dict.fromkeys(self.evalset.groups))}
+            documents = np.array([numbers[name] for name in self.evalset.groups])
+            units["document"] = documents[segments]
+        for unit, groups in units.items():
+            if len(np.unique(groups)) > 1:
+                yield self._unseen(unit, groups, left_out_predictions(self.x, self.human, groups))
+
+    def _unseen(self, unit: str, groups: Any, predicted: Floats) -> LeftOut:
+        fits = len(np.unique(groups))
+        return LeftOut(self.dimension, unit, fits, *unseen_error(self.human, predicted, groups))
+
+
+def _of_outputs(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
+    """Terms x systems x segments, and human scores."""
+    found = []
+    for term in terms:
+        rows = scored.rows[term.metric]
+        part = _part(term, rows.reshape(human.size, -1))
+        found.append(np.where(scored.present, part.reshape(human.shape), np.nan))
+    return np.stack(found), human
+
+
+def _of_systems(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
+    """Terms x systems x 1, of the judged outputs of each, and mean human scores."""
+    known = ~np.isnan(human)
+    everything = np.ones((1, human.shape[1]))
+    found = []
+    for term in terms:
+        sums = drawn_sums(everything, scored.rows[term.metric] * known[:, :, None])[0]
+        found.append(np.where(known.any(axis=1), _part(term, sums), np.nan)[:, None])
+    return np.stack(found), drawn_means(human, everything).T
+
+
+def _part(term: Term, rows: Floats) -> Floats:
+    """A part of the scores of rows of statistics."""
+    parts = term.metric.measure(rows)
+    if term.part not in parts:
+        known = ", ".join(part for part in parts if part != VALUE)
+        raise InputError(f"{term.metric} has no part {quoted(term.part)} (it has {short(known)})")
+    return np.asarray(parts[term.part], dtype=np.float64)
+
+
+# ------------------------------------------------------------------------------- published
+
+
+def _published(terms: Sequence[Term]) -> list[list[float | None]]:
+    """The coefficients for understandability and quality, if the terms are the published ones."""
+    parts = [term.part if isinstance(term.metric, SimpleTreeAccuracy) else "" for term in terms]
+    if sorted(parts) != ["substitutions", VALUE]:
+        return [[None] * (len(terms) + 1)] * 2
+    found: list[list[float | None]] = []
+    for fitted in (UnderstandabilityAccuracy.fitted, QualityAccuracy.fitted):
+        slope, penalty, offset, _ = fitted
+        found.append([-offset, *(slope if part == VALUE else -penalty for part in parts)])
+    return found
+
+
+def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:
+    yield (
+        "Human scores are turned so that more is better; metrics are on their own scales. Errors "
+        "and p suppose independent points, which outputs of one system or one segment are not."
+    )
+    yield (
+        "Left out: the errors of fits that have not seen the output, segment or system; R2 beside "
+        "the mean of the others, negative where that mean is the better guess."
+    )
+    if _published(terms)[0][0] is not None:
+        scale = "" if normalise == "z" else ", which normalise z gives here"
+        yield (
+            "Published: Bangalore, Rambow and Whittaker (INLG 2000), 10 readers of 24 sentences "
+            f"each, 7-point scales, z-scores of each reader{scale}."
+        )

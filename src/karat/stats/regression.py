@@ -1,0 +1,217 @@
+"""Ordinary least squares: y = b0 + b1 x1 + … + bk xk with the smallest sum of squared residuals.
+
+Columns are standardised first, and sums are exact, so that nothing depends on the processor. With
+Z the standardised columns of n points, R = Z'Z / n their correlations and e the residuals:
+
+    slopes (of Z)  = R^-1 Z'y / n                  s^2 = sum e^2 / (n - k - 1)
+    error of a slope = s sqrt(R^-1_jj / n)         leverage h_i = (1 + z_i R^-1 z_i) / n
+    residual of a point that was left out = e_i / (1 - h_i)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import frexp, fsum, inf, ldexp, nan, sqrt
+from typing import NamedTuple
+
+from karat.arithmetic import exact_sum, product
+from karat.arrays import Floats, Ints, NDArray, np
+from karat.errors import InputError
+from karat.stats.distributions import student_tail
+
+NEARLY = 1e-9
+"""A column is a combination of the others if they leave less than this part of its variance."""
+
+
+class Coefficient(NamedTuple):
+    """One coefficient: its standard error, t = value / error, and the two-sided p of 0."""
+
+    value: float
+    error: float
+    t: float
+    p: float
+
+
+class LeastSquares(NamedTuple):
+    """A fit: its coefficients, the intercept first, and what it says of its own points."""
+
+    coefficients: tuple[Coefficient, ...]
+    predicted: Floats
+    left_out: Floats
+    """Of each point by the fit of all others; NaN where these do not tell."""
+    r2: float
+    adjusted: float
+    """1 - (1 - R^2)(n - 1) / (n - k - 1)."""
+    sigma: float
+    """s, the standard error of a residual."""
+
+
+def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
+    """Fit y by the columns of x (points x columns), which have these names for messages."""
+    n, k = x.shape
+    _check(x, y, names)
+    fit = _Solution.of(x, y)
+    for name, kept in zip(names, fit.kept, strict=True):
+        if not kept > NEARLY:
+            raise InputError(
+                f"{name} is a combination of the others here: their parts cannot be told apart; "
+                "leave one out"
+            )
+    predicted = fit.at(x)
+    errors = y - predicted
+    gaps, spread = _mean_square(errors), _mean_square(y - _means(y[:, None])[0])
+    variance, free = gaps * n / (n - k - 1), n - k - 1
+    apart = 1 - fit.leverage
+    alone = np.divide(errors, apart, out=np.full(n, nan), where=apart > NEARLY)
+    share = gaps / spread
+    adjusted = 1 - share * (n - 1) / free
+    found = tuple(fit.coefficients(variance, free))
+    return LeastSquares(found, predicted, y - alone, 1 - share, adjusted, sqrt(variance))
+
+
+def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
+    """Predict the points of each group by the fit of all others; NaN where these do not tell.
+
+    The normal equations of the others are those of all less the group's own part.
+    """
+    whole = _Solution.of(x, y)
+    w = np.column_stack([np.ones(len(y)), whole.z])
+    both = np.column_stack([w, y - whole.mean])
+    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    parts = (both[:, :, None] * both[:, None, :]).reshape(len(y), -1)
+    own = np.stack([np.bincount(numbers, weights=column) for column in parts.T], axis=1)
+    size = both.shape[1]
+    others = (_means(parts) * len(y) - own).reshape(-1, size, size)
+    square, right = others[:, :-1, :-1], others[:, :-1, -1:]
+    inverse = _inverses(square)
+    spread = np.diagonal(inverse, axis1=1, axis2=2) * np.diagonal(square, axis1=1, axis2=2)
+    enough = np.bincount(numbers) < len(y) - size + 1
+    told = enough & ((spread > 0) & (spread < 1 / NEARLY)).all(axis=1)
+    slopes = np.where(told[:, None], product(inverse, right)[:, :, 0], nan)
+    return np.where(told[numbers], whole.mean + _row_sums(w * slopes[numbers]), nan)
+
+
+class Unseen(NamedTuple):
+    """Errors of predictions by fits that have not seen the point: root mean squares, and R^2.
+
+    `r2` is 1 - squared errors / squared errors of the mean of the points of other groups.
+    """
+
+    rmse: float
+    rmse_of_mean: float
+    r2: float
+    undefined: int
+
+
+def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
+    """Compare predictions of points that were left out by groups with the mean of the others."""
+    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    sums, counts = (np.bincount(numbers, weights=w) for w in (y, np.ones(len(y))))
+    others = ((fsum(y.tolist()) - sums) / (len(y) - counts))[numbers]
+    known = ~np.isnan(predicted)
+    if not known.any():
+        return Unseen(nan, nan, nan, len(y))
+    errors, chance = (_mean_square((y - guess)[known]) for guess in (predicted, others))
+    r2 = 1 - errors / chance if chance > 0 else nan
+    return Unseen(sqrt(errors), sqrt(chance), r2, int((~known).sum()))
+
+
+def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
+    """Refuse what has no fit, or too many."""
+    n, k = x.shape
+    if n < k + 2:
+        raise InputError(f"{n:,} points for {k + 1} coefficients: at least {k + 2} are needed")
+    if (y == y[0]).all():
+        raise InputError("the human scores are constant: there is nothing to fit")
+    for name, column in zip(names, x.T, strict=True):
+        if not np.isfinite(column).all():
+            raise InputError(f"{name} is not finite everywhere: it cannot be fitted; leave it out")
+        if (column == column[0]).all():
+            raise InputError(f"{name} is constant: it cannot explain anything; leave it out")
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """The normal equations solved: slopes of standardised columns, and the mean of y."""
+
+    z: Floats
+    centre: Floats
+    scale: Floats
+    inverse: Floats
+    slopes: Floats
+    mean: float
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats) -> _Solution:
+        centre = _means(x)
+        scale = np.sqrt(_means((x - centre) ** 2))
+        z, mean = (x - centre) / scale, float(_means(y[:, None])[0])
+        together = _means((z[:, :, None] * z[:, None, :]).reshape(len(x), -1))
+        inverse = _inverses(together.reshape(1, x.shape[1], -1))[0]
+        slopes = product(inverse, _means(z * (y - mean)[:, None]))
+        return cls(z, centre, scale, inverse, slopes, mean)
+
+    @property
+    def kept(self) -> Floats:
+        """The part of each column's variance that the others leave: 1 / R^-1_jj."""
+        diagonal = np.diag(self.inverse)
+        return np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1), 0.0)
+
+    @property
+    def leverage(self) -> Floats:
+        """h of every point."""
+        return (1 + _row_sums(product(self.z, self.inverse) * self.z)) / len(self.z)
+
+    def at(self, x: Floats) -> Floats:
+        """Predictions for points."""
+        found: Floats = self.mean + product((x - self.centre) / self.scale, self.slopes)
+        return found
+
+    def coefficients(self, variance: float, free: int) -> Iterator[Coefficient]:
+        """Yield the intercept and every slope, on the scales of the columns."""
+        n, values = len(self.z), self.slopes / self.scale
+        origin = self.centre / self.scale
+        away = fsum((product(self.inverse, origin) * origin).tolist())
+        first = self.mean - fsum((values * self.centre).tolist())
+        yield _tested(first, sqrt(variance * (1 + away) / n), free)
+        errors = np.sqrt(variance * np.diag(self.inverse) / n) / self.scale
+        for value, error in zip(values.tolist(), errors.tolist(), strict=True):
+            yield _tested(value, error, free)
+
+
+def _tested(value: float, error: float, free: int) -> Coefficient:
+    t = value / error if error > 0 else inf * value if value else nan
+    return Coefficient(value, error, t, 2 * student_tail(abs(t), free))
+
+
+def _inverses(stack: Floats) -> Floats:
+    """The inverse of each positive definite matrix, column by column; NaN for what is singular."""
+    size = stack.shape[-1]
+    work = np.concatenate([stack, np.broadcast_to(np.eye(size), stack.shape)], axis=2)
+    for i in range(size):
+        pivots = work[:, i, i]
+        row = work[:, i] / np.where(pivots > 0, pivots, nan)[:, None]
+        work = work - work[:, :, i, None] * row[:, None, :]
+        work[:, i] = row
+    return work[:, :, size:]
+
+
+def _row_sums(rows: Floats) -> Floats:
+    """The sum of each row, from its first number to its last."""
+    total = rows[:, 0]
+    for column in rows.T[1:]:
+        total = total + column
+    return total
+
+
+def _mean_square(values: Floats) -> float:
+    return float(_means((values * values)[:, None])[0])
+
+
+def _means(columns: NDArray[np.float64]) -> Floats:
+    """The mean of every column, from exact sums of what a power of two makes at most 1."""
+    largest = np.abs(columns).max(axis=0).tolist()
+    units = np.array([ldexp(1.0, min(frexp(one)[1], 1023)) for one in largest])
+    found: Floats = exact_sum(columns / units, axis=0) * units / len(columns)
+    return found

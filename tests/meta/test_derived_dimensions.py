@@ -1,0 +1,97 @@
+"""Differences of two dimensions, and p of each correlation (the paper's section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import karat as kt
+from karat.errors import InputError
+
+DEMO = kt.load_evalset("demo")
+ASKED = kt.Experiment(
+    *("demo", ("bleu", "chrf"), ("adequacy - fluency",)),
+    **{"levels": ("segment", "item", "system"), "resamples": 0, "trials": 0},
+)
+
+
+def named(*names: str) -> kt.EvalSet:
+    """One output, judged 1, 2, 3 … in dimensions of these names."""
+    rows = [("A", "1", "j", name, value) for value, name in enumerate(names, 1)]
+    return kt.make_evalset("s", {"A": ["x"]}, dimensions=names, judgements=rows)
+
+
+def test_the_difference_is_that_of_what_each_gives() -> None:
+    for how in ("none", "z"):
+        first, second = (DEMO.human(name, how) for name in ("adequacy", "errors"))
+        assert np.array_equal(DEMO.human("adequacy - errors", how), first - second, equal_nan=True)
+
+
+def test_names_with_minus_signs_are_read_whole() -> None:
+    found = named("strict-all", "all")
+    assert found.human("strict-all - all")[0, 0] == 1 - 2
+    found = named("a - b", "a", "b")
+    assert found.human("a - b")[0, 0] == 1  # a dimension of its own
+    assert found.human("a - b - a")[0, 0] == 1 - 2
+    assert found.difference("b - c") is None
+
+
+def test_what_could_be_two_differences_is_refused() -> None:
+    found = named("a - b", "c", "a", "b - c")
+    with pytest.raises(InputError, match="the difference of 2 pairs of dimensions"):
+        found.human("a - b - c")
+
+
+def test_it_runs_like_any_dimension() -> None:
+    rows = kt.meta_evaluate(ASKED).rows
+    assert {row.dimension for row in rows} == {"adequacy - fluency"}
+    row = next(r for r in rows if r.metric == "chrf" and r.level == "segment")
+    human = DEMO.human("adequacy") - DEMO.human("fluency")
+    metric = [kt.metric("chrf").segments(DEMO.systems[s], DEMO.references) for s in DEMO.systems]
+    assert row.value == pytest.approx(np.corrcoef(human.ravel(), np.ravel(metric))[0, 1])
+    assert row.p is None
+
+
+def test_p_where_there_is_one() -> None:
+    rows = kt.meta_evaluate(replace(ASKED, p_values=True, statistics=("pearson", "accuracy"))).rows
+    found = {(r.level, r.statistic, r.metric): r for r in rows}
+    row = found["segment", "pearson", "chrf"]
+    human = DEMO.human("adequacy - fluency").ravel()
+    metric = [kt.metric("chrf").segments(DEMO.systems[s], DEMO.references) for s in DEMO.systems]
+    assert row.p == pytest.approx(stats.pearsonr(human, np.ravel(metric)).pvalue)
+    assert found["system", "pearson", "chrf"].p is not None
+    assert found["item", "pearson", "chrf"].p is None
+    assert found["segment", "accuracy", "chrf"].p is None
+
+
+def test_an_experiment_with_p_is_read_back() -> None:
+    asked = replace(ASKED, p_values=True)
+    assert "p_values = true\n" in str(asked)
+    assert kt.read_experiment(str(asked)) == asked
+    assert "p_values" not in str(ASKED)
+    with pytest.raises(InputError, match="expected true or false"):
+        kt.read_experiment(str(asked).replace("true", "1"))
+
+
+def test_judges_have_no_differences() -> None:
+    with pytest.raises(InputError, match="no dimension 'adequacy - fluency'"):
+        kt.judge_agreement(DEMO, dimensions=["adequacy - fluency"])
+
+
+def test_the_command(output: Callable[..., str], called: Callable[..., Any]) -> None:
+    asked = ("meta", "demo", "-m", "bleu", "-l", "segment", "--resamples", "0", "-f", "json")
+    difference = ("-d", "adequacy - fluency")
+    rows = json.loads(output(*asked, *difference, "--p-values"))["rows"]
+    assert [row["dimension"] for row in rows] == ["adequacy - fluency"] * 2
+    assert all(0 < row["p"] < 1 for row in rows)
+    assert all("p" not in row for row in json.loads(output(*asked, *difference))["rows"])
+    assert "p: of no correlation" in output(*asked[:-2], *difference, "--p-values")
+    done = called(*asked, "-d", "adequacy - taste")
+    assert done.returncode == 2
+    assert "has no dimension 'adequacy - taste'" in done.stderr

@@ -1,0 +1,116 @@
+"""Least squares beside certified values, exact fractions and fits made anew."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from oracles import regression_loops
+from scipy import stats
+
+from karat.errors import InputError
+from karat.stats.regression import least_squares, left_out_predictions, unseen_error
+
+LONGLEY = [
+    (60323, 83.0, 234289, 2356, 1590, 107608, 1947),
+    (61122, 88.5, 259426, 2325, 1456, 108632, 1948),
+    (60171, 88.2, 258054, 3682, 1616, 109773, 1949),
+    (61187, 89.5, 284599, 3351, 1650, 110929, 1950),
+    (63221, 96.2, 328975, 2099, 3099, 112075, 1951),
+    (63639, 98.1, 346999, 1932, 3594, 113270, 1952),
+    (64989, 99.0, 365385, 1870, 3547, 115094, 1953),
+    (63761, 100.0, 363112, 3578, 3350, 116219, 1954),
+    (66019, 101.2, 397469, 2904, 3048, 117388, 1955),
+    (67857, 104.6, 419180, 2822, 2857, 118734, 1956),
+    (68169, 108.4, 442769, 2936, 2798, 120445, 1957),
+    (66513, 110.8, 444546, 4681, 2637, 121950, 1958),
+    (68655, 112.6, 482704, 3813, 2552, 123366, 1959),
+    (69564, 114.2, 502601, 3931, 2514, 125368, 1960),
+    (69331, 115.7, 518173, 4806, 2572, 127852, 1961),
+    (70551, 116.9, 554894, 4007, 2827, 130081, 1962),
+]
+"""NIST's hard example: y, then six columns that nearly depend on each other."""
+CERTIFIED = [
+    (-3482258.63459582, 890420.383607373),
+    (15.0618722713733, 84.9149257747669),
+    (-0.358191792925910e-01, 0.334910077722432e-01),
+    (-2.02022980381683, 0.488399681651699),
+    (-1.03322686717359, 0.214274163161675),
+    (-0.511041056535807e-01, 0.226073200069370),
+    (1829.15146461355, 455.478499142212),
+]
+RNG = np.random.default_rng(5)
+X = np.column_stack([RNG.normal(size=30), 1e6 + RNG.integers(0, 9, 30), 1e-7 * RNG.random(30)])
+Y = 3 + X @ [1.0, 0.2, 1e7] + RNG.normal(size=30)
+NAMES = ("a", "b", "c")
+
+
+def test_the_certified_values_of_longley() -> None:
+    data = np.array(LONGLEY, dtype=float)
+    found = least_squares(data[:, 1:], data[:, 0], list("abcdef"))
+    for one, (value, error) in zip(found.coefficients, CERTIFIED, strict=True):
+        assert one.value == pytest.approx(value, rel=1e-8)
+        assert one.error == pytest.approx(error, rel=1e-8)
+    assert found.r2 == pytest.approx(0.995479004577296, rel=1e-12)
+    assert found.sigma == pytest.approx(304.854073561965, rel=1e-10)
+
+
+def test_coefficients_are_those_of_fractions() -> None:
+    found = least_squares(X, Y, NAMES)
+    exact = regression_loops.coefficients(X.tolist(), Y.tolist())
+    for one, value in zip(found.coefficients, exact, strict=True):
+        assert one.value == pytest.approx(float(value), rel=1e-9)
+        assert one.p == pytest.approx(2 * stats.t.sf(abs(one.t), 26), rel=1e-9)
+    said = [regression_loops.predict(exact, row) for row in X.tolist()]
+    assert found.predicted == pytest.approx(said, rel=1e-12)
+    rest, whole = ((Y - guess) ** 2 for guess in (said, Y.mean()))
+    assert found.r2 == pytest.approx(1 - rest.sum() / whole.sum(), rel=1e-10)
+    assert found.adjusted == pytest.approx(1 - (rest.sum() / 26) / (whole.sum() / 29), rel=1e-10)
+
+
+def test_what_is_left_out_is_predicted_by_the_others() -> None:
+    alone = regression_loops.left_out(X.tolist(), Y.tolist(), range(30))
+    assert least_squares(X, Y, NAMES).left_out == pytest.approx(alone, rel=1e-10)
+    groups = np.arange(30) // 4
+    together = regression_loops.left_out(X.tolist(), Y.tolist(), groups.tolist())
+    assert left_out_predictions(X, Y, groups) == pytest.approx(together, rel=1e-10)
+
+
+def test_the_order_of_points_does_not_matter() -> None:
+    order = RNG.permutation(30)
+    found, turned = least_squares(X, Y, NAMES), least_squares(X[order], Y[order], NAMES)
+    assert found.coefficients == turned.coefficients
+    assert found.r2 == turned.r2
+
+
+def test_points_that_alone_tell_a_coefficient_have_no_prediction() -> None:
+    x = np.column_stack([np.arange(6.0), [0, 0, 0, 0, 0, 1.0]])
+    found = least_squares(x, np.array([1.0, 2, 2, 4, 5, 0]), NAMES[:2])
+    assert math.isnan(found.left_out[5])
+    assert not np.isnan(found.left_out[:5]).any()
+    apart = left_out_predictions(x, np.array([1.0, 2, 2, 4, 5, 0]), np.array([0, 0, 1, 1, 2, 3]))
+    assert np.isnan(apart).tolist() == [False] * 5 + [True]
+
+
+def test_errors_beside_the_mean_of_the_others() -> None:
+    y, groups = np.array([0.0, 0, 3, 6]), np.array([0, 0, 1, 2])
+    found = unseen_error(y, np.array([0.0, 0, 3, math.nan]), groups)
+    assert (found.rmse, found.r2, found.undefined) == (0, 1, 1)
+    assert found.rmse_of_mean == pytest.approx(math.sqrt((4.5**2 + 4.5**2 + 1) / 3))
+    assert unseen_error(y, np.full(4, math.nan), groups).undefined == 4
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "told"),
+    [
+        ([[1.0], [2.0]], [1.0, 2.0], "2 points for 2 coefficients: at least 3"),
+        ([[1.0], [2.0], [4.0]], [1.0, 1.0, 1.0], "the human scores are constant"),
+        ([[2.0], [2.0], [2.0]], [1.0, 2.0, 1.0], "a is constant"),
+        ([[2.0], [math.inf], [2.0]], [1.0, 2.0, 1.0], "a is not finite"),
+        ([[1.0, 3], [2, 5], [3, 7], [5, 11]], [1.0, 2, 1, 2], "a is a combination of the others"),
+    ],
+)
+def test_what_cannot_be_fitted(x: list[list[float]], y: list[float], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        least_squares(np.array(x), np.array(y), NAMES[: len(x[0])])
