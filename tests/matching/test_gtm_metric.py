@@ -33,6 +33,21 @@ def test_figure_1_of_the_paper() -> None:
         assert squared.value == pytest.approx(0.4242, abs=5e-5)
 
 
+@pytest.mark.parametrize(("preset", "size"), [("paper", 13**0.5), ("gtm-1.4", 7)])
+def test_the_papers_measure_and_the_tools_default_have_names(preset: str, size: float) -> None:
+    metric = kt.metric(f"gtm:preset={preset}")
+    found = metric.corpus([FIGURE_1[0]], [FIGURE_1[1]])
+    assert found.parts["size"] == pytest.approx(size, abs=1e-12)
+    assert kt.metric(found.signature) == metric
+    assert preset in {row.values for row in kt.list_metrics("gtm").rows if row.setting == "preset"}
+
+
+def test_the_paper_has_a_maximum_where_the_tool_is_greedy() -> None:
+    pair = ["a b a a"], ["a a a b"]
+    assert kt.metric("gtm:preset=paper").corpus(*pair).parts["size"] == pytest.approx(8**0.5)
+    assert kt.metric("gtm:preset=gtm-1.4,e=2").corpus(*pair).parts["size"] == pytest.approx(6**0.5)
+
+
 def test_figure_2_of_the_paper() -> None:
     candidate, references = FIGURE_2
     for search in ("greedy", "exact"):

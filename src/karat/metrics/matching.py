@@ -13,6 +13,7 @@ first. A corpus or document has the sums of its segments' sizes and lengths. 0/0
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -52,6 +53,12 @@ class GTM(Metric):
     name: ClassVar[str] = "gtm"
     aliases: ClassVar[Any] = MappingProxyType(
         {"exponent": "e", "tokenize": "tok", "tokenizer": "tok", "stemmer": "stem"}
+    )
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType(
+        {
+            "paper": {"e": 2.0, "search": "exact"},  # equation 1 and a maximum matching
+            "gtm-1.4": {"e": 1.0, "search": "greedy", "tok": "gtm"},  # what the tool does unasked
+        }
     )
 
     e: float = setting(1.0, "exponent of run lengths: 1 counts words, 2 areas", low=1, high=50)
