@@ -26,6 +26,8 @@ from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.scoring import score_texts as score_texts
+from karat.meta.documents.reliability import ReliabilityCurves as ReliabilityCurves
+from karat.meta.documents.reliability import reliability as reliability
 from karat.meta.evaluation import MetaEvaluation as MetaEvaluation
 from karat.meta.evaluation import meta_evaluate as meta_evaluate
 from karat.meta.evaluation import rank_metrics as rank_metrics
@@ -40,7 +42,6 @@ from karat.meta.plane.fit import fit_plane as fit_plane
 from karat.meta.plane.predictions import predicted as predicted
 from karat.meta.plane.predictions import recommend as recommend
 from karat.meta.plane.study import study_plane as study_plane
-from karat.meta.pseudo_documents import reliability as reliability
 from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.base import Metric as Metric

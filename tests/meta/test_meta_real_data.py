@@ -13,12 +13,12 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.catalogue import VARIABLE
 from karat.evalset.loading import KNOWN
+from karat.meta.documents.reliability import reliability
 from karat.meta.evaluation import meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import fit_plane, judged
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import verdict
-from karat.meta.pseudo_documents import reliability
 from karat.meta.scores import score_evalset
 
 Load = Callable[[str], kt.EvalSet]
@@ -93,4 +93,4 @@ def test_the_plane_of_ted(load: Load) -> None:
 def test_longer_documents_are_more_reliable(load: Load) -> None:
     scored = score_evalset(load("ted-zhen"), "rouge1")
     found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
-    assert found[0].mean < found[1].mean
+    assert found.rows[0].value < found.rows[1].value

@@ -24,6 +24,10 @@ COMMANDS = {
     "grid": ("karat.cli.commands.grid", "Draw what a segment shares with its references."),
     "explain": ("karat.cli.commands.explain", "Show the errors of a segment, treelet by treelet."),
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
+    "meta reliability": (
+        "karat.cli.commands.meta_reliability",
+        "Show agreement with humans by the length of texts.",
+    ),
     "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
     **declared("commands"),

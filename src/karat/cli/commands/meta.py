@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @options.dimensions
 @option(
     "-l --level levels",
-    "system, system-mean, segment, item, by-system or document; repeat for several. "
-    "Default: system segment item.",
+    "system, system-mean, segment, item, by-system, document (sums of its segments) or "
+    "document-joined (its segments as one text); repeat for several. Default: system segment item.",
     multiple=True,
 )
 @option(
