@@ -8,6 +8,8 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
+from karat.evalset.aligned_texts import load_texts as load_texts
 from karat.evalset.catalogue import SetFormat as SetFormat
 from karat.evalset.contents import EvalSetCheck as EvalSetCheck
 from karat.evalset.contents import check_evalset as check_evalset

@@ -154,6 +154,7 @@ KINDS = {
     "statistics": "karat.stats.correlation",
     "levels": "karat.meta.views",
     "formats": "karat.evalset.loading",
+    "text_formats": "karat.evalset.aligned_texts",
     "tokenizers": "karat.text.tokenizers",
     "stemmers": "karat.text.stemmers",
     "renderers": "karat.report.render.renderers",
