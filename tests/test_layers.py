@@ -16,7 +16,7 @@ LAYERS = (
     ("_kernel",),
     ("visible",),
     ("errors", "trials"),
-    ("settings", "registry", "exports", "results"),
+    ("settings", "registry", "exports", "arguments", "results"),
     ("arrays",),
     ("progress", "storage"),
     ("arithmetic",),

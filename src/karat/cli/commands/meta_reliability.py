@@ -10,7 +10,7 @@ from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
 from karat.cli.inputs import load_set
-from karat.cli.parameters import WholeNumbers, choice, option, whole
+from karat.cli.parameters import Listing, WholeNumbers, choice, option, whole
 from karat.cli.show import check_beside, show
 from karat.trials import MOST_TRIALS
 
@@ -39,8 +39,9 @@ from karat.trials import MOST_TRIALS
 )
 @option(
     "-s --statistic statistics",
-    "pearson, spearman, tau-b and others of karat meta; repeat for several. Default: pearson "
-    "spearman.",
+    "{names}, but none that compares systems; repeat for several. Default: pearson spearman.",
+    cls=Listing,
+    registry="statistics",
     multiple=True,
 )
 @option(

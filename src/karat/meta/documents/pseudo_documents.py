@@ -15,7 +15,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, Ints, np
 from karat.evalset.sets import EvalSet
 from karat.meta.documents.joined import score_joined
-from karat.meta.scores import Scored
+from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.stats.correlation import Statistic, quotient
 
@@ -57,7 +57,7 @@ DocumentScores = Callable[[Cut, Flags], Mapping[Metric, list[Floats]]]
 """From a cut and the cells that count to the scores of all documents, a row for each shuffle."""
 
 
-def summed_scores(scored: Scored) -> DocumentScores:
+def summed_scores(scored: ScoredSet) -> DocumentScores:
     """Return what scores documents by the sums of their segments' statistics."""
 
     def score(cut: Cut, known: Flags) -> dict[Metric, list[Floats]]:
@@ -66,7 +66,7 @@ def summed_scores(scored: Scored) -> DocumentScores:
     return score
 
 
-def _summed(scored: Scored, metric: Metric, cut: Cut, known: Flags) -> Iterator[Floats]:
+def _summed(scored: ScoredSet, metric: Metric, cut: Cut, known: Flags) -> Iterator[Floats]:
     rows = scored.rows[metric] * known[:, :, None]
     for shuffle in cut.shuffles:
         sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])

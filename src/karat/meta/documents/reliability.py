@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.documents.pseudo_documents import (
     DOCUMENTS,
@@ -24,7 +26,7 @@ from karat.meta.documents.pseudo_documents import (
     joined_scores,
     summed_scores,
 )
-from karat.meta.scores import Scored, outputs_present, references_of, score_evalset
+from karat.meta.scores import ScoredSet, outputs_present, references_of, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -151,7 +153,7 @@ class ReliabilityCurves(Result):
 
 
 def reliability(
-    given: EvalSet | Scored,
+    given: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
@@ -169,7 +171,8 @@ def reliability(
     """Return how far metrics agree with humans over pseudo-documents of some lengths.
 
     Args:
-        given: an evaluation set; or one that was scored, whose metrics are then taken.
+        given: an evaluation set, its name or place; or one that was scored, whose metrics are
+            then taken.
         dimensions: those to look at; all if none is named.
         metrics: by name, for a set that is to be scored.
         lengths: segments in a document; by default 1 to 25, as far as 4 documents are left.
@@ -179,8 +182,10 @@ def reliability(
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
         repeats: shuffles of the segments, for each combination of references.
     """
-    evalset = given.evalset if isinstance(given, Scored) else given
-    chosen = given.metrics if isinstance(given, Scored) else tuple(as_metrics(metrics))
+    if not isinstance(given, ScoredSet):
+        given = as_evalset(given)
+    evalset = given.evalset if isinstance(given, ScoredSet) else given
+    chosen = given.metrics if isinstance(given, ScoredSet) else tuple(as_metrics(metrics))
     asked = Asked(
         evalset=evalset.name,
         metrics=tuple(map(str, chosen)),
@@ -251,16 +256,18 @@ def _taken(evalset: EvalSet, number: int | None, asked: Asked) -> list[_Places]:
 
 
 def _document_scores(
-    given: EvalSet | Scored,
+    given: EvalSet | ScoredSet,
     metrics: Sequence[Metric],
     documents: str,
     meter: _Meter,
     threads: int | None,
 ) -> DocumentScores:
     if documents == "joined":
-        evalset = given.evalset if isinstance(given, Scored) else given
+        evalset = given.evalset if isinstance(given, ScoredSet) else given
         return joined_scores(evalset, metrics, meter.tick, threads)
-    scored = given if isinstance(given, Scored) else score_evalset(given, metrics, threads=threads)
+    scored = (
+        given if isinstance(given, ScoredSet) else score_evalset(given, metrics, threads=threads)
+    )
     return summed_scores(scored)
 
 
