@@ -265,6 +265,8 @@ BAD = [
     ({"references": [1, 1]}, "references: 1 is named twice"),
     ({"statistics": ["spa"]}, "spa compares systems, not pseudo-documents: choose another"),
     ({"statistics": ["pearsn"]}, "statistic 'pearsn': expected one of"),
+    ({"statistics": []}, "no statistic was given: at least one is needed"),
+    ({"metrics": []}, "no metric was given: at least one is needed"),
     ({"documents": "glued"}, "documents 'glued': expected one of summed, joined"),
     ({"dimensions": "speed"}, "small has no dimension 'speed'"),
     ({"normalise": "y"}, "normalise='y': expected 'none' or 'z'"),

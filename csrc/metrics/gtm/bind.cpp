@@ -47,7 +47,8 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
             row[0] = search.power().root(found.sum, search.cap);
             row[1] = static_cast<double>(length);
             row[2] = search.mean_length;
-            row[3] = found.bound == found.sum ? row[0] : search.power().root(found.bound, search.cap);
+            const bool met = found.bound == found.sum;
+            row[3] = met ? row[0] : search.power().root(found.bound, search.cap);
             row[4] = found.proven ? 1.0 : 0.0;
             const int64_t* const at = references.offsets;
             const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
@@ -85,8 +86,9 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
     const size_t n = runs.size();
     const gtm::Power& power = search.power();
     const double size = power.root(found.sum, search.cap);
-    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum, size,
-                          power.root(found.bound, search.cap), found.proven, search.cap);
+    const double bound = power.root(found.bound, search.cap);
+    return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
+                          size, bound, found.proven, search.cap);
 }
 
 }  // namespace

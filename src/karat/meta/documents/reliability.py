@@ -103,6 +103,8 @@ class Asked:
             for one in given:
                 if given.count(one) > 1:
                     raise InputError(f"{name}: {quoted(one)} is named twice")
+        if not self.statistics:
+            raise InputError("no statistic was given: at least one is needed")
         for by in map(statistic, self.statistics):
             if by.behind is not None:
                 raise InputError(
@@ -182,16 +184,14 @@ def reliability(
         documents: `summed` statistics of segments, or `joined` texts, as in the paper.
         repeats: shuffles of the segments, for each combination of references.
     """
-    if not isinstance(given, ScoredSet):
-        given = as_evalset(given)
-    evalset = given.evalset if isinstance(given, ScoredSet) else given
-    chosen = given.metrics if isinstance(given, ScoredSet) else tuple(as_metrics(metrics))
+    scored = given if isinstance(given, ScoredSet) else None
+    evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
+    chosen = scored.metrics if scored else tuple(as_metrics(metrics))
+    named = [dimensions] if isinstance(dimensions, str) else dimensions
     asked = Asked(
         evalset=evalset.name,
         metrics=tuple(map(str, chosen)),
-        dimensions=evalset.chosen_dimensions(
-            [dimensions] if isinstance(dimensions, str) else dimensions
-        ),
+        dimensions=evalset.chosen_dimensions(named),
         lengths=tuple(lengths) or _fitting(len(evalset)),
         references=tuple(references) or (references_of(evalset),),
         statistics=tuple(statistics),
@@ -205,13 +205,11 @@ def reliability(
     taken = {number: _taken(evalset, number, asked) for number in asked.references}
     meter = _Meter(progress, sum(map(len, taken.values())) * len(asked.lengths), repeats)
     found: dict[_Key, list[Floats]] = {}
-    for number, sets in taken.items():
-        for places in sets:
-            part = evalset if places is None else evalset.select(references=places)
-            made = given if places is None else part
-            scores = _document_scores(made, chosen, documents, meter, threads)
-            for key, values in _values(part, number, scores, asked, meter):
-                found.setdefault(key, []).append(values)
+    for number, places in ((n, one) for n, sets in taken.items() for one in sets):
+        part = scored or evalset if places is None else evalset.select(references=places)
+        scores = _document_scores(part, chosen, documents, meter, threads)
+        for key, values in _values(evalset, number, scores, asked, meter):
+            found.setdefault(key, []).append(values)
     rows, pooled = _pooled(found, asked)
     signed = _signatures(chosen, asked.references)
     remarks = (*_about_references(evalset, taken), *_about_metrics(chosen), *evalset.remarks)
