@@ -90,6 +90,20 @@ def test_the_plane_of_ted(load: Load) -> None:
     assert verdict(fit, predicted("mt", "fluency")).words in {"holds", "fails", "undecidable"}
 
 
+def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Load) -> None:
+    """The finding of GTM's paper, as docs/RELIABILITY.md reports it."""
+    found = reliability(
+        load("believability"),
+        "adequacy",
+        metrics=["gtm:preset=paper,tok=13a,case=lower", "bleu:smooth=none,case=lower"],
+        lengths=[1],
+        statistics=["spearman"],
+        documents="joined",
+        repeats=1,
+    )
+    assert [round(row.value, 3) for row in found.rows] == [0.574, 0.274]
+
+
 def test_longer_documents_are_more_reliable(load: Load) -> None:
     scored = score_evalset(load("ted-zhen"), "rouge1")
     found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
