@@ -16,7 +16,7 @@ LAYERS = (
     ("_kernel",),
     ("visible",),
     ("errors", "trials"),
-    ("settings", "registry", "exports", "arguments", "results"),
+    ("settings", "registry", "exports", "results"),
     ("arrays",),
     ("progress", "storage"),
     ("arithmetic",),

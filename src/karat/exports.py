@@ -8,26 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import wraps
 from importlib import import_module
-from types import FunctionType
 from typing import Any
-
-
-def _explained(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose arguments are checked if it fails."""
-
-    @wraps(function)
-    def called(*args: Any, **named: Any) -> Any:
-        try:
-            return function(*args, **named)
-        except (TypeError, AttributeError, ValueError, LookupError) as error:
-            inside = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-            if inside and type(error).__module__ == "builtins":
-                import_module("karat.arguments").refuse_wrong(function, args, named)
-            raise
-
-    return called
 
 
 def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -41,7 +23,6 @@ def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = getattr(import_module(places[name]), name)
-        found = _explained(found) if isinstance(found, FunctionType) else found
         setattr(module, name, found)
         return found
 

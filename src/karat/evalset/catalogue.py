@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
 from karat.registry import Registry, call, check_that, load, origin, returned
 from karat.storage.unpacking import unpacked
@@ -94,6 +94,8 @@ class Catalogue(NamedTuple):
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
+        if not isinstance(given, str | os.PathLike):
+            raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
         return self.known.get(given) if isinstance(given, str) else None
 
     def path(self, given: GivenPath) -> Path:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from karat.arrays import np
-from karat.errors import InputError, quoted
 from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
-from karat.evalset.sets import EvalSet
 from karat.registry import load
 from karat.results import Result
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
@@ -92,8 +89,6 @@ def judge_agreement(
     if type(given).__name__ in SET_KINDS:
         found: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, out)
         return found
-    if not isinstance(given, EvalSet | str | os.PathLike):
-        raise InputError(f"found {quoted(given)}, expected an evaluation set, its name or path")
     given = as_evalset(given)
     kept = given.without(*out) if out else given
     names = given.chosen_dimensions(dimensions)
