@@ -57,7 +57,7 @@ def test_a_page_has_the_curves(folder: Path, output: Output) -> None:
     page = (folder / "page.html").read_text("utf-8")
     assert "Reliability: fluency, pearson" in page
     assert page.count("<svg") >= 2
-    assert "gtm:e=2,search=exact,cap=whole, 3 references" in page
+    assert "3 refs: gtm:e=2,search=exact,cap=whole" in page
 
 
 def test_a_system_can_be_left_out(output: Output) -> None:

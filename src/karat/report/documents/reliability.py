@@ -82,7 +82,9 @@ def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool
     """Agreement over pseudo-documents by their length."""
     knots: dict[str, list[Knot]] = {}
     for row in rows:
-        name = f"{row.metric}, {_references(row.references)}" if named else row.metric
+        # The number first: names at the ends of curves are cut where they are long.
+        number = "all refs" if row.references is None else several(row.references, "ref")
+        name = f"{number}: {row.metric}" if named else row.metric
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
     up = f"{rows[0].statistic} with {rows[0].dimension}"
     curves = [Curve(name, own) for name, own in knots.items()]
