@@ -4,7 +4,7 @@
     python experiments/gtm_pseudo_documents.py --sets demo --longest 3 --repeats 5 --draws 20
 
 Pearson, Spearman and Kendall (tau-b) with adequacy, or what is closest to it, and with fluency over
-pseudo-documents (`karat.meta.pseudo_documents`); one reference on TED and believability, and 1 to 3
+pseudo-documents (`kt.reliability`); one reference on TED and believability, and 1 to 3
 of the 11 on SummEval: each alone, and for 2 and 3 a fixed sample of 10 combinations, because there
 are 55 and 165. Values are means over shuffles and combinations. Prints Markdown, for
 docs/RELIABILITY.md.
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.meta.pseudo_documents import Reliability, reliability
+from karat.meta.documents.reliability import ReliabilityRow, reliability
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.stats.correlation import statistic
@@ -108,6 +108,19 @@ def all_scored(study: Study) -> dict[int, list[ScoredSet]]:
 # ----------------------------------------------------------------------------------- curves
 
 
+class Pooled(NamedTuple):
+    """The values of all shuffles and combinations of references, for one length."""
+
+    row: ReliabilityRow
+    """Of the first combination."""
+    values: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean of the values that are defined."""
+        return float(np.nanmean(self.values)) if not np.isnan(self.values).all() else float("nan")
+
+
 class Curves(NamedTuple):
     """The reliability of all metrics with one dimension and one number of references."""
 
@@ -115,12 +128,12 @@ class Curves(NamedTuple):
     dimension: str
     references: int
     combinations: int
-    found: list[Reliability]
+    found: list[Pooled]
 
-    def of(self, label: str, by: str) -> list[Reliability]:
+    def of(self, label: str, by: str) -> list[Pooled]:
         """One metric's curve, by length."""
-        metric = METRICS[label]
-        return [r for r in self.found if r.metric == metric and r.statistic == by]
+        wanted = str(METRICS[label]), by
+        return [one for one in self.found if (one.row.metric, one.row.statistic) == wanted]
 
 
 def curves(study: Study, scored: Mapping[int, list[ScoredSet]], longest: int) -> list[Curves]:
@@ -138,14 +151,15 @@ def curves(study: Study, scored: Mapping[int, list[ScoredSet]], longest: int) ->
                 )
                 for one in sets
             ]
-            together = [_together(same) for same in zip(*each, strict=True)]
+            both = [zip(one.rows, one.values, strict=True) for one in each]
+            together = [_together(same) for same in zip(*both, strict=True)]
             found.append(Curves(study.evalset, dimension, k, len(sets), together))
     return found
 
 
-def _together(same: Sequence[Reliability]) -> Reliability:
+def _together(same: Sequence[tuple[ReliabilityRow, Floats]]) -> Pooled:
     """The values of all combinations of references."""
-    return same[0]._replace(values=np.concatenate([r.values for r in same]))
+    return Pooled(same[0][0], np.concatenate([values for _, values in same]))
 
 
 class Pair(NamedTuple):
@@ -269,7 +283,7 @@ def curve_table(found: Curves, by: str) -> str:
         best = np.nanmax(means) if not np.isnan(means).all() else np.nan
         texts = ["-" if np.isnan(x) else f"{x:.3f}" for x in means]
         shown = [f"**{t}**" if x == best else t for t, x in zip(texts, means, strict=True)]
-        rows.append([str(same[0].length), str(same[0].documents), *shown])
+        rows.append([str(same[0].row.length), str(same[0].row.documents), *shown])
     return markdown(["segments", "documents", *METRICS], rows)
 
 

@@ -8,6 +8,8 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MetricError as MetricError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import OutputError as OutputError
+from karat.evalset.aligned_texts import AlignedTexts as AlignedTexts
+from karat.evalset.aligned_texts import load_texts as load_texts
 from karat.evalset.catalogue import SetFormat as SetFormat
 from karat.evalset.contents import EvalSetCheck as EvalSetCheck
 from karat.evalset.contents import check_evalset as check_evalset
@@ -27,6 +29,8 @@ from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
 from karat.lm.model import LanguageModel as LanguageModel
 from karat.lm.scoring import score_texts as score_texts
+from karat.meta.documents.reliability import ReliabilityCurves as ReliabilityCurves
+from karat.meta.documents.reliability import reliability as reliability
 from karat.meta.evaluation import MetaEvaluation as MetaEvaluation
 from karat.meta.evaluation import meta_evaluate as meta_evaluate
 from karat.meta.evaluation import rank_metrics as rank_metrics
@@ -43,7 +47,6 @@ from karat.meta.plane.fit import fit_plane as fit_plane
 from karat.meta.plane.predictions import predicted as predicted
 from karat.meta.plane.predictions import recommend as recommend
 from karat.meta.plane.study import study_plane as study_plane
-from karat.meta.pseudo_documents import reliability as reliability
 from karat.meta.views import View as View
 from karat.meta.views import matrix_view as matrix_view
 from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy

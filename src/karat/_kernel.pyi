@@ -136,6 +136,7 @@ def gtm_sizes(
     exact: bool,
     budget: int,
     check: Callable[[], None] | None,
+    whole_cap: bool = ...,
 ) -> NDArray[np.float64]: ...
 def gtm_runs(
     c_ids: _Ids,
@@ -146,6 +147,7 @@ def gtm_runs(
     budget: int,
     most_hits: float = ...,
     narrow: bool = ...,
+    whole_cap: bool = ...,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float, float, bool, float]: ...
 def word_edits(
     c_ids: _Ids,

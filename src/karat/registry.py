@@ -191,6 +191,7 @@ KINDS = {
     "statistics": "karat.stats.correlation:STATISTICS",
     "levels": "karat.meta.views:LEVELS",
     "formats": "karat.evalset.loading:FORMATS",
+    "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "tokenizers": "karat.text.tokenizers:REGISTRY",
     "stemmers": "karat.text.stemmers:stemmers",
     "renderers": "karat.report.render.renderers:RENDERERS",

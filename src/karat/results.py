@@ -31,6 +31,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "PlaneFit": "karat.report.documents.planes:fit_document",
         "PlaneStudy": "karat.report.documents.planes:study_document",
         "Ranking": "karat.report.documents.metas:meta_document",
+        "ReliabilityCurves": "karat.report.documents.reliability:reliability_document",
         "Recommendation": "karat.report.documents.planes:recommendation_document",
         "EvalSetCheck": "karat.report.documents.evalsets:check_document",
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",

@@ -94,7 +94,10 @@ def test_a_reference_is_chosen_by_its_name_and_saved_with_the_experiment(
         (("meta", "demo", "--reference", "refA"), "format dir has no option 'references'"),
         (("meta", "set", *READ, *READ), "--option pair=xx-en: pair is given twice"),
         (("meta", "set", "--option", "pair"), "--option pair: expected NAME=VALUE"),
-        (("score", "a.txt", "-r", "ref1.txt", *READ), "say how a set is read: name it with --set"),
+        (
+            ("score", "a.txt", "-r", "ref1.txt", *READ),
+            "--option says how a set is read: name it with --set",
+        ),
         (("compare", "a.txt", "b.txt", "-r", "ref1.txt", "--read-as", "dir"), "name it with --set"),
     ],
 )

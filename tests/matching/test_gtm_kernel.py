@@ -135,6 +135,37 @@ def test_exact_is_the_best_of_all_matchings(problem: Any, e: float) -> None:
     assert found.bound == found.size
 
 
+@given(problems(), exponents)
+@settings(max_examples=300)
+def test_a_whole_cap_deletes_whole_hits(problem: Any, e: float) -> None:
+    """Section 2.3 of the paper: until the number of hits is at most the bound."""
+    candidate, references = problem
+    for way in WAYS:
+        greedy = find(candidate, references, e, "greedy", whole_cap=True, **way)
+        assert greedy.cap == math.floor(rules.cap(candidate, references))
+        assert all(kept == int(kept) for kept in greedy.kept)
+        expected = rules.greedy_sum(candidate, references, e, whole=True)
+        assert greedy.sum == pytest.approx(expected, rel=1e-12)
+    exact = find(candidate, references, e, "exact", whole_cap=True)
+    assert exact.proven
+    assert exact.sum == pytest.approx(
+        rules.best_sum(candidate, references, e, whole=True), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("e", [1.1, 1.5, 3.0, 7.0, 16.0, 17.0, 33.3, 50.0])
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_equal_texts_have_exactly_their_length(e: float, search: str) -> None:
+    for length in (1, 2, 3, 7, 61, 64, 65, 100, 997, 4000):
+        words = list(range(length))
+        found = find(words, [words], e, search)
+        assert (found.size, found.bound, found.proven or search == "greedy") == (length,) * 2 + (
+            True,
+        )
+        text = " ".join(map(str, words))
+        assert kt.GTM(e, search).segments([text], [text]).tolist() == [1.0]
+
+
 @given(problems(), exponents, st.integers(1, 2000))
 @settings(max_examples=300)
 def test_the_certificate_is_honest_under_any_budget(problem: Any, e: float, budget: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,53 @@ def test_figure_1_of_the_paper() -> None:
         assert squared.parts["precision"] == pytest.approx(0.5151, abs=5e-5)
         assert squared.parts["recall"] == pytest.approx(0.3606, abs=5e-5)
         assert squared.value == pytest.approx(0.4242, abs=5e-5)
+
+
+def test_the_order_of_references_is_arbitrary() -> None:
+    """Section 2.3, step 1: a maximum matching has the same size in every order."""
+    candidate, references = FIGURE_2
+    metric = kt.metric("gtm:preset=paper")
+    sizes = {
+        metric.corpus([candidate], [list(order)]).parts["size"]
+        for order in permutations(references)
+    }
+    assert sizes == {17**0.5}
+
+
+@pytest.mark.parametrize(("preset", "size"), [("paper", 13**0.5), ("gtm-1.4", 7)])
+def test_the_papers_measure_and_the_tools_default_have_names(preset: str, size: float) -> None:
+    metric = kt.metric(f"gtm:preset={preset}")
+    found = metric.corpus([FIGURE_1[0]], [FIGURE_1[1]])
+    assert found.parts["size"] == pytest.approx(size, abs=1e-12)
+    assert kt.metric(found.signature) == metric
+    assert preset in {row.values for row in kt.list_metrics("gtm").rows if row.setting == "preset"}
+
+
+def test_the_paper_has_a_maximum_where_the_tool_is_greedy() -> None:
+    pair = ["a b a a"], ["a a a b"]
+    assert kt.metric("gtm:preset=paper").corpus(*pair).parts["size"] == pytest.approx(8**0.5)
+    assert kt.metric("gtm:preset=gtm-1.4,e=2").corpus(*pair).parts["size"] == pytest.approx(6**0.5)
+
+
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_what_is_left_of_a_run_that_conflicts_still_counts(search: str) -> None:
+    """Section 2.2: the C of CDE is in a heavier run, and DE contributes a weight of 4."""
+    found = kt.GTM(e=2, search=search).explain("Z A B C D E", "Z A B C Q C D E")
+    assert found.sum == 4**2 + 2**2
+    assert [block.length for block in found.blocks] == [4, 2]
+
+
+def test_the_paper_deletes_whole_hits_where_the_tool_counts_a_part() -> None:
+    """The cap is 2.5: two hits, or two and a half (GTM 1.4)."""
+    pair = "a b c d", ["a b c", "a b"]
+    tool, paper = kt.GTM(e=2), kt.GTM(e=2, cap="whole")
+    assert (tool.explain(*pair).sum, paper.explain(*pair).sum) == (6.25, 4)
+    assert (tool.explain(*pair).cap, paper.explain(*pair).cap) == (2.5, 2)
+    ((size, mine, theirs, *_),) = kt.metric("gtm:preset=paper").stats([pair[0]], [pair[1]])
+    assert (size, mine, theirs) == (2, 4, 2.5)
+    assert paper.signature(2).count("cap=whole") == 1
+    assert "cap" not in tool.signature(2)
+    assert kt.metric(paper.signature(2)) == paper
 
 
 def test_figure_2_of_the_paper() -> None:

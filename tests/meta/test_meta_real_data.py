@@ -16,12 +16,12 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.catalogue import VARIABLE
 from karat.evalset.loading import KNOWN
+from karat.meta.documents.reliability import reliability
 from karat.meta.evaluation import meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import fit_plane, judged
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import verdict
-from karat.meta.pseudo_documents import reliability
 from karat.meta.scores import score_evalset
 from karat.text.stopwords import stop_words
 
@@ -120,7 +120,21 @@ def test_what_stop_words_concern_decides_the_best_cell_of_realsumm(
     assert 100 * r**2 == pytest.approx(last, abs=0.05)
 
 
+def test_f_is_twice_as_reliable_as_the_bleu_of_2003_on_single_segments(load: Load) -> None:
+    """The finding of GTM's paper, as docs/RELIABILITY.md reports it."""
+    found = reliability(
+        load("believability"),
+        "adequacy",
+        metrics=["gtm:preset=paper,tok=13a,case=lower", "bleu:smooth=none,case=lower"],
+        lengths=[1],
+        statistics=["spearman"],
+        documents="joined",
+        repeats=1,
+    )
+    assert [round(row.value, 3) for row in found.rows] == [0.574, 0.274]
+
+
 def test_longer_documents_are_more_reliable(load: Load) -> None:
     scored = score_evalset(load("ted-zhen"), "rouge1")
     found = reliability(scored, "mqm", lengths=[1, 20], statistics=["pearson"], repeats=3)
-    assert found[0].mean < found[1].mean
+    assert found.rows[0].value < found.rows[1].value

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
+from oracles import matching_rules as rules
 from oracles.pair_loops import pearson
 from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.pseudo_documents import reliability
+from karat.meta.documents.reliability import reliability
 from karat.meta.scores import score_evalset
+from karat.meta.views import view
 
 
-@pytest.mark.parametrize("name", ["bleu", "ter"])
+def document_score(metric: kt.Metric, joined: bool, texts: list[str], groups: list) -> float:
+    """The score of a document's segments: as a corpus, or as one text with whole references."""
+    if joined:
+        texts, groups = [" ".join(texts)], [[" ".join(part) for part in zip(*groups, strict=True)]]
+    return metric.sign * metric.corpus(texts, groups).value
+
+
+@pytest.mark.parametrize("documents", ["summed", "joined"])
+@pytest.mark.parametrize("name", ["bleu", "ter", "gtm:preset=paper"])
 @pytest.mark.parametrize("length", [1, 2, 4])
-def test_documents_are_scored_as_their_text_is(name: str, length: int) -> None:
+def test_documents_are_scored_as_their_text_is(name: str, length: int, documents: str) -> None:
     evalset = small_set(1)
     metric, human = kt.metric(name), evalset.human("quality")
-    (found,) = reliability(
+    found = reliability(
         score_evalset(evalset, name),
         "quality",
         lengths=[length],
         statistics=["pearson"],
+        documents=documents,
         repeats=3,
         seed=5,
     )
-    assert found.documents == 9 // length
+    assert found.rows[0].documents == 9 // length
     rng = np.random.default_rng([5, length])
-    for value in found.values:
+    for value in found.values[0]:
         order = rng.permutation(9).tolist()
         xs, ys = [], []
         for k, texts in enumerate(evalset.systems.values()):
@@ -38,8 +52,8 @@ def test_documents_are_scored_as_their_text_is(name: str, length: int) -> None:
                 if good:
                     xs.append(float(np.mean([human[k, j] for j in good])))
                     references = [list(evalset.references[j]) for j in good]
-                    score = metric.corpus([texts[j] or "" for j in good], references).value
-                    ys.append(metric.sign * score)
+                    own = [texts[j] or "" for j in good]
+                    ys.append(document_score(metric, documents == "joined", own, references))
         assert value == pytest.approx(pearson(xs, ys), abs=1e-9)
 
 
@@ -48,30 +62,234 @@ def test_metrics_see_the_same_documents_and_seeds_repeat() -> None:
     alone = score_evalset(small_set(2), ["rouge1"])
     both = reliability(scored, "quality", lengths=[2, 3], repeats=4)
     one = reliability(alone, "quality", lengths=[2, 3], repeats=4)
-    mine = [r for r in both if str(r.metric) == "rouge1"]
-    assert len(both) == 2 * len(one) == 8
-    for a, b in zip(mine, one, strict=True):
-        assert np.array_equal(a.values, b.values)
-        assert a.mean == pytest.approx(np.mean(a.values))
-        assert a.ends == (a.values.min(), a.values.max())
+    mine = [pair for pair in zip(both.rows, both.values, strict=True) if pair[0].metric == "rouge1"]
+    assert len(both.rows) == 2 * len(one.rows) == 8
+    for (a, x), b, y in zip(mine, one.rows, one.values, strict=True):
+        assert a == b
+        assert np.array_equal(x, y)
+        assert a.value == pytest.approx(np.mean(x))
+        assert (a.low, a.high) == (x.min(), x.max())
+
+
+def test_a_set_and_what_was_scored_are_the_same() -> None:
+    evalset = small_set(2)
+    how = {"lengths": [1, 3], "repeats": 3}
+    one = reliability(evalset, "quality", metrics=["chrf"], **how)  # type: ignore[arg-type]
+    two = reliability(score_evalset(evalset, "chrf"), "quality", **how)  # type: ignore[arg-type]
+    assert one.rows == two.rows
+    assert one.settings == two.settings
+
+
+@pytest.mark.parametrize("documents", ["summed", "joined"])
+def test_references_are_taken_in_all_combinations(documents: str) -> None:
+    evalset = small_set(3, references=3)
+    how = {"metrics": ["gtm:e=2"], "statistics": ["spearman"], "lengths": [2], "repeats": 3}
+    found = reliability(
+        evalset,
+        "quality",
+        references=(1, 2, 3),
+        documents=documents,
+        **how,  # type: ignore[arg-type]
+    )
+    assert [row.references for row in found.rows] == [1, 2, 3]
+    for values, sets in zip(
+        found.values, ([(0,), (1,), (2,)], [(0, 1), (0, 2), (1, 2)], [(0, 1, 2)]), strict=True
+    ):
+        each = [
+            reliability(
+                evalset.select(references=places),
+                "quality",
+                documents=documents,
+                **how,  # type: ignore[arg-type]
+            ).values[0]
+            for places in sets
+        ]
+        assert np.array_equal(values, np.concatenate(each))
+
+
+def test_more_combinations_than_are_wanted_are_drawn() -> None:
+    evalset = small_set(3, references=4)
+    how = {"lengths": [2], "repeats": 2, "references": [2], "metrics": ["rouge1"]}
+    some, every = (
+        reliability(evalset, "quality", combinations=n, **how)
+        for n in (3, 6)  # type: ignore[arg-type]
+    )
+    assert len(some.values[0]) == 3 * 2
+    assert len(every.values[0]) == 6 * 2
+    assert set(some.values[0]) <= set(every.values[0])
+    assert "2 references: 3 of 6 combinations of 4." in some.notes
+    assert "2 references: all 6 combinations of 4." in every.notes
+
+
+def test_joined_documents_match_across_their_segments() -> None:
+    """Two sentences whose words changed places: nothing is shared within a segment."""
+    rows = [kt.Judgement(s, str(i), "ann", "q", v) for s, v in (("a", 1), ("b", 2)) for i in (1, 2)]
+    evalset = kt.make_evalset(
+        "swapped",
+        {"a": ["c d", "a b"], "b": ["x y", "x y"]},
+        references=[["a b"], ["c d"]],
+        segments=["1", "2"],
+        groups=["d", "d"],
+        dimensions=[kt.Dimension("q")],
+        judgements=rows,
+    )
+    scored, human = score_evalset(evalset, "gtm:preset=paper"), evalset.human("q")
+    (metric,) = scored.metrics
+    assert view("document", scored, human).metrics[metric].tolist() == [[0], [0]]
+    # Of "c d a b" and "a b c d" two runs of two: size sqrt(8), P = R = F = sqrt(8) / 4.
+    found = view("document-joined", scored, human).metrics[metric]
+    assert found.tolist() == [[pytest.approx(8**0.5 / 4)], [0]]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_joined_documents_have_the_maximum_matching_of_their_text(seed: int) -> None:
+    """Against all matchings there are, of documents of few words."""
+    evalset = small_set(seed, systems=2, segments=3, references=1, missing=0.4)
+    short = replace(
+        evalset,
+        systems={
+            name: tuple(text and " ".join(text.split()[:2]) for text in texts)
+            for name, texts in evalset.systems.items()
+        },
+        references=tuple((" ".join(group[0].split()[:3]),) for group in evalset.references),
+        groups=("d", "d", "d"),
+    )
+    human = np.where([[t is not None for t in ts] for ts in short.systems.values()], 1.0, np.nan)
+    found = view("document-joined", score_evalset(short, "gtm:preset=paper"), human)
+    ((values,),) = (list(found.metrics.values()),)
+    for k, texts in enumerate(short.systems.values()):
+        good = [j for j, text in enumerate(texts) if text is not None]
+        mine = [w for j in good for w in (texts[j] or "").split()]
+        theirs = [w for j in good for w in short.references[j][0].split()]
+        if not good:
+            assert np.isnan(values[k, 0])
+            continue
+        size = rules.best_sum(mine, [theirs], 2) ** 0.5
+        assert values[k, 0] == pytest.approx(rules.f_measure(size, len(mine), len(theirs)))
+
+
+def test_joined_documents_need_as_many_references_for_all() -> None:
+    evalset = small_set(4)
+    uneven = replace(evalset, references=(evalset.references[0][:1], *evalset.references[1:]))
+    with pytest.raises(InputError, match=r"has 2 references and '1' has 1: joined documents need"):
+        view("document-joined", score_evalset(uneven, "gtm"), uneven.human("quality"))
+    found = reliability(
+        uneven, "quality", metrics=["gtm"], references=[1], documents="joined", repeats=1
+    )
+    assert len(found.rows) == 2 * 2  # two lengths of which there are four documents
 
 
 def test_what_is_undefined_is_nan() -> None:
     evalset = small_set(3, value=lambda *_: 1.0)
-    (found,) = reliability(
+    found = reliability(
         score_evalset(evalset, "bleu"), "quality", lengths=[2], statistics=["pearson"], repeats=2
     )
-    assert np.isnan(found.values).all()
-    assert np.isnan([found.mean, *found.ends]).all()
+    (row,) = found.rows
+    assert np.isnan(found.values[0]).all()
+    assert np.isnan([row.value, row.low, row.high]).all()
+    assert row.undefined == 2
 
 
-def test_lengths_and_repeats_are_checked() -> None:
-    scored = score_evalset(small_set(4), "bleu")
-    for lengths in ([0], [10]):
-        with pytest.raises(InputError, match="segments: expected 1 to 9"):
-            reliability(scored, "quality", lengths=lengths)
-    with pytest.raises(InputError, match="repeats=0: expected at least 1"):
-        reliability(scored, "quality", repeats=0)
+def test_curves_are_tested_by_signed_ranks_over_lengths() -> None:
+    evalset = small_set(5, references=2)
+    found = reliability(
+        evalset,
+        "quality",
+        metrics=["bleu", "ter"],
+        references=[1, 2],
+        statistics=["pearson", "rmse"],
+        lengths=[1, 2, 3, 4],
+        repeats=3,
+    )
+    assert len(found.tests) == 2 * 6  # every two of four curves, by both statistics
+    curve = {
+        (by, metric, number): [
+            row.value
+            for row in found.rows
+            if (row.statistic, row.metric, row.references) == (by, metric, number)
+        ]
+        for by in ("pearson", "rmse")
+        for metric in ("bleu", "ter")
+        for number in (1, 2)
+    }
+    for test in found.tests:
+        a = np.array(curve[test.statistic, test.first, test.first_references])
+        b = np.array(curve[test.statistic, test.second, test.second_references])
+        better = a > b if test.statistic == "pearson" else a < b
+        assert (test.lengths, test.better) == (4, int(better.sum()))
+        assert test.delta == pytest.approx(float((a - b).mean()))
+        assert test.p == kt.wilcoxon(a, b).p
+
+
+def test_its_result_says_how_it_was_made() -> None:
+    found = kt.reliability(small_set(1), metrics=["bleu", "ter"], lengths=[1, 2], repeats=2)
+    assert found.settings["dimensions"] == ("quality", "unjudged")
+    assert found.settings["metrics"] == ("bleu", "ter")
+    assert found.settings["references"] == (2,)
+    assert found.signature.count("nrefs=2") == 2
+    assert "shuffled 2 times (seed 12345)" in found.notes[0]
+    assert any("bleu, not by bleu:eff=yes" in note for note in found.notes)
+    assert any("ter negated" in note for note in found.notes)
+    titles = [figure.title for figure in found.document().figures]
+    assert titles[:2] == ["Reliability: quality, pearson", "Reliability: quality, spearman"]
+    assert found.to_pandas()["length"].tolist() == [1, 2] * 8
+    assert len(found.records("tests")) == len(found.tests) == 4
+
+
+def test_many_curves_have_a_chart_for_each_number_of_references() -> None:
+    few = {"lengths": [1, 2], "repeats": 1, "statistics": ["pearson"]}
+    names = ["bleu", "ter", "chrf", "rouge1", "gtm"]
+    found = kt.reliability(
+        small_set(1),
+        "quality",
+        metrics=names,
+        references=[1, 2],
+        **few,  # type: ignore[arg-type]
+    )
+    titles = [figure.title for figure in found.document().figures]
+    assert titles == [
+        "Reliability: quality, pearson, 1 reference",
+        "Reliability: quality, pearson, 2 references",
+    ]
+
+
+BAD = [
+    ({"lengths": [0]}, "pseudo-documents of 0 segments: expected 1 to 9"),
+    ({"lengths": [10]}, "pseudo-documents of 10 segments: expected 1 to 9"),
+    ({"lengths": [2, 2]}, "lengths: 2 is named twice"),
+    ({"repeats": 0}, "repeats=0: expected at least 1"),
+    ({"combinations": 0}, "combinations=0: expected at least 1"),
+    ({"seed": -1}, "seed=-1: expected 0 or more"),
+    ({"references": [3]}, "references 3: expected 1 to 2, the number that segment 1 of small has"),
+    ({"references": [0]}, "references 0: expected 1 to 2"),
+    ({"references": [1, 1]}, "references: 1 is named twice"),
+    ({"statistics": ["spa"]}, "spa compares systems, not pseudo-documents: choose another"),
+    ({"statistics": ["pearsn"]}, "statistic 'pearsn': expected one of"),
+    ({"statistics": []}, "no statistic was given: at least one is needed"),
+    ({"metrics": []}, "no metric was given: at least one is needed"),
+    ({"documents": "glued"}, "documents 'glued': expected one of summed, joined"),
+    ({"dimensions": "speed"}, "small has no dimension 'speed'"),
+    ({"normalise": "y"}, "normalise='y': expected 'none' or 'z'"),
+]
+
+
+@pytest.mark.parametrize(("asked", "message"), BAD)
+def test_what_cannot_be_is_refused(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        reliability(small_set(4), **{"dimensions": "quality", **asked})
+
+
+@pytest.mark.parametrize("documents", ["summed", "joined"])
+def test_progress_counts_shuffles_and_may_stop_the_work(documents: str) -> None:
     seen: list[tuple[int, int, str]] = []
-    reliability(scored, "quality", lengths=[1, 3], repeats=1, progress=lambda *x: seen.append(x))
-    assert seen == [(1, 2, "pseudo-documents"), (2, 2, "pseudo-documents")]
+    evalset = small_set(4)
+    how = {"lengths": [1, 3], "repeats": 2, "documents": documents}
+    reliability(evalset, progress=lambda *x: seen.append(x), **how)  # type: ignore[arg-type]
+    numbers = [done for done, total, what in seen if (total, what) == (4, "pseudo-documents")]
+    assert numbers == ([2, 4] if documents == "summed" else [1, 1, 1, 1, 2, 3, 3, 3, 3, 4])
+
+    def stop(done: int, total: int, what: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reliability(evalset, progress=stop, **how)  # type: ignore[arg-type]

@@ -16,7 +16,10 @@ CANDIDATES, REFERENCES = ["the cat sat"], ["the cat sat down"]
 
 @pytest.mark.parametrize(
     "name",
-    ["bleu", "bleu:smooth=floor", "chrf++", "rouge3:stem=porter-nltk", "aev:preset=paper,n=1"],
+    [
+        *("bleu", "bleu:smooth=floor", "chrf++", "rouge3:stem=porter-nltk", "aev:preset=paper,n=1"),
+        *("gtm:preset=paper", "gtm:preset=gtm-1.4"),
+    ],
 )
 def test_a_signature_parses_to_a_metric_of_the_same_numbers(name: str) -> None:
     metric = kt.metric(name)

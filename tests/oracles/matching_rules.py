@@ -65,9 +65,10 @@ def greedy_runs(candidate: Tokens, references: Sequence[Tokens]) -> list[Run]:
     return taken
 
 
-def cap(candidate: Tokens, references: Sequence[Tokens]) -> float:
-    """How many hits may count."""
-    return min(len(candidate), sum(map(len, references)) / len(references))
+def cap(candidate: Tokens, references: Sequence[Tokens], whole: bool = False) -> float:
+    """How many hits may count; whole hits alone in the paper."""
+    most = min(len(candidate), sum(map(len, references)) / len(references))
+    return most // 1 if whole else most
 
 
 def capped_sum(lengths: Iterable[float], limit: float, e: float) -> float:
@@ -82,16 +83,20 @@ def capped_sum(lengths: Iterable[float], limit: float, e: float) -> float:
     return total
 
 
-def greedy_sum(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+def greedy_sum(
+    candidate: Tokens, references: Sequence[Tokens], e: float, whole: bool = False
+) -> float:
     """The capped sum of the greedy matching."""
     lengths = [run.length for run in greedy_runs(candidate, references)]
-    return capped_sum(lengths, cap(candidate, references), e)
+    return capped_sum(lengths, cap(candidate, references, whole), e)
 
 
-def best_sum(candidate: Tokens, references: Sequence[Tokens], e: float) -> float:
+def best_sum(
+    candidate: Tokens, references: Sequence[Tokens], e: float, whole: bool = False
+) -> float:
     """The largest capped sum of all matchings there are: each row takes a free column or none."""
     columns = concatenated(references)
-    limit = cap(candidate, references)
+    limit = cap(candidate, references, whole)
     seen: set[tuple[int, frozenset[int], int, tuple[int, ...]]] = set()
 
     def best(row: int, used: frozenset[int], last: int, lengths: tuple[int, ...]) -> float:

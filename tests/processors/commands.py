@@ -31,6 +31,8 @@ explain words.txt trees.conllu --segment 1 -f json
 metrics aev -f json
 meta demo -m bleu -m ter -m gtm:e=2 -l segment -l item -l system -l by-system -s pearson -s
   spearman -s tau-b -s acc-eq --resamples 100 --trials 200 -f json
+meta reliability demo -m bleu -m gtm:preset=paper -d adequacy --lengths 1,2,4 --references 1,2
+  --repeats 5 --documents joined -f json
 plane fit demo --dimension fluency --task mt --guideline fluency --resamples 100 -f json
 plane fit demo -d fluency --reference 1 --beside bleu --beside ter --by groups
   --resamples 50 -f json

@@ -28,7 +28,7 @@ uint32_t check_grid(const Ids& c_ids, const Ids& r_ids, const Offsets& r_offsets
 // For each segment: size, |C|, mean |R|, a bound for the size, and whether it is proven to be the
 // largest.
 Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offsets, Offsets starts,
-                        double e, bool exact, int64_t budget, nb::object check) {
+                        double e, bool exact, int64_t budget, nb::object check, bool whole_cap) {
     const Ragged candidates = ragged(c_ids, c_offsets), references = ragged(r_ids, r_offsets);
     const size_t segments = c_offsets.shape(0) - 1;
     check_starts(starts, segments, r_offsets.shape(0) - 1);
@@ -38,16 +38,17 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
     {
         nb::gil_scoped_release release;
         Watch watch(std::ref(poll));
-        gtm::Search search(e, exact, budget, ids, watch);
+        gtm::Search search(e, exact, budget, whole_cap, ids, watch);
         double* row = rows.data();
         for (size_t i = 0; i < segments; ++i, row += 5) {
             const int64_t length = candidates.length(i);
             const gtm::Answer found = search.weigh(candidates.begin(i), length, references,
                                                    starts(i), starts(i + 1));
-            row[0] = search.power().root(found.sum);
+            row[0] = search.power().root(found.sum, search.cap);
             row[1] = static_cast<double>(length);
             row[2] = search.mean_length;
-            row[3] = found.bound == found.sum ? row[0] : search.power().root(found.bound);
+            const bool met = found.bound == found.sum;
+            row[3] = met ? row[0] : search.power().root(found.bound, search.cap);
             row[4] = found.proven ? 1.0 : 0.0;
             const int64_t* const at = references.offsets;
             const int64_t tokens = at[starts(i + 1)] - at[starts(i)];
@@ -61,11 +62,12 @@ Array<double> gtm_sizes(Ids c_ids, Offsets c_offsets, Ids r_ids, Offsets r_offse
 // column counting barriers; how much of each counts; sum of length^e, size, a bound for the size,
 // proven, and the cap. `most_hits` and `narrow` say which ways to the greedy matching are open.
 nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact, int64_t budget,
-                   double most_hits, bool narrow) {
+                   double most_hits, bool narrow, bool whole_cap) {
     const Ragged references = ragged(r_ids, r_offsets);
     Poll poll{nb::none()};
     Watch watch(std::ref(poll));
-    gtm::Search search(e, exact, budget, check_grid(c_ids, r_ids, r_offsets, e), watch);
+    const uint32_t ids = check_grid(c_ids, r_ids, r_offsets, e);
+    gtm::Search search(e, exact, budget, whole_cap, ids, watch);
     search.greedy.most_hits = most_hits;
     search.may_be_narrow = narrow;
     std::vector<gtm::Run> runs;
@@ -83,17 +85,19 @@ nb::tuple gtm_runs(Ids c_ids, Ids r_ids, Offsets r_offsets, double e, bool exact
     }
     const size_t n = runs.size();
     const gtm::Power& power = search.power();
+    const double size = power.root(found.sum, search.cap);
+    const double bound = power.root(found.bound, search.cap);
     return nb::make_tuple(give(std::move(flat), {n, 3}), give(std::move(kept), {n}), found.sum,
-                          power.root(found.sum), power.root(found.bound), found.proven, search.cap);
+                          size, bound, found.proven, search.cap);
 }
 
 }  // namespace
 
 void bind_gtm(nb::module_& m) {
     m.def("gtm_sizes", &gtm_sizes, "c_ids"_a, "c_offsets"_a, "r_ids"_a, "r_offsets"_a, "starts"_a,
-          "e"_a, "exact"_a, "budget"_a, "check"_a.none());
+          "e"_a, "exact"_a, "budget"_a, "check"_a.none(), "whole_cap"_a = false);
     m.def("gtm_runs", &gtm_runs, "c_ids"_a, "r_ids"_a, "r_offsets"_a, "e"_a, "exact"_a, "budget"_a,
-          "most_hits"_a = gtm::Greedy().most_hits, "narrow"_a = true);
+          "most_hits"_a = gtm::Greedy().most_hits, "narrow"_a = true, "whole_cap"_a = false);
 }
 
 }  // namespace karat

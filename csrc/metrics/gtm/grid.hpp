@@ -30,9 +30,10 @@ inline double mean(int64_t tokens, int64_t references) {
     return static_cast<double>(tokens) / static_cast<double>(std::max<int64_t>(references, 1));
 }
 
-// How many hits may count: min(|C|, mean |R|), which may be fractional.
-inline double cap(int64_t rows, double mean_length) {
-    return std::min(static_cast<double>(rows), mean_length);
+// How many hits may count: min(|C|, mean |R|), which may be fractional; or whole hits alone.
+inline double cap(int64_t rows, double mean_length, bool whole) {
+    const double most = std::min(static_cast<double>(rows), mean_length);
+    return whole ? std::floor(most) : most;
 }
 
 // Ids to 1, 2, 3, … in order of first sight, as a plain table: ids are those of a vocabulary.
@@ -146,7 +147,8 @@ class Grid {
     }
 
     double mean_length = 0;  // of the references, barriers not counted
-    double cap() const { return gtm::cap(rows(), mean_length); }
+    bool whole_cap = false;
+    double cap() const { return gtm::cap(rows(), mean_length, whole_cap); }
 
   private:
     struct Word {
@@ -184,9 +186,11 @@ class Power {
     }
     // The same of a whole run.
     double of(int32_t length) const { return length < few ? of_few_[length] : (*this)(length); }
-    double root(double sum) const {
+    // The inverse. One run that fills the cap has the cap as its size, however both powers round.
+    double root(double sum, double cap) const {
         if (e_ == 1) return sum;
-        return e_ == 2 ? std::sqrt(sum) : power_of(sum, 1 / e_);
+        if (e_ == 2) return std::sqrt(sum);
+        return sum == (*this)(cap) ? cap : power_of(sum, 1 / e_);
     }
     bool whole() const { return whole_; }
     double exponent() const { return e_; }

@@ -15,8 +15,10 @@ namespace karat::gtm {
 class Search {
   public:
     // All ids are below `ids`.
-    Search(double e, bool exact, int64_t budget, uint32_t ids, Watch& watch)
-        : power_(e), exact_(e, budget), is_exact_(exact), narrow_(ids), grid_(ids), watch_(watch) {}
+    Search(double e, bool exact, int64_t budget, bool whole_cap, uint32_t ids, Watch& watch)
+        : power_(e), exact_(e, budget), is_exact_(exact), narrow_(ids), grid_(ids), watch_(watch) {
+        grid_.whole_cap = whole_cap;
+    }
 
     // `taken` gets the runs; of the greedy search they are in order but for those of one hit.
     Answer operator()(const int32_t* candidate, int64_t length, const Ragged& references,
@@ -49,7 +51,7 @@ class Search {
     bool narrow(int64_t length, const Ragged& references, int64_t first, int64_t last) {
         const int64_t tokens = references.offsets[last] - references.offsets[first];
         mean_length = mean(tokens, last - first);
-        cap = gtm::cap(length, mean_length);
+        cap = gtm::cap(length, mean_length, grid_.whole_cap);
         const int64_t columns = tokens + last - first;  // with barriers
         return !is_exact_ && may_be_narrow && Narrow::fits(length, columns);
     }

@@ -47,26 +47,62 @@ def input_paths(candidates: Sequence[str], references: Sequence[str]) -> list[st
 
 
 def open_inputs(
-    candidates: Paths, references: Paths, optional: bool, progress: Progress, as_text: bool = False
-) -> tuple[dict[str, Lines], References]:
+    candidates: Paths,
+    references: Paths,
+    optional: bool,
+    progress: Progress,
+    as_text: bool = False,
+    read_as: str | None = None,
+) -> tuple[dict[str, Segments], References]:
     """Systems by name and their references, all of one length."""
     if not references:
         raise InputError("no reference was given: name at least one file with -r")
     if input_paths(candidates, references).count("-") > 1:
         raise InputError("standard input (-) is named twice: it can be read only once")
-    systems: dict[str, Lines] = {}
+    paths = _named(candidates)
+    if read_as is not None:
+        return _open_as(read_as, paths, references, optional or as_text)
+    systems = {name: _open(path, progress, as_text) for name, path in paths.items()}
+    trees = _open_trees(references, optional)
+    sources = [] if trees else [_open(path, progress, as_text) for path in references]
+    check_aligned([*systems.values(), *trees, *sources])
+    return {**systems}, trees[0].beside(trees) if trees else References(sources, optional)
+
+
+def _named(candidates: Paths) -> dict[str, str]:
+    """Systems by name, and the file of each."""
     paths: dict[str, str] = {}
     for name, path in map(split_name, candidates):
-        if name in systems:
+        if name in paths:
             raise InputError(
                 f"two systems are called {quoted(name)} ({paths[name]} and {path}): "
                 f"name them apart, as in NAME={path}"
             )
-        systems[name], paths[name] = _open(path, progress, as_text), path
-    trees = _open_trees(references, optional)
-    sources = [] if trees else [_open(path, progress, as_text) for path in references]
-    check_aligned([*systems.values(), *trees, *sources])
-    return systems, trees[0].beside(trees) if trees else References(sources, optional)
+        paths[name] = path
+    return paths
+
+
+def _open_as(
+    read_as: str, systems: dict[str, str], references: Paths, as_lines: bool
+) -> tuple[dict[str, Segments], References]:
+    """Systems and references of files that hold more than a segment a line."""
+    from karat.evalset.aligned_texts import TEXT_FORMATS, load_texts
+    from karat.text.references import VaryingReferences
+    from karat.text.segments import Strings
+
+    if read_as not in TEXT_FORMATS:
+        raise InputError(
+            f"--read-as {read_as}: files are read as {', '.join(TEXT_FORMATS)}; if it is the "
+            "format of a set, name it with --set"
+        )
+    if as_lines:
+        raise InputError(
+            "--as and --optional-references are for files with a segment a line: leave them out, "
+            f"or leave --read-as {read_as} out"
+        )
+    found = load_texts(systems, references, read_as)
+    named = {name: Strings(texts, systems[name]) for name, texts in found.systems.items()}
+    return {**named}, VaryingReferences(found.references)
 
 
 class GivenSet(NamedTuple):
@@ -94,6 +130,8 @@ class Given(NamedTuple):
     optional: bool
     as_text: bool
     evalset: GivenSet | None
+    read_as: str | None = None
+    """The format of the files, where they hold more than a segment a line."""
 
     def check(self, output: str | None) -> None:
         """Refuse what does not go together, before anything is read."""
@@ -116,12 +154,12 @@ class Given(NamedTuple):
         if self.evalset is not None:
             return open_set(self.evalset, self.candidates, progress)
         files = self.candidates, self.references
-        systems, refs = open_inputs(*files, self.optional, progress, self.as_text)
+        systems, refs = open_inputs(*files, self.optional, progress, self.as_text, self.read_as)
         unnamed = [given for given in self.candidates if split_name(given)[1] == given]
         refuse_by_name(unnamed, self.references)  # after what is no text
         for path in unnamed:
             refuse_by_content(path, systems[split_name(path)[0]], refs.sources)
-        return {**systems}, refs
+        return systems, refs
 
     def number(self) -> int | None:
         """The number of references of every segment, if it is known without reading files."""

@@ -25,6 +25,10 @@ COMMANDS = {
     "explain": ("karat.cli.commands.explain", "Show the errors of a segment, treelet by treelet."),
     "meta": ("karat.cli.commands.meta", "Rank metrics by their agreement with human scores."),
     "meta fit": ("karat.cli.commands.meta_fit", "Fit human scores by metrics."),
+    "meta reliability": (
+        "karat.cli.commands.meta_reliability",
+        "Show agreement with humans by the length of texts.",
+    ),
     "plane": ("karat.cli.commands.plane", "Say which member of the AEv family fits a task."),
     "data": ("karat.cli.commands.data", "Check, convert and list evaluation sets."),
     **declared("commands"),

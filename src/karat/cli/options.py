@@ -62,6 +62,21 @@ _read_as = option(
     cls=Listing,
     registry="formats",
 )
+read_files_as = option(
+    "--read-as",
+    "The format of the files: gtm-sgml (default: a segment a line).",
+    metavar="FORMAT",
+    cls=Listing,
+    registry="text_formats",
+)
+_read_texts_as = option(
+    "--read-as",
+    "The format of the files: gtm-sgml (default: a segment a line). With --set, that of SET "
+    "(default: found from its content); see karat data list.",
+    metavar="FORMAT",
+    cls=Listing,
+    registry="formats",
+)
 _reader_options = option(
     "--option reader_options",
     "An option of the format's reader, such as pair=en-de or references=refB; repeat for several.",
@@ -218,14 +233,15 @@ def texts(function: Callable[..., Any]) -> Callable[..., Any]:
         reader_options: tuple[str, ...],
         **more: Any,
     ) -> Any:
-        if evalset is None and (read_as or reader_options):
-            raise InputError("--read-as and --option say how a set is read: name it with --set")
+        if evalset is None and reader_options:
+            raise InputError("--option says how a set is read: name it with --set")
         asked = None if evalset is None else GivenSet(evalset, read_as, reader_options)
-        given = Given(candidates, references, optional_references, as_text, asked)
+        files_as = read_as if evalset is None else None
+        given = Given(candidates, references, optional_references, as_text, asked, files_as)
         return function(given=given, **more)
 
     files = click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
-    found: Callable[..., Any] = reader(called)
+    found: Callable[..., Any] = _read_texts_as(_reader_options(called))
     for add in (evalset, as_text, optional_references, references, files):
         found = add(found)
     return found

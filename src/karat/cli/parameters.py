@@ -44,6 +44,29 @@ def choice(*names: str) -> click.Choice[str]:
     return click.Choice(names)
 
 
+class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
+    """Whole numbers from 1 with commas between them, such as 1,2,5 or 1-25; a tuple."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for part in str(value).split(","):
+            low, dash, high = (text.strip() for text in part.partition("-"))
+            ends = [low, high] if dash else [low]
+            if not all(end.isdecimal() and end.isascii() and len(end) < 10 for end in ends):
+                self.fail(f"{part!r} is none: expected numbers such as 1,2,5 or 1-25", param, ctx)
+            first, last = int(ends[0]), int(ends[-1])
+            if not 1 <= first <= last <= first + 9999:
+                self.fail(f"{part!r}: expected numbers from 1 that rise, as in 1-25", param, ctx)
+            found += range(first, last + 1)
+        return tuple(found)
+
+
 def option(
     names: str, help: str, kind: Any = None, default: Any = ..., **more: Any
 ) -> Callable[[F], F]:

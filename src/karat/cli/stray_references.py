@@ -44,8 +44,10 @@ def refuse_by_name(candidates: Sequence[str], references: Sequence[str]) -> None
             )
 
 
-def refuse_by_content(path: str, candidate: Lines, references: Sequence[Segments]) -> None:
+def refuse_by_content(path: str, candidate: Segments, references: Sequence[Segments]) -> None:
     """Refuse a candidate that has the very text of a reference."""
+    if not isinstance(candidate, Lines):
+        return
     for reference in references:
         if isinstance(reference, Lines) and candidate.same_text(reference):
             raise InputError(

@@ -9,10 +9,15 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
 from karat.meta.disagreements import Disagreement, disagreements
+from karat.meta.documents.reliability import (
+    ENOUGH_DOCUMENTS,
+    LENGTHS,
+    ReliabilityRow,
+    reliability,
+)
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
 from karat.meta.plane.fit import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
-from karat.meta.pseudo_documents import LENGTHS, Reliability, reliability
 from karat.meta.ranking import MetaRow
 from karat.meta.scores import score_evalset
 from karat.meta.system_scores import (
@@ -39,7 +44,7 @@ class MetaReport(Result):
     systems: tuple[SystemScore, ...]
     scatters: tuple[SystemScatter, ...]
     planes: tuple[PlaneFit, ...]
-    reliability: tuple[Reliability, ...]
+    reliability: tuple[ReliabilityRow, ...]
     disagreements: tuple[Disagreement, ...]
     remarks: tuple[str, ...] = ()
     """Sentences on parts that are not shown."""
@@ -91,7 +96,7 @@ def meta_report(
     planes = tuple(_planes(result, remarks, progress))
     return MetaReport(
         *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
-        tuple(_reliability(result, progress)),
+        _reliability(result, progress),
         tuple(one for d in asked.dimensions for one in disagreements(result, d, examples)),
         tuple(remarks),
     )
@@ -118,19 +123,20 @@ def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> I
             remarks.append(f"No plane for {error}.")
 
 
-def _reliability(result: MetaEvaluation, progress: Progress) -> Iterator[Reliability]:
-    """Yield the reliability of all dimensions by the first statistic of points, if segments do."""
+def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
+    """Return the reliability in all dimensions by the first statistic of points, if segments do."""
     asked = result.experiment
-    lengths = [k for k in LENGTHS if 4 * k <= len(result.evalset)]
+    lengths = [k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= len(result.evalset)]
     by = next((s for s in asked.statistics if statistic(s).behind is None), "pearson")
-    for dimension in asked.dimensions if len(lengths) > 1 else ():
-        yield from reliability(
-            result.scored,
-            dimension,
-            lengths=lengths,
-            statistics=[by],
-            normalise=asked.normalise,
-            repeats=SHUFFLES,
-            seed=asked.seed,
-            progress=progress,
-        )
+    if len(lengths) < 2:
+        return ()
+    return reliability(
+        result.scored,
+        asked.dimensions,
+        lengths=lengths,
+        statistics=[by],
+        normalise=asked.normalise,
+        repeats=SHUFFLES,
+        seed=asked.seed,
+        progress=progress,
+    ).rows

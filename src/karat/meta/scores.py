@@ -30,6 +30,8 @@ class ScoredSet:
     rows: Mapping[Metric, Floats]
     present: Flags
     """True for cells with an output."""
+    threads: int | None = None
+    """Processors that scored it, for what is scored again: documents of joined texts."""
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""
@@ -95,7 +97,7 @@ def score_evalset(
     """Score all outputs of a set by all metrics, in one pass over the text."""
     chosen = as_metrics(metrics)
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
-    present = np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
+    present = outputs_present(evalset)
     systems = as_systems(filled)
     bare = [s for s, group in zip(evalset.segments, evalset.references, strict=True) if not group]
     if bare:
@@ -107,7 +109,13 @@ def score_evalset(
     references = as_references(evalset.given_references(), len(evalset))
     found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
     rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
-    return ScoredSet(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
+    marked = {m: r * present[:, :, None] for m, r in rows.items()}
+    return ScoredSet(evalset, marked, present, threads)
+
+
+def outputs_present(evalset: EvalSet) -> Flags:
+    """Return systems x segments: whether there is an output."""
+    return np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
 
 
 def references_of(evalset: EvalSet) -> int | None:

@@ -1,7 +1,8 @@
 """Views of an evaluation set at each level: matrices of human and metric scores.
 
 A system's or document's metric score is that of its segments taken together (sums of statistics),
-as a corpus score is; its human score is the mean of its segments' scores.
+as a corpus score is, or that of its text (document-joined); its human score is the mean of its
+segments' scores.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.meta.bootstrap import bootstrap, drawn_places
+from karat.meta.documents.joined import score_joined
 from karat.meta.levels import (
     Agreement,
     agreement,
@@ -151,7 +153,7 @@ def check_behind(by: Statistic, levels: Iterable[str]) -> None:
 
 def check_level(name: str, evalset: EvalSet) -> None:
     """Refuse a level that there is not, or not in this set."""
-    if LEVELS[name] is _of_documents and evalset.groups is None:
+    if LEVELS[name] in (_of_documents, _of_joined_documents) and evalset.groups is None:
         raise InputError(f"{evalset.name} has no documents: its segments have no groups")
 
 
@@ -184,6 +186,14 @@ def _of_documents(scored: ScoredSet, human: Floats) -> View:
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
+def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
+    """One point a system and document: the score of its segments joined into one text."""
+    groups = scored.evalset.groups or ()
+    places, known = members(groups), ~np.isnan(human)
+    metrics = score_joined(scored.evalset, scored.metrics, places, known, scored.threads)
+    return matrix_view(document_means(human, groups), metrics, "segment")
+
+
 def _of_segments(at: str) -> Callable[[ScoredSet, Floats], View]:
     """Return the view of segment scores at a level of matrices."""
     return lambda scored, human: matrix_view(
@@ -201,6 +211,7 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
         "item": _of_segments("item"),
         "by-system": _of_segments("by-system"),
         "document": _of_documents,
+        "document-joined": _of_joined_documents,
     },
     check=check_that(callable, "level", "a function from scores and human scores to a view"),
 )

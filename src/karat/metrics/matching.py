@@ -7,12 +7,14 @@ most once; hits that follow each other in both texts form a run. With the expone
     P = size / |C|     R = size / mean |R|     F = P R / (alpha R + (1 - alpha) P)
 
 Several references stand one after the other, with a barrier that no run crosses after each; of the
-hits no more than min(|C|, mean |R|) count, which may be a fraction: the shortest runs are given up
-first. A corpus or document has the sums of its segments' sizes and lengths. 0/0 is 0.
+hits no more than min(|C|, mean |R|) count, which may be a fraction (`cap=whole` deletes whole hits,
+as in the paper): the shortest runs are given up first. A corpus or document has the sums of its
+segments' sizes and lengths. 0/0 is 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -37,6 +39,12 @@ SEARCHES = {
 }
 """The ways to search for a matching."""
 
+CAPS = {
+    "fraction": "min(|C|, mean |R|), of the last run a part, as GTM 1.4 does",
+    "whole": "whole hits alone, as in the paper",
+}
+"""How many hits may count."""
+
 BUDGET = 50_000_000
 """Steps of the exact search in one segment: about half a second."""
 
@@ -53,6 +61,12 @@ class GTM(Metric):
     aliases: ClassVar[Any] = MappingProxyType(
         {"exponent": "e", "tokenize": "tok", "tokenizer": "tok", "stemmer": "stem"}
     )
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType(
+        {
+            "paper": {"e": 2.0, "search": "exact", "cap": "whole"},  # equation 1, section 2.3
+            "gtm-1.4": {"e": 1.0, "search": "greedy", "tok": "gtm"},  # what the tool does unasked
+        }
+    )
 
     e: float = setting(1.0, "exponent of run lengths: 1 counts words, 2 areas", low=1, high=50)
     search: str = setting("greedy", "how the matching is found", choices=SEARCHES)
@@ -62,6 +76,7 @@ class GTM(Metric):
     stem: str = setting("none", "stemmer", choices=stemmers)
     stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
     budget: int = setting(BUDGET, "most steps of the exact search in a segment", low=1, high=2**62)
+    cap: str = setting("fraction", "hits that count of several references", choices=CAPS)
 
     @property
     def recipe(self) -> Recipe:
@@ -73,6 +88,15 @@ class GTM(Metric):
         """True if the search is for the maximum, with a certificate."""
         return self.search == "exact"
 
+    @property
+    def whole_cap(self) -> bool:
+        """Whether hits count whole or not at all."""
+        return self.cap == "whole"
+
+    def full_name(self) -> str:
+        """Return the name with every setting but a cap that is the tool's, as it always was."""
+        return super().full_name().removesuffix(",cap=fraction")
+
     def columns(self) -> tuple[str, ...]:
         certificate = ("bound", "segments", "proven") if self.exact else ()
         return ("size", "candidate", "reference", *certificate)
@@ -81,7 +105,7 @@ class GTM(Metric):
         mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
         for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
             pairs.refuse(pairs.spread(lengths), MOST_TOKENS, "tokens are too many for gtm")
-        found = pairs.matching(self.recipe, self.e, self.exact, self.budget)
+        found = pairs.matching(self.recipe, self.e, self.exact, self.budget, self.whole_cap)
         if not self.exact:
             return found[:, :3]
         return np.insert(found, 4, 1.0, axis=1)

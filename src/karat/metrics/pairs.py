@@ -145,14 +145,17 @@ class Pairs:
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
         return hits, total, wanted
 
-    def matching(self, recipe: Recipe, e: float, exact: bool, budget: int) -> Floats:
+    def matching(
+        self, recipe: Recipe, e: float, exact: bool, budget: int, whole_cap: bool = False
+    ) -> Floats:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
 
         def match() -> Floats:
             mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            return _kernel.gtm_sizes(*mine, *theirs, self.starts, e, exact, budget, self.check)
+            sides = *mine, *theirs, self.starts
+            return _kernel.gtm_sizes(*sides, e, exact, budget, self.check, whole_cap)
 
-        return self.once(("matching", recipe, e, exact, budget), match)
+        return self.once(("matching", recipe, e, exact, budget, whole_cap), match)
 
     def _refuse(self, bad: Flags, cells: Ints, most: int, metric: str) -> None:
         if not bad.any():

@@ -25,7 +25,7 @@ from karat.progress import Progress, silent
 from karat.storage.mapping import check_mapped, map_whole
 from karat.storage.temporary import temporary_file, writing_temporary
 from karat.storage.unpacking import unpacked
-from karat.text.sniffing import refuse_binary, refuse_json
+from karat.text.sniffing import refuse_binary, refuse_json, refuse_sgml
 
 STRIDE = 256
 """Segments are indexed, and batches cut, at multiples of this."""
@@ -106,8 +106,8 @@ class Lines(Segments):
     file is skipped. Compressed files (`.gz`), pipes and standard input (`-`) go through an unnamed
     temporary file. The file is checked once, here: it must exist, hold at least one line and be
     valid UTF-8; `nul_line` is the first line with a NUL byte (1-based), if there is one. JSON
-    lines, archives, images and the like are refused, unless `as_text` says that the lines are the
-    segments whatever they look like.
+    lines, SGML, archives, images and the like are refused, unless `as_text` says that the lines are
+    the segments whatever they look like.
     """
 
     def __init__(
@@ -118,6 +118,7 @@ class Lines(Segments):
         self._start = 3 if self._buffer[:3] == b"\xef\xbb\xbf" else 0
         if not as_text:
             refuse_json(self._buffer, self._start, self.name)
+            refuse_sgml(self._buffer, self._start, self.name)
         index = self._index(progress)
         self._lines = index.lines
         self.nul_line = index.nul_line + 1 if index.nul_line >= 0 else None

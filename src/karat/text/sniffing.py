@@ -1,7 +1,7 @@
 """Files that are not plain text, told by their content and refused with what to do.
 
 Binary formats are told by their first bytes, JSON by the first lines: two objects among them, or a
-file that is one object or array.
+file that is one object or array; SGML by a tag that opens a document or a set, and one with an id.
 """
 
 from __future__ import annotations
@@ -127,6 +127,22 @@ def refuse_json(data: Buffer, start: int, name: str) -> None:
         f"{name} is {kind}{fields}: expected one segment a line; {advice}; if the segments "
         f"themselves are JSON, say so: --as text (in Python, kt.Lines(path, as_text=True))"
     )
+
+
+_OPENS = re.compile(rb"\s*<(doc|tstset|refset|srcset|mteval)\b[^<>]*>", re.IGNORECASE)
+_HAS_ID = re.compile(rb"<(doc\s[^<>]*\bdocid|seg\s[^<>]*\bid)\s*=", re.IGNORECASE)
+
+
+def refuse_sgml(data: Buffer, start: int, name: str) -> None:
+    """Refuse the SGML of evaluations (GTM's, NIST's), given as one segment a line."""
+    lines = [line for line in _first_lines(data, start) if not line.lstrip().startswith(b"<?xml")]
+    lines = [line for line in lines if not line.lstrip().upper().startswith(b"<!DOCTYPE")]
+    if lines and _OPENS.match(lines[0]) and any(_HAS_ID.search(line) for line in lines):
+        raise InputError(
+            f"{name} is SGML (<doc docid=…>, <seg id=…>): expected one segment a line; karat "
+            "score, compare and grid read it with --read-as gtm-sgml (in Python, kt.load_texts); "
+            "if the tags are the text, say so: --as text (in Python, kt.Lines(path, as_text=True))"
+        )
 
 
 def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ from karat.cli.parameters import option
     shell_complete=options.complete_metric,
 )
 @options.as_text
+@options.read_files_as
 @options.output
 def command(**given: Any) -> None:
     """Say which words of a tree a candidate has in another order, and what that costs.

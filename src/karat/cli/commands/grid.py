@@ -25,6 +25,7 @@ from karat.cli.show import check_output, show
 )
 @options.optional_references
 @options.as_text
+@options.read_files_as
 @options.output
 def command(**given: Any) -> None:
     """Draw what a candidate shares with its references, word by word.
@@ -46,6 +47,7 @@ def show_segments(
     references: tuple[str, ...],
     name: str,
     as_text: bool,
+    read_as: str | None,
     format: str,
     output: str | None,
     optional_references: bool = False,
@@ -56,7 +58,8 @@ def show_segments(
 
     check_output(output, [split_name(candidate)[1], *references])
     with Bar() as progress:
-        systems, refs = open_inputs([candidate], references, optional_references, progress, as_text)
+        how = optional_references, progress, as_text, read_as
+        systems, refs = open_inputs([candidate], references, *how)
         ((system, lines),) = systems.items()
         found = explain_segments(lines, refs, name, system=system, progress=progress, **chosen)
     show(found.document(options.command_line()), format, output)

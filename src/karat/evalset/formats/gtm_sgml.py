@@ -14,12 +14,13 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from karat.errors import InputError, quoted, short
+from karat.evalset.aligned_texts import AlignedTexts, GivenPath
 from karat.evalset.reading import read_text
 
 
@@ -161,9 +162,9 @@ def _attributes(tag: _Tag) -> dict[str, str]:
     return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
 
 
-def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
+def align(system: SgmlFile, references: Sequence[SgmlFile], fewest: int = 1) -> Aligned:
     """Return a system's segments beside those of every reference, by document and segment id."""
-    if not references:
+    if len(references) < fewest:
         raise InputError("no reference was given: at least one is needed")
     mine, *tables = (
         {(d.docid, s.id): s for d in file.documents for s in d.segments}
@@ -178,6 +179,24 @@ def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
         start = spans[-1].stop if spans else 0
         spans.append(Span(document.docid, start, start + len(document.segments)))
     return Aligned(tuple(segment.text for segment in mine.values()), groups, tuple(spans))
+
+
+def read_gtm_texts(
+    systems: Mapping[str, GivenPath], references: Sequence[GivenPath]
+) -> AlignedTexts:
+    """Return systems and references of files, aligned by document and segment id.
+
+    Segments are in the order of the first system.
+    """
+    first, *others = map(read_gtm_sgml, systems.values())
+    found = align(first, [*others, *map(read_gtm_sgml, references)], fewest=len(others) + 1)
+    if not found.candidates:
+        raise InputError(f"{first.name}: no segment; expected <seg id=…> in its documents")
+    columns = [found.candidates, *zip(*found.references, strict=True)]
+    named = dict(zip(systems, columns[: len(systems)], strict=True))
+    documents = (d.docid for d in found.documents for _ in range(d.start, d.stop))
+    groups = [group[len(others) :] for group in found.references]
+    return AlignedTexts(named, groups, tuple(documents))
 
 
 _Table = dict[tuple[str, str], Segment]

@@ -171,7 +171,7 @@ def explain(metric: GTM, candidate: str, references: str | Sequence[str]) -> Exp
     mine, (words,) = _side(Strings([candidate], "candidate"), lexicon, metric.recipe)
     theirs, others = _side(Strings(texts, "references"), lexicon, metric.recipe)
     grid = mine.ids, theirs.ids, theirs.offsets, metric.e
-    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget)
+    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
     runs, counted, total, size, _, _, cap = found
     proven, bound, largest = _certificate(metric, grid, found)
     row = [size, len(words), len(theirs.ids) / len(texts), bound, 1.0, float(proven)]
@@ -211,7 +211,8 @@ def _certificate(
         return True, size, size
     largest = size
     if not metric.exact:
-        sure = _kernel.gtm_runs(*grid, exact=True, budget=min(metric.budget, CHECKED))
+        budget = min(metric.budget, CHECKED)
+        sure = _kernel.gtm_runs(*grid, True, budget, whole_cap=metric.whole_cap)
         *_, largest, bound, proven, _ = sure
         largest = max(size, largest)
         proven = proven and largest - size <= SLACK * size

@@ -8,16 +8,15 @@ experiment that makes it all again.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Chart, Curve, Curves, Knot, Line, Point, Scatter
+from karat.report.charts.models import Chart, Line, Point, Scatter
 from karat.report.documents.grids import grid_figures
 from karat.report.documents.metas import meta_document
 from karat.report.documents.planes import plane_chart
+from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
 from karat.report.model.cells import several
 from karat.report.model.table import Cell, Column, Decimals, Document, Link, Table, columns
@@ -25,7 +24,6 @@ from karat.report.model.table import Cell, Column, Decimals, Document, Link, Tab
 if TYPE_CHECKING:
     from karat.meta.disagreements import Disagreement
     from karat.meta.full_report import MetaReport
-    from karat.meta.pseudo_documents import Reliability
     from karat.meta.ranking import MetaRow
     from karat.meta.system_scores import SystemScatter, SystemScore
     from karat.metrics.base import Metric
@@ -67,8 +65,10 @@ def report_document(report: MetaReport, command: str) -> Document:
 def meta_charts(report: MetaReport) -> list[Chart]:
     """Return all charts of the report, for the page or for files."""
     planes = [plane_chart(fit, None) for fit in report.planes]
-    by_dimension = groupby(report.reliability, lambda one: one.dimension)
-    curves = [_curves(name, list(found)) for name, found in by_dimension]
+    metrics = report.evaluation.scored.metrics
+    others = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
+    alone = f" A single segment, too, is scored by {' and '.join(others)}." if others else ""
+    curves = reliability_charts(report.reliability, SHUFFLED + alone)
     return [*map(_scatter, report.scatters), *planes, *curves]
 
 
@@ -124,21 +124,6 @@ def _scatter(found: SystemScatter) -> Scatter:
         note=f"{row.statistic} {_shown(row, 2) or 'undefined'}" if row else "",
         caption=f"One point a system, on its judged outputs.{negated}",
     )
-
-
-def _curves(dimension: str, found: Sequence[Reliability]) -> Curves:
-    """Agreement over pseudo-documents by their length, one curve a metric."""
-    by = found[0].statistic
-    knots: dict[Metric, list[Knot]] = {}
-    for one in found:
-        if one.statistic == by:
-            knots.setdefault(one.metric, []).append(Knot(one.length, one.mean, *one.ends))
-    others = [f"{m}, not by {m.of_segments()}" for m in knots if m.of_segments() != m]
-    alone = f" A single segment, too, is scored by {' and '.join(others)}." if others else ""
-    shuffled = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
-    title, across = f"Reliability: {dimension}, {by}", "segments in a pseudo-document"
-    curves = [Curve(str(metric), own) for metric, own in knots.items()]
-    return Curves(title, across, f"{by} with {dimension}", curves, caption=shuffled + alone)
 
 
 # --------------------------------------------------------------------- largest disagreements

@@ -1,0 +1,43 @@
+"""Files of texts that hold more than a segment a line: systems beside their references."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from karat.errors import InputError
+from karat.registry import Registry
+
+GivenPath = str | os.PathLike[str]
+
+
+class AlignedTexts(NamedTuple):
+    """Systems and their references, segment by segment, as `score` and `compare` take them."""
+
+    systems: Mapping[str, tuple[str, ...]]
+    references: Sequence[tuple[str, ...]]
+    documents: tuple[str, ...]
+    """The document that each segment belongs to."""
+
+
+TextFormat = Callable[[Mapping[str, GivenPath], Sequence[GivenPath]], AlignedTexts]
+TEXT_FORMATS: Registry[TextFormat] = Registry(
+    "text_formats", "format", {"gtm-sgml": "karat.evalset.formats.gtm_sgml:read_gtm_texts"}
+)
+"""Format of files -> the function that reads systems (by name) and references, and aligns them."""
+
+
+def load_texts(
+    systems: Mapping[str, GivenPath], references: Sequence[GivenPath], format: str = "gtm-sgml"
+) -> AlignedTexts:
+    """Return the texts of some systems beside those of the references, from files of a format.
+
+    `kt.score(texts.systems, texts.references)` scores them.
+    """
+    if not systems:
+        raise InputError("no system was given: at least one is needed")
+    for path in (*systems.values(), *references):
+        if str(path) == "-":
+            raise InputError(f"standard input (-) is not read as {format}: name a file")
+    return TEXT_FORMATS[format](systems, references)

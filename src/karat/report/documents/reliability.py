@@ -1,0 +1,95 @@
+"""The document of `meta reliability`: agreement with humans by the length of texts, as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from karat.report.charts.figures import chart_figure
+from karat.report.charts.models import Curve, Curves, Knot
+from karat.report.model.cells import several
+from karat.report.model.table import Cell, Column, Document, Table, columns
+
+if TYPE_CHECKING:
+    from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow
+
+MOST_CURVES = 8
+"""Curves in one chart, each with a colour of its own."""
+SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
+
+_ROWS = (
+    Column("heading", "Heading", readers="people"),
+    *columns("programs", dimension="Dimension", statistic="Statistic"),
+    Column("references", "References", align="right", help="References of each segment."),
+    *columns(metric="Metric"),
+    Column("length", "Segments", align="right", help="Segments in a pseudo-document."),
+    Column("documents", "Documents", align="right", help="Of each system, in one shuffle."),
+    Column("value", "Value", 3, "right", "The statistic, its mean over shuffles."),
+    Column("low", "Low", 3, align="right", help="Lower end of the middle 95% of shuffles."),
+    Column("high", "High", 3, align="right", help="Upper end of the middle 95% of shuffles."),
+    *columns("programs", undefined="Undefined"),
+)
+_TESTS = (
+    *columns(dimension="Dimension", statistic="Statistic"),
+    *columns(first="First", first_references="First references"),
+    *columns(second="Second", second_references="Second references"),
+    *columns(lengths="Lengths", better="Better", delta="Delta", p="p"),
+)
+
+
+def reliability_document(found: ReliabilityCurves, command: str) -> Document:
+    """Return the curves as charts and as a table."""
+    rows: list[dict[str, Cell]] = [
+        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in found.rows
+    ]
+    varying = any(row.references is None for row in found.rows)
+    shown = tuple(c for c in _ROWS if c.key != "references" or not varying)
+    table = Table("rows", "Agreement by the length of texts", shown, rows, group="heading")
+    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in found.tests], readers="programs")
+    charts = map(chart_figure, reliability_charts(found.rows, SHUFFLED))
+    title = f"Reliability of metrics on {found.name}"
+    return Document(title, (table, *charts, tests), command, found.signatures, found.notes)
+
+
+def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Curves]:
+    """Return a chart for each dimension and statistic, curves by metric and references.
+
+    Where these are many, each number of references has a chart of its own.
+    """
+    return [
+        chart
+        for (dimension, by), place in groupby(rows, lambda row: (row.dimension, row.statistic))
+        for chart in _charts(dimension, by, list(place), caption)
+    ]
+
+
+def _charts(
+    dimension: str, by: str, rows: Sequence[ReliabilityRow], caption: str
+) -> Iterator[Curves]:
+    curves = {(row.references, row.metric) for row in rows}
+    numbers = list(dict.fromkeys(row.references for row in rows))
+    title = f"Reliability: {dimension}, {by}"
+    if len(numbers) == 1 or len(curves) <= MOST_CURVES:
+        yield _chart(title, rows, caption, named=len(numbers) > 1)
+        return
+    for number in numbers:
+        own = [row for row in rows if row.references == number]
+        yield _chart(f"{title}, {_references(number)}", own, caption, named=False)
+
+
+def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
+    """Agreement over pseudo-documents by their length."""
+    knots: dict[str, list[Knot]] = {}
+    for row in rows:
+        # The number first: names at the ends of curves are cut where they are long.
+        number = "all refs" if row.references is None else several(row.references, "ref")
+        name = f"{number}: {row.metric}" if named else row.metric
+        knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
+    up = f"{rows[0].statistic} with {rows[0].dimension}"
+    curves = [Curve(name, own) for name, own in knots.items()]
+    return Curves(title, "segments in a pseudo-document", up, curves, caption=caption)
+
+
+def _references(number: int | None) -> str:
+    return "all references" if number is None else several(number, "reference")

@@ -1,0 +1,167 @@
+"""`--read-as gtm-sgml`: the original tool's files on the command line, good and bad."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+
+Called = Callable[..., Any]
+Output = Callable[..., str]
+READ = ("--read-as", "gtm-sgml")
+
+
+def sgml(**documents: dict[int, str]) -> str:
+    """A file with segments by document and number."""
+    return "".join(
+        f'<doc docid="{name}" sysid="x">\n'
+        + "".join(f"<seg id={number}> {text} </seg>\n" for number, text in segments.items())
+        + "</doc>\n"
+        for name, segments in documents.items()
+    )
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    texts = {
+        "sys1": sgml(d={1: "the cat sat", 2: "a dog"}, e={1: "it ran"}),
+        "sys2": sgml(e={1: "it ran away"}, d={2: "dog a", 1: "cat the sat"}),  # another order
+        "ref1": sgml(d={1: "the cat sat down", 2: "a dog"}, e={1: "it ran away"}),
+        "ref2": sgml(d={1: "the cat sat", 2: "one dog"}, e={1: "it was running"}),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.sgm").write_text(text, encoding="utf-8")
+    lines = {
+        "p1": ["the cat sat", "a dog", "it ran"],
+        "p2": ["cat the sat", "dog a", "it ran away"],
+        "q1": ["the cat sat down", "a dog", "it ran away"],
+        "q2": ["the cat sat", "one dog", "it was running"],
+    }
+    for name, texts_of in lines.items():
+        (folder / f"{name}.txt").write_text("\n".join(texts_of) + "\n", encoding="utf-8")
+    return folder
+
+
+SGML = ("A=sys1.sgm", "B=sys2.sgm", "-r", "ref1.sgm", "-r", "ref2.sgm", *READ)
+LINES = ("A=p1.txt", "B=p2.txt", "-r", "q1.txt", "-r", "q2.txt")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--bootstrap", "20"),
+        ("score", "-m", "gtm", "--segments"),
+        ("compare", "-m", "gtm:e=2", "-m", "chrf", "--trials", "20"),
+    ],
+)
+def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]) -> None:
+    one, two = (
+        json.loads(output(command[0], *given, *command[1:], "-f", "json"))
+        for given in (SGML, LINES)
+    )
+    assert one["rows"]
+    for found in (one, two):
+        found.pop("command")
+    assert one == two
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", ["grid", "explain"])
+def test_a_grid_is_that_of_plain_files(output: Output, command: str) -> None:
+    how = ("-m", "gtm:preset=paper", "--segment", "1", "-f", "json")
+    one = json.loads(output(command, "A=sys1.sgm", "ref1.sgm", "ref2.sgm", *READ, *how))
+    two = json.loads(output(command, "A=p1.txt", "q1.txt", "q2.txt", *how))
+    for found in (one, two):
+        found.pop("command")
+    assert one == two
+
+
+def test_from_python(files: Path) -> None:
+    names = {"A": files / "sys1.sgm", "B": files / "sys2.sgm"}
+    found = kt.load_texts(names, [files / "ref1.sgm"])
+    assert found.systems["B"] == ("cat the sat", "dog a", "it ran away")
+    assert found.references == [("the cat sat down",), ("a dog",), ("it ran away",)]
+    assert found.documents == ("d", "d", "e")
+    assert kt.score(found.systems, found.references, "gtm")["A", "gtm"].score.value > 0.8
+
+
+def test_gold_values_of_the_tools_samples(karat_data: Path, output: Output) -> None:
+    folder = karat_data / "gtm-samples"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there: no samples of the original tool")
+    files = (str(folder / "ara-sys1.txt"), "-r", str(folder / "ara-ref2.txt"))
+    how = ("-m", "gtm:preset=gtm-1.4", "--segments", "-f", "json")
+    rows = json.loads(output("score", *files, *READ, *how))["rows"]
+    gold = [0.13333, 0.45217, 0.57143, 0.28571, 0.37778, 0.35052]
+    assert [row["score"] for row in rows] == pytest.approx(gold, abs=5e-6)
+
+
+BAD = [
+    (("sys1.sgm", "-r", "ref1.sgm"), "sys1.sgm is SGML (<doc docid=…>, <seg id=…>)"),
+    (("p1.txt", "-r", "ref1.sgm"), "ref1.sgm is SGML"),
+    (("p1.txt", "-r", "ref1.sgm", *READ), "p1.txt, line 1: text outside a segment"),
+    (("sys1.sgm", "-r", "short.sgm", *READ), "segment 2 of document d is not in short.sgm"),
+    (("short.sgm", "-r", "ref1.sgm", *READ), "segment 2 of document d is not in short.sgm"),
+    (("sys1.sgm", "short.sgm", "-r", "ref1.sgm", *READ), "is not in short.sgm"),
+    (("sys1.sgm", "-r", "twice.sgm", *READ), "twice.sgm, line 4: document d again"),
+    (("sys1.sgm", "-r", "open.sgm", *READ), "open.sgm, line 2: segment 1 has no </seg>"),
+    (("sys1.sgm", "-r", "nothing.sgm", *READ), "nothing.sgm"),
+    (("sys1.sgm", "-r", "empty.sgm", *READ), "empty.sgm: no document"),
+    (("hollow.sgm", "-r", "hollow2.sgm", *READ), "hollow.sgm: no segment"),
+    (("sys1.sgm", "-r", "latin.sgm", *READ), "latin.sgm"),
+    (("-", "-r", "ref1.sgm", *READ), "standard input (-) is not read as gtm-sgml: name a file"),
+    (("sys1.sgm", *READ), "no reference was given"),
+    (("sys1.sgm", "-r", "ref1.sgm", *READ, "--as", "text"), "leave them out"),
+    (("sys1.sgm", "-r", "ref1.sgm", *READ, "--optional-references"), "leave them out"),
+    (("sys1.sgm", "-r", "ref1.sgm", "--read-as", "gtm"), "files are read as gtm-sgml"),
+    (("sys1.sgm", "sys1.sgm", "-r", "ref1.sgm", *READ), "two systems are called"),
+    (("sys1.sgm", "ref2.sgm", "-r", "ref1.sgm", *READ), "looks like a reference"),
+    (("--set", "demo", *READ), "demo is a known set"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), BAD)
+def test_bad_input_is_one_sentence(
+    files: Path, called: Called, args: tuple[str, ...], message: str
+) -> None:
+    (files / "short.sgm").write_text(sgml(d={1: "a"}, e={1: "b"}), encoding="utf-8")
+    (files / "twice.sgm").write_text(sgml(d={1: "a"}) * 2, encoding="utf-8")
+    (files / "open.sgm").write_text("<doc docid=d>\n<seg id=1>a\n</doc>\n", encoding="utf-8")
+    (files / "empty.sgm").write_text("", encoding="utf-8")
+    (files / "hollow.sgm").write_text("<doc docid=d>\n</doc>\n", encoding="utf-8")
+    (files / "hollow2.sgm").write_text("<doc docid=d>\n\n</doc>\n", encoding="utf-8")
+    (files / "latin.sgm").write_bytes(sgml(d={1: "é"}).encode("latin-1"))
+    before = sorted(os.listdir(files))
+    done = called("score", "-m", "gtm", *args, "-o", "report.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir(files)) == before
+
+
+@pytest.mark.usefixtures("files")
+def test_tags_may_be_the_text(output: Output) -> None:
+    files = ("sys1.sgm", "-r", "ref1.sgm", "--as", "text", "-m", "gtm", "-f", "json")
+    (row,) = json.loads(output("score", *files))["rows"]
+    assert 0 < row["score"] < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<doc>\n<seg>plain tags\n",  # no ids
+        "about <doc docid=1> tags\n<seg id=1>\n",  # does not begin with one
+        "<b>bold</b>\n<seg id=2> text\n",
+    ],
+)
+def test_other_tags_are_text(folder: Path, output: Output, text: str) -> None:
+    for name in ("x.txt", "y.txt"):
+        (folder / name).write_text(text + name + "\n", encoding="utf-8")
+    assert "gtm" in output("score", "x.txt", "-r", "y.txt", "-m", "gtm")
