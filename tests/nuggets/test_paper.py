@@ -357,10 +357,26 @@ def test_without_enough_judgements_there_is_no_contest() -> None:
     assert (found.classifier, found.beside, found.learned) == (Calibrated.name, None, 0)
 
 
+def test_without_judgements_there_is_a_threshold() -> None:
+    """More than 2^-n of what the description itself would score."""
+    none = replace(SET, judgements=Judgements(()))
+    for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
+        found = nuggeteer(none, rule=rule)
+        shares = score(found.pool, replace(rule, normalised=True))
+        assert (found.carried == (shares > 0.5**rule.n)).all()
+        assert 0 < found.carried.mean() < 1
+        assert found.probabilities[found.carried].min() > found.probabilities[~found.carried].max()
+    scored = kt.score_nuggets(none, classifier="paper")
+    assert "thresholds=auto/built-in,learned=nothing," in scored.signature
+    (note,) = [note for note in scored.notes if note.startswith("Guesses")]
+    assert "more than 0.25 of what the nugget's description would" in note
+    assert "no intervals" in note
+
+
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
-    with pytest.raises(InputError, match="learns its thresholds from judgements"):
-        nuggeteer(none, rule=Paper())
+    with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
+        nuggeteer(none, rule=Paper(threshold_model="nugget"))
     found = nuggeteer(none, rule=Paper(1, threshold=3.0))
     assert (found.carried == (score(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]

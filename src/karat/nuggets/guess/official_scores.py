@@ -54,7 +54,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Run
 from karat.stats.correlation import tau_b
 
-IN_HINDSIGHT = "best threshold in hindsight"
+IN_HINDSIGHT = "threshold in hindsight"
 _MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
 _THRESHOLDS = 40  # quantiles of scores that are tried
 
@@ -131,17 +131,17 @@ class Asked:
 
     def decisions(self) -> Iterator[Decisions]:
         """Yield the decisions of classifiers, as they were cross-validated."""
-        plain, name = default_trial(self.tuned), "paper's classifier"
+        plain, name = default_trial(self.tuned), "paper"
         other = "descriptions" if plain.classifier.informativeness == INFORMED else INFORMED
         rule = replace(plain.classifier, informativeness=other)
         tried = trial(self.tuned.cells, rule, self.tuned.idf)
-        yield Decisions("calibrated classifier", self.calibrated.carried)
-        yield Decisions(f"{name}, best of 24 settings", self.tuned.best.carried)
-        yield Decisions(f"{name}, default setting", plain.carried)
-        yield Decisions(f"{name}, default setting, informativeness={other}", tried.carried)
+        yield Decisions("calibrated", self.calibrated.carried)
+        yield Decisions(f"{name}, best of 24", self.tuned.best.carried)
+        yield Decisions(f"{name}, default", plain.carried)
+        yield Decisions(f"{name}, default, informed by {other}", tried.carried)
         model, _, carried = likeliest(self.tuned)
         if carried is not None:
-            yield Decisions(f"{name}, best setting, threshold model {model.name}", carried)
+            yield Decisions(f"{name}, best of 24, thresholds by {model.name}", carried)
 
 
 def default_trial(tuned: Tuning) -> Trial:
@@ -180,7 +180,7 @@ def _ways(asked: Asked, told: Sequence[Decisions], weigh: Weigh) -> Iterator[Way
     beta, plain = asked.how.beta, default_trial(asked.tuned).classifier
     for what, carried in told:
         yield Way(what, averages(asked.scored(carried.astype(np.float64)), beta))
-    yield paper_in_hindsight(asked, "paper's classifier, default setting", plain)
+    yield paper_in_hindsight(asked, "paper, default", plain)
     runs = [asked.nuggets.runs[tag] for tag in asked.pool.runs]
     yield from pourpre_ways(asked.pool, runs, weigh, beta, asked.official)
     yield from rouge_ways(runs, asked.nuggets.key)

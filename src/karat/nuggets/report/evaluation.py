@@ -29,7 +29,7 @@ SWAPS = (
     number("pairs", "of", help="Pairs of runs with different official scores."),
     number("swap_median", "Median", 3, help="Official difference of swapped runs."),
     number("swap_largest", "Largest", 3, help="Official difference of swapped runs."),
-    number("swaps_far", "0.1 or more", help="Swaps of runs that differ by 0.1 or more."),
+    number("swaps_far", "≥ 0.1", help="Swaps of runs that differ by 0.1 or more."),
 )
 _SCORES = (
     Column("average", "Average"),

@@ -17,13 +17,14 @@ paper's inner sum has one term too many; ours ends with the last k-gram.)
 A nugget with several descriptions has the score of the best of them, and so it is with responses
 that were judged to carry it, if the classifier is trained on those (`responses`, section 4.5): they
 are then texts that describe it. A threshold on the score decides (`thresholds.py`): one that is
-given, or those of the model that is named or has the highest marginal likelihood.
+given, or those of the model that is named or has the highest marginal likelihood; where nobody
+judged anything, one that is built in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -36,6 +37,7 @@ from karat.nuggets.guess.paper.thresholds import (
     NOISY,
     Model,
     Thresholds,
+    built_in_threshold,
     compare_models,
     fit_thresholds,
     given_threshold,
@@ -205,11 +207,7 @@ class Paper(WithIdf):
         """Decide on all cells; what no fold with judgements has is decided by all of them."""
         judged = ~np.isnan(labels)
         if not judged.any() and self.threshold is None:
-            raise InputError(
-                "the paper's classifier learns its thresholds from judgements, and there are none: "
-                "give some (--judgements), or a threshold (--threshold), or use the calibrated "
-                "classifier"
-            )
+            return self._guess_unjudged(pool, labels, fold, progress)
         scores = self.scores(pool, labels, fold, progress=progress)
         models = compare_models(pool, scores, labels) if self.threshold is None else []
         whole = self.fit(pool, scores, labels, models)
@@ -218,6 +216,22 @@ class Paper(WithIdf):
         else:
             found = whole.chances(pool, scores), whole.carried(pool, scores)
         return PaperGuesses(*found, whole, tuple(models))
+
+    def _guess_unjudged(
+        self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
+    ) -> PaperGuesses:
+        """Decide by the built-in threshold, which is one of normalised scores."""
+        if self.threshold_model != AUTO:
+            raise InputError(
+                f"the paper's classifier learns thresholds of threshold_model="
+                f"{self.threshold_model} from judgements, and there are none: give some "
+                "(--judgements), or a threshold (threshold=NUMBER), or leave out threshold_model "
+                "for the built-in threshold"
+            )
+        scores = replace(self, normalised=True).scores(pool, labels, fold, progress=progress)
+        built_in = built_in_threshold(self.n)
+        found = built_in.chances(pool, scores), built_in.carried(pool, scores)
+        return PaperGuesses(*found, built_in, ())
 
 
 class PaperGuesses(NamedTuple):
