@@ -4,9 +4,9 @@
 
 Prints Markdown. For each setting, the threshold with the best F on one set is used on the other,
 where nothing is learned: of scores as they are, and of the share of what the description itself
-would score (`normalised`), which knows no scale. "own" is the best F in hindsight on the set itself.
-The last table has the built-in threshold, 2^-n of normalised scores, on both sets: it was chosen
-after the other tables had been seen, so it is no test.
+would score (`normalised`), which knows no scale. "own F" is the best in hindsight on the set. The
+last table has the built-in threshold, 2^-n of normalised scores, on both sets: it was chosen after
+the other tables had been seen, so it is no test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from karat.nuggets.guess.paper.classifier import Paper, score
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import settings
 
-HEAD = "| setting | threshold | its F there | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
+HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
 
 
 def main() -> None:

@@ -148,37 +148,54 @@ def agreement_of_scores(
 def agreement_of_judgements(
     what: str, pool: Pool, carried: Flags, labels: Floats
 ) -> JudgementAgreement:
-    """Return precision, recall and F of decisions; the interval of F is the jackknife's.
+    """Return precision, recall and F of decisions; the interval of F is over questions."""
+    hits, made, wanted = counts_by_question(pool, carried, labels)
+    precision, recall = (share_interval(hits, part).score or 0.0 for part in (made, wanted))
+    f, low, high = share_interval(2 * hits, made + wanted)
+    return JudgementAgreement(what, precision, recall, f or 0.0, low, high)
 
-    With F_k that of all questions but k, of n that have a pair to find or found,
 
-        variance = (n - 1) / n * sum over k of (F_k - mean of all F_k)^2,
-
-    and the interval is Student's with n - 1 degrees of freedom.
-    """
+def counts_by_question(pool: Pool, carried: Flags, labels: Floats) -> Floats:
+    """Return the pairs of each question that are rightly called carried, called so, and are so."""
     judged = ~np.isnan(labels)
     yes, said = judged & (labels > 0), judged & carried
     size = len(pool.questions)
-    hits, made, wanted = (
-        np.bincount(pool.cell_question[some], minlength=size).astype(np.float64)
-        for some in (yes & said, said, yes)
-    )
-    sums = hits.sum(), made.sum(), wanted.sum()
-    precision, recall = (float(sums[0] / part) if part else 0.0 for part in sums[1:])
-    some = np.flatnonzero(made + wanted)
-    f = 2 * float(sums[0]) / max(float(sums[1] + sums[2]), 1.0)
-    low = high = None
-    rest = made.sum() + wanted.sum() - (made + wanted)[some]
-    if len(some) > 1 and rest.all():
-        without = 2 * (hits.sum() - hits[some]) / rest
-        ends = jackknife_interval(f, without)
-        low, high = ends.low, ends.high
-    return JudgementAgreement(what, precision, recall, f, low, high)
+    kinds = (pool.cell_question[some] for some in (yes & said, said, yes))
+    return np.array([np.bincount(kind, minlength=size) for kind in kinds], dtype=np.float64)
 
 
-def jackknife_interval(value: float, without: Floats) -> ScoreInterval:
-    """Return the 95% interval of a share, given what it is without each of its parts."""
+class ShareInterval(NamedTuple):
+    """A share, None of nothing, and its interval; there is none from one question."""
+
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def share_interval(top: Floats, bottom: Floats) -> ShareInterval:
+    """Return the share of sums over questions, with the jackknife's interval.
+
+    Questions that have nothing below do not count.
+    """
+    above, below, some = float(top.sum()), float(bottom.sum()), bottom > 0
+    if some.sum() < 2:
+        return ShareInterval(above / below if below else None)
+    without = (above - top[some]) / (below - bottom[some])
+    return ShareInterval(*jackknife_interval(above / below, without))
+
+
+def jackknife_interval(
+    value: float, without: Floats, least: float = 0.0, most: float = 1.0
+) -> ScoreInterval:
+    """Return the 95% interval of a score, given what it is without each of its n questions.
+
+    With s_k the score without question k,
+
+        variance = (n - 1) / n * sum over k of (s_k - mean of all s_k)^2,
+
+    and the interval is Student's with n - 1 degrees of freedom.
+    """
     n = len(without)
     variance = (n - 1) / n * float(np.square(without - without.mean()).sum())
     reach = student_quantile(0.025, n - 1) * variance**0.5
-    return ScoreInterval(value, max(0.0, value - reach), min(1.0, value + reach))
+    return ScoreInterval(value, max(least, value - reach), min(most, value + reach))

@@ -98,7 +98,7 @@ def _guesses(found: Nuggeteer, rule: Any) -> str:
         elif found.paper and found.paper.thresholds.model == BUILT_IN:
             share = found.paper.thresholds.elsewhere.threshold
             how = (
-                f"for lack of judgements, the built-in threshold: a response carries a nugget if it "
+                "for lack of judgements, the built-in threshold: a response carries a nugget if it "
                 f"scores more than {share:g} of what the nugget's description would"
             )
         else:
