@@ -214,7 +214,7 @@ class TaughtNuggets {
         changed_.clear();
     }
 
-    // Counts anew what stands in a text that is left out, or in one that informs only because of it.
+    // Counts anew what stands in a text that is left out, or that informs only because of it.
     void recount(int64_t fold, const std::vector<uint64_t>& before) {
         ++stamp_;
         for (size_t t = 0; t < texts_.size(); ++t) {

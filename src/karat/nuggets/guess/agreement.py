@@ -9,6 +9,7 @@ than 0.1 apart, which is how far assessors differ).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 from karat.arithmetic import SLACK
@@ -197,5 +198,5 @@ def jackknife_interval(
     """
     n = len(without)
     variance = (n - 1) / n * float(np.square(without - without.mean()).sum())
-    reach = student_quantile(0.025, n - 1) * variance**0.5
+    reach = student_quantile(0.025, n - 1) * sqrt(variance)
     return ScoreInterval(value, max(least, value - reach), min(most, value + reach))

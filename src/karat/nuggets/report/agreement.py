@@ -43,14 +43,11 @@ _SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 
 def agreement_document(found: NuggetAgreement, command: str = "") -> Document:
     """Return the report of agreement on pairs, and of what it does to scores of runs."""
+    scores = Table("scores", "Agreement of scores", _SCORES, records(found.scores))
     blocks = (
         Table("rows", "Judgements", _ROWS, records(found.rows)),
         Table("runs", "Scores of runs", _RUNS, records(found.runs), group="average"),
-        *(
-            [Table("scores", "Agreement of scores", _SCORES, records(found.scores))]
-            if found.scores
-            else []
-        ),
+        *([scores] if found.scores else []),
         chart_figure(_scatter(found)),
         Table("swaps", "Rank swaps", SWAPPED, records(found.swaps), readers="programs"),
     )

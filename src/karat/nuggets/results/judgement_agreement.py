@@ -97,12 +97,12 @@ class NuggetAgreement(Result):
         theirs = np.where(some, self.official, np.nan)
         hits, made, wanted = counts_by_question(self.pool, self.other > 0, theirs)
         shares = (hits, made), (hits, wanted), (2 * hits, made + wanted)
-        numbers = [value for top, bottom in shares for value in share_interval(top, bottom)]
+        precision, recall, f = (share_interval(*both) for both in shares)
         both = some & ~np.isnan(self.official)
         told = ((x[both] > 0).astype(np.float64) for x in (self.official, self.other))
         kappa = cohen_kappa(*told)
         known = None if np.isnan(kappa.value) else kappa.value
-        return AgreementRow(run, kappa.units, *numbers, kappa.equal, known)
+        return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, known)
 
     @cached_property
     def _returned(self) -> tuple[Returned, Returned]:
@@ -135,12 +135,13 @@ class NuggetAgreement(Result):
         official, other = (float(getattr(x, average)[k]) for x in self._averages)
         if np.isnan(official):
             return  # no nugget of its questions has any weight
-        asked = np.flatnonzero(self._returned[0].total[k] > 0)
+        asked = np.flatnonzero(self._returned[0].total[k] > 0).tolist()
         without = np.array([self._difference(average, k, q) for q in asked])
-        ends = (None, None)
+        shift = ShiftRow(self.pool.runs[k], average, official, other, other - official, None, None)
         if len(asked) > 1:
-            ends = jackknife_interval(other - official, without, -1.0)[1:]
-        yield ShiftRow(self.pool.runs[k], average, official, other, other - official, *ends)
+            _, low, high = jackknife_interval(other - official, without, -1.0)
+            shift = shift._replace(low=low, high=high)
+        yield shift
 
     def _difference(self, average: str, run: int, question: int) -> float:
         """The difference of a run's scores without a question."""
@@ -224,12 +225,12 @@ def agree_nuggets(
             "same questions, nuggets and responses in both"
         )
     rows = np.unique(pool.run[pool.cell_response[shared]])
-    some = make_pool(nuggets.key, [nuggets.runs[pool.runs[k]] for k in rows.tolist()])
+    judged = make_pool(nuggets.key, [nuggets.runs[pool.runs[k]] for k in rows.tolist()])
     mine = np.isin(pool.cell_run, rows)
     official, others = (np.where(shared, x, np.nan)[mine] for x in values)
     asked = {"beta": beta, "corrected": corrected, "strict": strict}
     left_out = int((known[0] & ~shared).sum()), int((known[1] & ~shared).sum())
-    return NuggetAgreement(nuggets.name, asked, some, official, others, left_out)
+    return NuggetAgreement(nuggets.name, asked, judged, official, others, left_out)
 
 
 def _values(pool: Pool, judgements: Judgements, corrected: bool, strict: bool) -> Floats:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from math import pi
+from math import ldexp, pi
 from typing import NamedTuple
 
 from karat.arithmetic import exp, log, log_gamma, product, quick_exp
@@ -337,7 +337,7 @@ def built_in_threshold(n: int) -> Thresholds:
     and .253), so neither may test it; `experiments/nuggets_thresholds.py` prints what the threshold
     of one is worth on the other.
     """
-    share = 0.5**n
+    share = ldexp(1.0, -n)
     step = NoisyThreshold(share, np.array([share]), np.array([_BELOW, _ABOVE]))
     return Thresholds(BUILT_IN, {}, step, _BELOW, 1 - _ABOVE)
 
