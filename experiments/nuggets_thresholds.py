@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.guess.folds import agreement
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.folds import assessor_agreement
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import settings
 
@@ -35,14 +35,14 @@ def main() -> None:
             form = "normalised" if normalised else "as they are"
             print(f"\n## {form}: chosen on {source}, used on {target}\n\n{HEAD}")
             for rule in (replace(one, normalised=normalised) for one in tried):
-                found = {name: score(pool, rule) for name, (pool, _) in pools.items()}
+                found = {name: ngram_scores(pool, rule) for name, (pool, _) in pools.items()}
                 best = {name: best_f_threshold(found[name], pools[name][1] > 0) for name in pools}
                 f = {
-                    name: agreement(pool, found[name] > best[name], labels).f
+                    name: assessor_agreement(pool, found[name] > best[name], labels).f
                     for name, (pool, labels) in pools.items()
                 }
                 pool, labels = pools[target]
-                got = agreement(pool, found[target] > best[source], labels)
+                got = assessor_agreement(pool, found[target] > best[source], labels)
                 numbers = best[source], f[source], got.f, got.tau_b, got.rmse, f[target]
                 print(f"| {rule.shown} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
     built_in(pools, tried)
@@ -53,8 +53,12 @@ def built_in(pools: dict, tried: list[Paper]) -> None:
     print("|---|---|---|---|---|")
     for rule in (replace(one, normalised=True) for one in tried):
         for name, (pool, labels) in pools.items():
-            carried, yes = score(pool, rule) > 0.5**rule.n, labels > 0
-            numbers = agreement(pool, carried, labels).f, yes[carried].mean(), yes[~carried].mean()
+            carried, yes = ngram_scores(pool, rule) > 0.5**rule.n, labels > 0
+            numbers = (
+                assessor_agreement(pool, carried, labels).f,
+                yes[carried].mean(),
+                yes[~carried].mean(),
+            )
             print(f"| {rule.shown} | {name} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
 
 

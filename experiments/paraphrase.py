@@ -23,7 +23,7 @@ import karat as kt
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
 from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features
 from karat.paraphrase.pem.features import Features, features
-from karat.paraphrase.pem.judged_pairs import Judged, add_controls, judged_rows
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.svr import cross_predict
 from karat.paraphrase.pem.training import Pivot, train_language
 from karat.paraphrase.table.phrase_table import ENGLISH
@@ -55,23 +55,25 @@ def pivots() -> dict[str, Pivot]:
     }
 
 
-def line(name: str, judged: Judged, predicted: np.ndarray, rows: np.ndarray | None = None) -> None:
+def line(
+    name: str, judged: JudgedPairs, predicted: np.ndarray, rows: np.ndarray | None = None
+) -> None:
     here = np.ones(len(judged), dtype=bool) if rows is None else rows
     x, y = judged.human[here], predicted[here]
     print(f"{name:58} {here.sum():6,} {pearson(x, y):.3f} / {spearman(x, y):.3f}", flush=True)
 
 
-def left_out(judged: Judged, matrix: np.ndarray) -> np.ndarray:
+def left_out(judged: JudgedPairs, matrix: np.ndarray) -> np.ndarray:
     """Cross-validated predictions."""
     return cross_predict(matrix, judged.human, judged.originals)
 
 
-def odd_rows(judged: Judged) -> np.ndarray:
+def odd_rows(judged: JudgedPairs) -> np.ndarray:
     number: dict[str, int] = {}
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: Judged, found: Features) -> None:
+def rich(judged: JudgedPairs, found: Features) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = some(judged, odd)
@@ -97,7 +99,7 @@ def difference(where: str, one: Gain) -> None:
     )
 
 
-def some(judged: Judged, rows: np.ndarray) -> Judged:
+def some(judged: JudgedPairs, rows: np.ndarray) -> JudgedPairs:
     """Some rows of judged paraphrases."""
     kept = np.flatnonzero(rows).tolist()
     lists = ("originals", "paraphrases", "systems", "segments")

@@ -10,7 +10,7 @@ import karat as kt
 from karat.errors import InputError
 from karat.nuggets.guess.folds import folds
 from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Nugget, Question, make_key
@@ -71,7 +71,7 @@ def test_a_response_says_nothing_of_itself() -> None:
 
 def test_without_judged_responses_descriptions_tell() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
-    plain, rule = score(pool, Paper()), Paper(informativeness="responses")
+    plain, rule = ngram_scores(pool, Paper()), Paper(informativeness="responses")
     fold = folds(pool, "system")
     for said in (np.full(len(labels), np.nan), np.zeros(len(labels))):
         assert (rule.scores(pool, said, fold) == plain).all()

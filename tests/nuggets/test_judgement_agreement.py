@@ -130,6 +130,8 @@ def test_the_command(tmp_path: Path, output: Callable[..., str]) -> None:
     other = kt.load_nuggets("demo-nuggets", judgements=[tmp_path / "mine.jsonl"])
     found = kt.agree_nuggets(demo, other)
     assert printed["rows"] == json.loads(json.dumps(found.records()))
+    for given in ("demo-nuggets", demo):
+        assert kt.agree_nuggets(given, tmp_path / "mine.jsonl").rows == found.rows
     assert printed["rows"][0]["precision"] < 1 == printed["rows"][0]["recall"]
     assert printed["runs"] == json.loads(json.dumps(found.records("runs")))
     page = output(*args, "-f", "html")

@@ -17,9 +17,9 @@ from karat.errors import InputError
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import Agreement, agreement, with_institutions
+from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.official_scores import Asked, OnOfficial, on_official
+from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, likeliest, tune_all
 from karat.nuggets.guess.pool import Pool, make_pool
@@ -70,7 +70,7 @@ class Evaluation(Tuning):
     """Of what it expects, from its errors on the other runs: the bars of the paper's Figure 5."""
     known: float
     """The share of judged pairs that are known from identical responses in other folds."""
-    alone: tuple[Agreement, ...] | None
+    alone: tuple[AssessorAgreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
     on_official: OnOfficial
@@ -143,13 +143,13 @@ def evaluate(
     by_question = (pool.question_scores(x) for x in reversed(cells))
     known = float(calibrated.known[~np.isnan(judged)].mean())
     alone = (
-        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        assessor_agreement(pool, found.carried, np.where(found.known, np.nan, judged))
         for found in (calibrated, tuned.best)
     )
     classic = Official(beta, strict=strict)
     scores = _official_scores(nuggets, pool, classic, corrected)
     weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
-    asked = Asked(nuggets, tuned, calibrated, judged, classic, scores)
+    asked = JudgedSet(nuggets, tuned, calibrated, judged, classic, scores)
     return Evaluation(
         **vars(tuned),
         calibrated=calibrated,
@@ -193,7 +193,7 @@ def _official_scores(
     return found
 
 
-def _baselines(asked: Asked, official: Floats, idf: Weigh) -> Iterator[Baseline]:
+def _baselines(asked: JudgedSet, official: Floats, idf: Weigh) -> Iterator[Baseline]:
     """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
     runs, key = [asked.nuggets.runs[tag] for tag in asked.pool.runs], asked.nuggets.key
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):

@@ -98,7 +98,7 @@ class Decisions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class JudgedSet:
     """A judged set, what was learned on it, and the official scores of its runs."""
 
     nuggets: NuggetSet
@@ -155,7 +155,7 @@ def _form(rule: Paper) -> tuple[int, str, str]:
     return rule.n, rule.weight, rule.stop
 
 
-def on_official(asked: Asked, weigh: Weigh) -> OnOfficial:
+def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
     """Set all ways on one score; `weigh` has the idf that Pourpre asks for."""
     runs, told = asked.pool.runs, tuple(asked.decisions())
     found = [
@@ -176,7 +176,7 @@ def on_official(asked: Asked, weigh: Weigh) -> OnOfficial:
     )
 
 
-def _ways(asked: Asked, told: Sequence[Decisions], weigh: Weigh) -> Iterator[Way]:
+def _ways(asked: JudgedSet, told: Sequence[Decisions], weigh: Weigh) -> Iterator[Way]:
     beta, plain = asked.how.beta, default_trial(asked.tuned).classifier
     for what, carried in told:
         yield Way(what, averages(asked.scored(carried.astype(np.float64)), beta))
@@ -203,7 +203,7 @@ def in_hindsight(
 # ------------------------------------------------------------------------------------------ ways
 
 
-def paper_in_hindsight(asked: Asked, what: str, rule: Paper) -> Way:
+def paper_in_hindsight(asked: JudgedSet, what: str, rule: Paper) -> Way:
     """Return the paper's classifier at one threshold for all nuggets, chosen by its result."""
     cells = asked.tuned.cells
     scores = rule.scores(cells.pool, cells.labels, cells.fold, asked.tuned.idf)
@@ -286,7 +286,7 @@ def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | 
     return found
 
 
-def tau_curve(asked: Asked) -> Iterator[TauPoint]:
+def tau_curve(asked: JudgedSet) -> Iterator[TauPoint]:
     """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, stemmed and not, n = 1 … 3.
 
     idf and all words, whatever the best setting is. What identical responses were judged is not

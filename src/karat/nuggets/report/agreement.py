@@ -8,7 +8,7 @@ from karat.nuggets.report.evaluation import SWAPPED, SWAPS
 from karat.nuggets.report.scores import AGREEMENT, number, records
 from karat.report.charts.figures import chart_figure
 from karat.report.charts.models import Line, Point, Scatter
-from karat.report.model.table import Column, Document, Table
+from karat.report.model.table import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.nuggets.results.judgement_agreement import NuggetAgreement
@@ -44,7 +44,7 @@ _SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 def agreement_document(found: NuggetAgreement, command: str = "") -> Document:
     """Return the report of agreement on pairs, and of what it does to scores of runs."""
     scores = Table("scores", "Agreement of scores", _SCORES, records(found.scores))
-    blocks = (
+    blocks: tuple[Table | Figure, ...] = (
         Table("rows", "Judgements", _ROWS, records(found.rows)),
         Table("runs", "Scores of runs", _RUNS, records(found.runs), group="average"),
         *([scores] if found.scores else []),

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets, load_nuggets
 from karat.nuggets.guess.agreement import (
     AVERAGES,
     Averages,
@@ -31,6 +33,7 @@ from karat.nuggets.intervals.expected_scores import Returned, returned
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.judges.kappa import cohen_kappa
 
@@ -195,21 +198,28 @@ class NuggetAgreement(Result):
 
 
 def agree_nuggets(
-    nuggets: NuggetSet,
-    other: NuggetSet | Judgements,
+    nuggets: NuggetSet | GivenPath,
+    other: NuggetSet | Judgements | GivenPath,
     beta: float = 3.0,
     *,
     corrected: bool = False,
     strict: bool = False,
+    progress: Progress = silent,
 ) -> NuggetAgreement:
     """Set other judgements beside those of a set, which are the official ones.
 
-    If `corrected`, judgements speak for identical responses of all runs; if `strict`, partial
-    support is none.
+    `other` may be a file of judgements beside the name of a set, and else is a whole set. If
+    `corrected`, judgements speak for identical responses of all runs; if `strict`, partial support
+    is none.
     """
     Official(beta)
-    told = other.judgements if isinstance(other, NuggetSet) else other
-    both = nuggets.judgements, told
+    if not isinstance(other, NuggetSet | Judgements):
+        if isinstance(nuggets, NuggetSet):
+            other = as_nuggets(other, progress)
+        else:
+            other = load_nuggets(nuggets, judgements=[other], progress=progress)
+    nuggets = as_nuggets(nuggets, progress)
+    both = nuggets.judgements, other.judgements if isinstance(other, NuggetSet) else other
     for which, some in zip(("", " other"), both, strict=True):
         if not nuggets.runs or not some.deciding:
             raise InputError(

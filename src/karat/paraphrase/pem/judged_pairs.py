@@ -121,7 +121,7 @@ def from_five(value: float, dimension: Dimension) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedPairs:
     """Row i: `paraphrases[i]` of `originals[i]` by `systems[i]`, worth `human[i]` from 1 to 5."""
 
     evalset: EvalSet
@@ -152,7 +152,7 @@ class Judged:
 
 def judged_rows(
     evalset: EvalSet, dimension: str | None = None, *, controls: bool = False
-) -> Judged:
+) -> JudgedPairs:
     """Return all outputs of a set that have a score, system by system.
 
     `dimension` is overall quality; `controls` adds the paper's three artificial systems.
@@ -175,7 +175,7 @@ def judged_rows(
     if not known:
         raise InputError(f"{evalset.name}: no paraphrase has a score of {overall}")
     names, texts = list(evalset.systems), list(evalset.systems.values())
-    return Judged(
+    return JudgedPairs(
         evalset,
         overall,
         originals=[evalset.sources[i] for _, i in known],

@@ -44,11 +44,11 @@ from karat.nuggets.guess.paper.thresholds import (
     likeliest_model,
 )
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
-from karat.text.stemmers import stemmers
+from karat.text.stemmers import stemmer_origin, stemmers
 from karat.text.stopwords import stop_digest, stop_words
 from karat.text.tokens import Vocab
 
@@ -93,7 +93,7 @@ class Paper(WithIdf):
     """The paper's classifier; the defaults are the paper's (no stemming, bigrams, idf)."""
 
     name: ClassVar[str] = "paper"
-    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest})
+    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest, "stem": stemmer_origin})
 
     n: int = setting(2, "the longest n-grams", low=1, high=LONGEST)
     weight: str = setting("idf", "weight of an n-gram", choices=WEIGHTS)
@@ -129,9 +129,9 @@ class Paper(WithIdf):
         return self.shown + " on-responses" * self.responses + by
 
     @property
-    def words(self) -> Words:
+    def words(self) -> WordRecipe:
         """The words of texts, as the settings cut them."""
-        return Words(self.stem, self.stop)
+        return WordRecipe(self.stem, self.stop)
 
     def scores(
         self,
@@ -145,7 +145,7 @@ class Paper(WithIdf):
         weigh = self._weigh(pool, source)
         if self.taught(labels):
             return next(trained_scores(pool, self, labels, fold, [-1], weigh, progress))
-        return score(pool, self, weigh, progress)
+        return ngram_scores(pool, self, weigh, progress)
 
     def each_fold(
         self, pool: Pool, labels: Floats, fold: Ints, source: IdfSource | None = None
@@ -157,7 +157,7 @@ class Paper(WithIdf):
                 kinds, trained_scores(pool, self, labels, fold, kinds, weigh), strict=True
             )
             return
-        scores = score(pool, self, weigh)
+        scores = ngram_scores(pool, self, weigh)
         yield from ((k, scores) for k in kinds)
 
     def taught(self, labels: Floats) -> bool:
@@ -245,7 +245,9 @@ class PaperGuesses(NamedTuple):
     """log10 P(Data|Model), where thresholds were learned."""
 
 
-def score(pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent) -> Floats:
+def ngram_scores(
+    pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent
+) -> Floats:
     """Return the scores of all cells; idf, if none is given, is that of the pool's responses."""
     vocab = Vocab()
     texts = paper.words.tokens(pool.descriptions, vocab)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Agreement, Folded, folds
+from karat.nuggets.guess.folds import AssessorAgreement, Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import (
     NOISY,
@@ -31,10 +31,10 @@ from karat.progress import Progress, silent
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One setting: how it agrees with assessors, and the threshold it would now be used with."""
+    """One setting: how it agrees with assessors, and the threshold it would be used with."""
 
     classifier: Paper
-    agreement: Agreement
+    agreement: AssessorAgreement
     threshold: float
     carried: Flags
     """The decision about every cell, made while its fold was left out."""
@@ -46,7 +46,7 @@ class ModelTrial(NamedTuple):
     """A threshold model: how probable the data are, and how it agrees with assessors."""
 
     model: Model
-    agreement: Agreement | None
+    agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
     carried: Flags | None = None
     """The decision about every cell, made while its fold was left out."""
@@ -70,7 +70,7 @@ class Tuning:
     @property
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
-        return best(self.trials)
+        return best_trial(self.trials)
 
     @property
     def how(self) -> Paper:
@@ -112,7 +112,7 @@ def tune_all(
         )
     cells, source = Folded(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
-    models = try_models(cells, by, best(trials).classifier, source, progress)
+    models = try_models(cells, by, best_trial(trials).classifier, source, progress)
     houses: dict[str, list[str]] = {}
     for run, house in zip(pool.runs, pool.houses, strict=True):
         houses.setdefault(house, []).append(run)
@@ -182,6 +182,6 @@ def likeliest(tuned: Tuning) -> ModelTrial:
     return next(one for one in tuned.models if one.model.name == name)
 
 
-def best(trials: Sequence[Trial]) -> Trial:
+def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the best F; of equals the first."""
     return max(trials, key=lambda trial: trial.agreement.f)
