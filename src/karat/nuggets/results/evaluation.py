@@ -31,10 +31,10 @@ _BY = {
 }
 _ALONE = "guesses alone"
 _ON_F = (
-    "Agreement with assessors: Pourpre is compared with official F, all others with A, the mean "
-    "share of nuggets. Official F: all are compared with it. A swap is a pair of runs in another "
-    "order than the official one, its size the difference of their official scores. Thresholds in "
-    "hindsight have the best tau_b here, as in the paper: such rows flatter."
+    "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+    "Under official F all are compared with that. A swap is a pair of runs in another order than "
+    "the official one, its size the difference of their official scores. Thresholds in hindsight "
+    "have the best tau_b here, as in the paper: such rows flatter.",
 )
 
 
@@ -204,7 +204,7 @@ class NuggetEvaluation(_CrossValidated):
             f"Cross-validated: {_BY[found.by]}.",
             f"Chosen by F in this cross-validation: {winners(found)}.",
             *(known if found.alone is not None else []),
-            _ON_F,
+            *_ON_F,
             *self._judgements,
             about_idf(found.idf),
         )
