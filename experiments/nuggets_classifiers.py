@@ -63,6 +63,7 @@ BASES = {
     "normalised": Paper(normalised=True),
     "normalised, once": Paper(normalised=True, once=True),
 }
+INFORMED = {"paper, informed by responses": Paper(informativeness="responses")}  # LOSO alone tells
 FIXED = Paper(1, stem="porter", normalised=True, once=True)  # seen to be the best on RAG24
 HEAD = "| {} | P | R | F | tau_b | R^2 | RMSE |\n|---|---|---|---|---|---|---|"
 
@@ -146,7 +147,7 @@ def judgements(
     )
     row("the same, the other set as prior, expected", started.agreement)
     print("\n" + HEAD.format(f"LOSO, {100 * runs.known.mean():.1f}% known"))
-    for title, base in BASES.items():
+    for title, base in (BASES | INFORMED).items():
         row(
             f"{title}: 24 settings, global threshold",
             nested(runs, settings(base)),
