@@ -33,7 +33,7 @@ from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
 from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import fold_thresholds
+from karat.nuggets.guess.paper.tuning import fold_guesses
 from karat.nuggets.guess.pool import Floats, Ints, Pool
 from karat.nuggets.guess.words import smoothed_idf
 from karat.nuggets.sets.keys import make_key
@@ -251,13 +251,10 @@ def paper() -> None:
             s = ngram_scores(
                 pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
             )
-            numbers = [
-                assessor_agreement(pool, s > limit, labels).f
-                for limit in (
-                    fold_thresholds(Folded(pool, labels, pool.cell_question), s),
-                    best_f_threshold(s, yes),
-                )
-            ]
+            cells = Folded(pool, labels, pool.cell_question)
+            left_out = fold_guesses(cells, ((k, s) for k in np.unique(cells.fold)))
+            both = left_out, s > best_f_threshold(s, yes)
+            numbers = [assessor_agreement(pool, carried, labels).f for carried in both]
             more = " + 1" if extra else ""
             print(
                 f"| {rule.shown}{more} | " + " | ".join(f"{f:.3f}" for f in numbers) + " |",

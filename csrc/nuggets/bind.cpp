@@ -160,13 +160,14 @@ Array<double> nugget_characters(Ids r_ids, Offsets r_offsets, Offsets starts, Id
         });
 }
 
-// `nugget_scores` where responses that carry a nugget describe it, too, but for those of one's own
-// fold: a flag for every cell, a number for every response.
+// `nugget_scores` where responses that carry a nugget describe it, or tell how informative n-grams
+// are, but for those of one's own fold: a flag for every cell, a number for every response. A row
+// for each of the folds that are left out for all; -1 is none.
 Array<double> nugget_taught(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_ids,
                             Offsets t_offsets, Offsets nuggets, Offsets questions, Flags carried,
-                            Offsets fold, Numbers weights, int order, bool once, bool share,
-                            nb::object check) {
-    const NuggetRules rules{order, weights.shape(0) > 0, once, share};
+                            Offsets fold, Offsets without, Numbers weights, int order, bool once,
+                            bool share, bool describe, bool inform, nb::object check) {
+    const TaughtRules rules{{order, weights.shape(0) > 0, once, share}, describe, inform};
     const NuggetKey key(t_ids, t_offsets, nuggets, questions);
     const Ragged responses = ragged(r_ids, r_offsets);
     check_starts(starts, key.size, r_offsets.shape(0) - 1);
@@ -177,7 +178,7 @@ Array<double> nugget_taught(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
         throw nb::value_error("expected a flag for every cell and a fold for every response");
     for (size_t i = 0; i < fold.shape(0); ++i)
         if (fold(i) < 0) throw nb::value_error("expected folds that are 0 or more");
-    std::vector<double> scores(cells);
+    std::vector<double> scores(cells * without.shape(0));
     Poll poll{std::move(check)};
     {
         nb::gil_scoped_release release;
@@ -187,11 +188,12 @@ Array<double> nugget_taught(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
             TaughtNuggets taught(key.texts, nuggets.data() + questions(q), key.count(q), responses,
                                  starts(q), starts(q + 1), carried.data() + cell,
                                  fold.data() + starts(q), weights.data(), rules);
-            taught.scores(scores.data() + cell, poll);
+            for (size_t k = 0; k < without.shape(0); ++k)
+                taught.scores(without(k), scores.data() + k * cells + cell, poll);
             cell += static_cast<size_t>((starts(q + 1) - starts(q)) * key.count(q));
         }
     }
-    return give(std::move(scores), {cells});
+    return give(std::move(scores), {without.shape(0), cells});
 }
 
 // Responses start … end - 1, by their words.
@@ -288,8 +290,8 @@ void bind_nuggets(nb::module_& m) {
     m.def("nugget_characters", &nugget_characters, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
           "t_offsets"_a, "questions"_a, "check"_a.none());
     m.def("nugget_taught", &nugget_taught, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
-          "t_offsets"_a, "nuggets"_a, "questions"_a, "carried"_a, "fold"_a, "weights"_a, "order"_a,
-          "once"_a, "share"_a, "check"_a.none());
+          "t_offsets"_a, "nuggets"_a, "questions"_a, "carried"_a, "fold"_a, "without"_a,
+          "weights"_a, "order"_a, "once"_a, "share"_a, "describe"_a, "inform"_a, "check"_a.none());
     m.def("nugget_likeness", &likeness, "ids"_a, "offsets"_a, "start"_a, "end"_a,
           nb::rv_policy::take_ownership);
     nb::class_<NuggetLikeness>(m, "NuggetLikeness", "How alike whole responses are.")

@@ -1,12 +1,20 @@
-// Nuggeteer's classifier where responses that carry a nugget describe it, too, and none is compared
+// Nuggeteer's classifier where responses that carry a nugget tell of it, too, and none is compared
 // with those of its own fold (`classifier.hpp` has the formula).
 //
-//     score(g, i) = max over descriptions of g, and responses j outside the fold of i that carry g,
-//                   of the sum of W(x) I(x) over the n-grams x of i that stand in this text
+//     score(g, i) = max over the texts of g, of the sum of W(x) I(x) over the n-grams x of i that
+//                   stand in this text
 //
-// A text is indexed once, whatever it carries and whoever asks. I(x) counts the nuggets whose texts
-// outside the fold have x: only what stands in a text of the fold is counted anew for it, and put
-// back afterwards.
+// The texts of g are its descriptions and, if responses describe, those outside the fold of i that
+// carry g. I(x) counts the nuggets whose texts have x; or, if responses inform (the paper's
+// equations 1 and 2), those of which a response outside the fold that carries them has x, or a
+// description, if no such response carries them.
+//
+// What is learned from the scores of all other folds must not have heard of the fold that is then
+// guessed: so a fold may be left out for all.
+//
+// A text is indexed once, whatever it carries and whoever asks: only what stands in a text of the
+// fold, or in the descriptions of a nugget that nothing outside it carries, is counted anew for it,
+// and put back afterwards.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +27,11 @@
 
 namespace karat {
 
+struct TaughtRules : NuggetRules {
+    bool describe = true;  // responses describe the nuggets that they carry
+    bool inform = false;   // and they alone tell how informative an n-gram is, where there are some
+};
+
 class TaughtNuggets {
   public:
     // The descriptions of nugget g are `described` from nuggets[g] on; responses are those from
@@ -26,9 +39,9 @@ class TaughtNuggets {
     // number.
     TaughtNuggets(const Ragged& described, const int64_t* nuggets, int64_t count,
                   const Ragged& responses, int64_t start, int64_t end, const uint8_t* carried,
-                  const int64_t* fold, const double* weights, const NuggetRules& rules)
-        : rules_(rules), count_(count), wide_((count + 63) / 64), responses_(responses),
-          start_(start), end_(end), fold_(fold), texts_of_(count) {
+                  const int64_t* fold, const double* weights, const TaughtRules& rules)
+        : rules_(rules), count_(count), wide_((count + 63) / 64),
+          fold_(fold), texts_of_(count) {
         grams_.reset(1 << 10);
         value_.push_back(0.0);
         for (int64_t g = 0; g < count; ++g)
@@ -36,6 +49,7 @@ class TaughtNuggets {
                 const std::vector<int64_t> mine{g};
                 add(described.begin(t), described.length(t), mine, -1, weights);
             }
+        described_ = texts_.size();
         for (int64_t i = 0; i < end - start; ++i, carried += count) {
             std::vector<int64_t> mine;
             for (int64_t g = 0; g < count; ++g)
@@ -43,13 +57,16 @@ class TaughtNuggets {
             if (!mine.empty())
                 add(responses.begin(start + i), responses.length(start + i), mine, i, weights);
         }
+        describing_ = rules.describe ? texts_.size() : described_;
         post();
+        for (int64_t i = start; i < end; ++i) read(responses.begin(i), responses.length(i));
     }
 
-    // Responses x nuggets.
+    // Responses x nuggets, each without its own fold, and all without the fold `without`; -1: none.
     template <class Poll>
-    void scores(double* rows, Poll&& poll) {
-        std::vector<int64_t> order(end_ - start_);
+    void scores(int64_t without, double* rows, Poll&& poll) {
+        begin(without);
+        std::vector<int64_t> order(hits_.size());
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(),
                          [&](int64_t a, int64_t b) { return fold_[a] < fold_[b]; });
@@ -71,7 +88,8 @@ class TaughtNuggets {
     };
 
     bool outside(const Text& text, int64_t fold) const {
-        return text.response < 0 || fold_[text.response] != fold;
+        if (text.response < 0) return true;
+        return fold_[text.response] != fold && fold_[text.response] != without_;
     }
     static uint64_t key(int32_t prefix, int32_t word) {
         return static_cast<uint64_t>(prefix) << 32 | static_cast<uint32_t>(word);
@@ -86,7 +104,9 @@ class TaughtNuggets {
             for (int n = 1; n <= rules_.order && i + n <= length; ++n) {
                 const int32_t word = words[i + n - 1];
                 weight += rules_.sum ? weights[word] : 0.0;
-                x = grams_.add(key(x, word));
+                const bool counts = response < 0 || rules_.describe;
+                x = counts ? grams_.add(key(x, word)) : grams_.find(key(x, word));
+                if (!x) break;  // W is 0: it is in no description
                 if (static_cast<size_t>(x) == value_.size())
                     value_.push_back(rules_.sum ? weight : 1.0);
                 text.grams.push_back(x);
@@ -119,11 +139,29 @@ class TaughtNuggets {
         std::vector<int64_t> next(starts_);
         for (size_t k = 0; k < seen.size(); ++k) posted_[next[seen[k]]++] = whose[k];
         used_.assign(grams, 0);
-        sums_.resize(texts_.size());
-        totals_.resize(texts_.size());
+        sums_.resize(describing_);
+        totals_.resize(describing_);
         weight_ = value_;
+        unheard_ = base_unheard_ = unheard(-1);
         for (size_t x = 1; x < grams; ++x) value_[x] = value(x, -1);
-        whole_ = value_;
+        base_ = value_;
+    }
+
+    // Every n-gram of a response that stands in a text.
+    void read(const int32_t* words, int64_t length) {
+        std::vector<int32_t> found;
+        ++stamp_;
+        for (int64_t i = 0; i < length; ++i) {
+            int32_t x = 0;
+            for (int n = 1; n <= rules_.order && i + n <= length; ++n) {
+                x = grams_.find(key(x, words[i + n - 1]));
+                if (!x) break;
+                if (rules_.once && used_[x] == stamp_) continue;
+                used_[x] = stamp_;
+                found.push_back(x);
+            }
+        }
+        hits_.push_back(std::move(found));
     }
 
     // W(x) I(x) without a fold's texts; no fold is below 0.
@@ -131,7 +169,7 @@ class TaughtNuggets {
         if (count_ < 2) return weight_[x];
         mask_.assign(wide_, 0);
         for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
-            if (outside(texts_[posted_[k]], fold))
+            if (informs(posted_[k], fold))
                 for (size_t m = 0; m < wide_; ++m) mask_[m] |= masks_[posted_[k] * wide_ + m];
         int64_t have = 0;
         for (uint64_t bits : mask_)
@@ -139,23 +177,62 @@ class TaughtNuggets {
         return weight_[x] * (1.0 - static_cast<double>(have) / static_cast<double>(count_));
     }
 
+    // Whether a text says which n-grams its nuggets have.
+    bool informs(size_t t, int64_t fold) const {
+        if (!rules_.inform || t >= described_) return outside(texts_[t], fold);
+        for (size_t m = 0; m < wide_; ++m)
+            if (unheard_[m] & masks_[t * wide_ + m]) return true;
+        return false;
+    }
+
+    // The nuggets that no response outside the fold carries.
+    std::vector<uint64_t> unheard(int64_t fold) const {
+        std::vector<uint64_t> found(wide_, ~uint64_t{0});
+        for (size_t t = described_; t < texts_.size(); ++t)
+            if (outside(texts_[t], fold))
+                for (size_t m = 0; m < wide_; ++m) found[m] &= ~masks_[t * wide_ + m];
+        return found;
+    }
+
+    void begin(int64_t without) {
+        value_ = base_;
+        without_ = without;
+        unheard_ = whole_unheard_ = unheard(-1);
+        recount(-1, base_unheard_);
+        changed_.clear();
+        whole_ = value_;
+    }
+
     void leave_out(int64_t fold) {
+        unheard_ = unheard(fold);
+        recount(fold, whole_unheard_);
+        for (size_t t = 0; rules_.share && t < describing_; ++t) totals_[t] = own(texts_[t]);
+    }
+
+    void put_back() {
+        for (const int32_t x : changed_) value_[x] = whole_[x];
+        changed_.clear();
+    }
+
+    // Counts anew what stands in a text that is left out, or that informs only because of it.
+    void recount(int64_t fold, const std::vector<uint64_t>& before) {
         ++stamp_;
-        for (const Text& text : texts_) {
-            if (outside(text, fold)) continue;
-            for (const int32_t x : text.grams) {
+        for (size_t t = 0; t < texts_.size(); ++t) {
+            if (t < described_ ? !newly(t, before) : outside(texts_[t], fold)) continue;
+            for (const int32_t x : texts_[t].grams) {
                 if (used_[x] == stamp_) continue;
                 used_[x] = stamp_;
                 value_[x] = value(x, fold);
                 changed_.push_back(x);
             }
         }
-        for (size_t t = 0; rules_.share && t < texts_.size(); ++t) totals_[t] = own(texts_[t]);
     }
 
-    void put_back() {
-        for (const int32_t x : changed_) value_[x] = whole_[x];
-        changed_.clear();
+    // Whether a description informs that did not before.
+    bool newly(size_t t, const std::vector<uint64_t>& before) const {
+        for (size_t m = 0; rules_.inform && m < wide_; ++m)
+            if (unheard_[m] & ~before[m] & masks_[t * wide_ + m]) return true;
+        return false;
     }
 
     // What a text would score itself.
@@ -171,48 +248,39 @@ class TaughtNuggets {
     }
 
     void score(int64_t i, int64_t fold, double* row) {
-        sum(responses_.begin(start_ + i), responses_.length(start_ + i));
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        for (const int32_t x : hits_[i])
+            for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) {
+                if (static_cast<size_t>(posted_[k]) >= describing_) break;  // they are in order
+                sums_[posted_[k]] += value_[x];
+            }
         for (size_t t = 0; rules_.share && t < sums_.size(); ++t)
             sums_[t] = totals_[t] > 0 ? sums_[t] / totals_[t] : 0.0;
         for (int64_t g = 0; g < count_; ++g) {
             double best = 0;
             for (const size_t t : texts_of_[g])
-                if (outside(texts_[t], fold)) best = std::max(best, sums_[t]);
+                if (t < describing_ && outside(texts_[t], fold)) best = std::max(best, sums_[t]);
             row[g] = best;
         }
     }
 
-    void sum(const int32_t* words, int64_t length) {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        ++stamp_;
-        for (int64_t i = 0; i < length; ++i) {
-            int32_t x = 0;
-            for (int n = 1; n <= rules_.order && i + n <= length; ++n) {
-                x = grams_.find(key(x, words[i + n - 1]));
-                if (!x) break;
-                if (rules_.once && used_[x] == stamp_) continue;
-                used_[x] = stamp_;
-                for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
-                    sums_[posted_[k]] += value_[x];
-            }
-        }
-    }
-
-    const NuggetRules rules_;
+    const TaughtRules rules_;
     const int64_t count_;  // nuggets
     const size_t wide_;    // words of 64 bits that hold a flag for each
-    const Ragged responses_;
-    const int64_t start_, end_;
     const int64_t* const fold_;
+    int64_t without_ = -1;
     std::vector<std::vector<size_t>> texts_of_;  // of each nugget
     std::vector<Text> texts_;
     std::vector<uint64_t> masks_;  // of each text: the nuggets that it describes
     Numbering grams_;
-    std::vector<double> value_, whole_, weight_;  // of each n-gram: W I in a fold, in all; W
+    // Of each n-gram W I now, without the fold for all, with all folds; and W.
+    std::vector<double> value_, whole_, base_, weight_;
     std::vector<int64_t> starts_;
     std::vector<int32_t> posted_;
     std::vector<double> sums_, totals_;  // of each text
-    std::vector<uint64_t> mask_;
+    size_t described_ = 0, describing_ = 0;  // texts: descriptions, which come first; with sums
+    std::vector<uint64_t> mask_, unheard_, whole_unheard_, base_unheard_;
+    std::vector<std::vector<int32_t>> hits_;  // of each response
     std::vector<int32_t> changed_;
     std::vector<uint64_t> used_;  // when each n-gram was last seen
     uint64_t stamp_ = 0;

@@ -338,10 +338,13 @@ def nugget_taught(
     questions: _Offsets,
     carried: NDArray[np.uint8],
     fold: NDArray[np.int64],
+    without: NDArray[np.int64],
     weights: NDArray[np.float64],
     order: int,
     once: bool,
     share: bool,
+    describe: bool,
+    inform: bool,
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...
 

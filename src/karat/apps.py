@@ -21,6 +21,7 @@ DECLARED = {
         "NuggetChanges": "karat.nuggets.report.changes:changes_document",
         "NuggetEvaluation": "karat.nuggets.report.evaluation:evaluation_document",
         "NuggetTuning": "karat.nuggets.report.evaluation:tuning_document",
+        "NuggetAgreement": "karat.nuggets.report.agreement:agreement_document",
         "NuggetContents": "karat.nuggets.report.contents:contents_document",
         "NuggetJudgeAgreement": "karat.nuggets.report.contents:nugget_judges_document",
         "LanguageScores": "karat.lm.report:scores_document",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,10 +24,11 @@ from karat.nuggets.guess.folds import Folded, assessor_agreement, folds
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
 from karat.nuggets.guess.paper.classifier import (
+    INFORMATIVENESS,
     THRESHOLD_MODELS,
     Paper,
     ngram_scores,
-    trained_score,
+    trained_scores,
 )
 from karat.nuggets.guess.paper.thresholds import (
     GIVEN,
@@ -128,26 +130,38 @@ def test_a_given_threshold_is_kept() -> None:
 
 
 @pytest.mark.parametrize("model", THRESHOLD_MODELS)
-def test_cells_are_decided_without_their_fold(model: str) -> None:
-    pool, labels, _ = pooled(questions=4, runs=4)
-    fold, how = folds(pool, "system"), Paper(1, threshold_model=model)
+@pytest.mark.parametrize("informativeness", INFORMATIVENESS)
+@pytest.mark.parametrize("responses", [False, True])
+def test_cells_are_decided_without_their_fold(
+    model: str, informativeness: str, responses: bool
+) -> None:
+    pool, labels, _ = pooled(questions=3, runs=4)
+    fold = folds(pool, "system")
+    how = Paper(1, threshold_model=model, informativeness=informativeness, responses=responses)
     found = how.guess(pool, labels, fold)
-    scores = ngram_scores(pool, how)
     for k in np.unique(fold):
         mine = fold == k
-        alone = how.fit(pool, scores, np.where(mine, np.nan, labels))
+        known = np.where(mine, np.nan, labels)
+        scores = how.scores(pool, known, fold)
+        alone = how.fit(pool, scores, known)
         assert (found.carried[mine] == alone.carried(pool, scores)[mine]).all()
         flipped = how.guess(pool, np.where(mine, 1 - labels, labels), fold)
         assert (flipped.carried[mine] == found.carried[mine]).all()
         assert flipped.probabilities[mine] == pytest.approx(found.probabilities[mine])
+    scores = how.scores(pool, labels, fold)
     assert found.models == tuple(compare_models(pool, scores, labels))
 
 
-@pytest.mark.parametrize("rule", [Paper(1), Paper(2, "count", normalised=True, once=True)])
+TAUGHT = Paper(1, responses=True, informativeness="descriptions")
+
+
+@pytest.mark.parametrize(
+    "rule", [TAUGHT, replace(TAUGHT, n=2, weight="count", normalised=True, once=True)]
+)
 def test_training_on_responses_leaves_out_those_of_the_fold(rule: Paper) -> None:
     pool, labels, judged = pooled(questions=3, runs=4)
     fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule.words)
-    found = trained_score(pool, rule, labels, fold, idf)
+    found = next(trained_scores(pool, rule, labels, fold, [-1], idf))
     for k in np.unique(fold):
         mine = fold == k
         others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
@@ -183,6 +197,8 @@ word = st.lists(st.sampled_from("abcd"), max_size=5)
     st.booleans(),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
 def test_taught_by_responses_of_other_folds(
     responses: list[tuple[list[str], int, set[int]]],
@@ -191,6 +207,8 @@ def test_taught_by_responses_of_other_folds(
     weighed: bool,
     once: bool,
     normalised: bool,
+    describe: bool,
+    inform: bool,
 ) -> None:
     idf = {"a": 0.5, "b": 1.0, "c": 2.0, "d": 3.5}
 
@@ -208,22 +226,25 @@ def test_taught_by_responses_of_other_folds(
         np.array([0, count]),
         np.array(carried, dtype=np.uint8).ravel(),
         np.array([fold for _, fold, _ in responses], dtype=np.int64),
+        np.arange(-1, 3),
         np.array([*idf.values()] if weighed else []),
         n,
         once,
         normalised,
+        describe,
+        inform,
         None,
     )
     wanted = []
-    for words, fold, _ in responses:
-        others = [(text, said) for text, other, said in responses if other != fold]
-        taught = [
-            [*texts, *(text for text, said in others if g in said)]
-            for g, texts in enumerate(nuggets)
-        ]
-        settings = n, idf if weighed else None, once, normalised
+    for out, (words, fold, _) in itertools.product(range(-1, 3), responses):
+        others = [(text, said) for text, other, said in responses if other not in (fold, out)]
+        heard = [[text for text, said in others if g in said] for g in range(count)]
+        pairs = list(zip(nuggets, heard, strict=True))
+        taught = [[*texts, *(told if describe else ())] for texts, told in pairs]
+        informed = [told or texts for texts, told in pairs] if inform else None
+        settings = n, idf if weighed else None, once, normalised, informed
         wanted += [nugget_score(words, taught, g, *settings) for g in range(count)]
-    assert found.tolist() == pytest.approx(wanted)
+    assert found.ravel().tolist() == pytest.approx(wanted)
 
 
 def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
@@ -232,10 +253,11 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     pool = make_pool(KEY, [*RUNS, *more])
     labels = own_values(pool, Judgements(rows))
     fold = folds(pool, "system")
-    found = trained_score(pool, Paper(1, "count"), labels, fold)
+    rule = replace(TAUGHT, weight="count")
+    found = next(trained_scores(pool, rule, labels, fold, [-1]))
     mine = pool.cell_run == 0
     others = Judgements(rows).without(["run0"])
-    wanted = ngram_scores(taught(pool, others), Paper(1, "count"))
+    wanted = ngram_scores(taught(pool, others), rule)
     assert found[mine] == pytest.approx(wanted[mine])
 
 
@@ -252,7 +274,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
     found = try_models(Folded(pool, labels, folds(pool, by)), by, Paper(1))
-    scores = ngram_scores(pool, Paper(1))
+    scores = Paper(1).scores(pool, labels, folds(pool, by))
     assert [one.model for one in found] == compare_models(pool, scores, labels)
     assert found[0].agreement is None
     tried = [one for one in found if one.agreement is not None]
@@ -335,10 +357,26 @@ def test_without_enough_judgements_there_is_no_contest() -> None:
     assert (found.classifier, found.beside, found.learned) == (Calibrated.name, None, 0)
 
 
+def test_without_judgements_there_is_a_threshold() -> None:
+    """More than 2^-n of what the description itself would score."""
+    none = replace(SET, judgements=Judgements(()))
+    for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
+        found = nuggeteer(none, rule=rule)
+        shares = ngram_scores(found.pool, replace(rule, normalised=True))
+        assert (found.carried == (shares > 0.5**rule.n)).all()
+        assert 0 < found.carried.mean() < 1
+        assert found.probabilities[found.carried].min() > found.probabilities[~found.carried].max()
+    scored = kt.score_nuggets(none, classifier="paper")
+    assert "thresholds=auto/built-in,learned=nothing," in scored.signature
+    (note,) = [note for note in scored.notes if note.startswith("Guesses")]
+    assert "more than 0.25 of what the nugget's description would" in note
+    assert "no intervals" in note
+
+
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
-    with pytest.raises(InputError, match="learns its thresholds from judgements"):
-        nuggeteer(none, rule=Paper())
+    with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
+        nuggeteer(none, rule=Paper(threshold_model="nugget"))
     found = nuggeteer(none, rule=Paper(1, threshold=3.0))
     assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]

@@ -34,7 +34,7 @@ def text_score(
     idf: Mapping[str, float] | None,
     once: bool,
 ) -> float:
-    """Recall(g, response), one text of g."""
+    """Recall(g, response), one text of g; `nuggets` are the texts whose n-grams each nugget has."""
     mine = grams(response, n)
     counted = list(dict.fromkeys(mine)) if once else mine
     inside = set(grams(text, n))
@@ -51,14 +51,19 @@ def score(
     idf: Mapping[str, float] | None = None,
     once: bool = False,
     normalised: bool = False,
+    informed: Sequence[Sequence[Words]] | None = None,
 ) -> float:
-    """The best text of a nugget; normalised: as a share of what the text itself would score."""
+    """The best text of a nugget; normalised: as a share of what the text itself would score.
+
+    `informed` are the texts whose n-grams equation 1 counts, if those are others than describe.
+    """
+    has = nuggets if informed is None else informed
 
     def one(text: Words) -> float:
-        found = text_score(response, text, nuggets, n, idf, once)
+        found = text_score(response, text, has, n, idf, once)
         if not normalised:
             return found
-        own = text_score(text, text, nuggets, n, idf, once)
+        own = text_score(text, text, has, n, idf, once)
         return found / own if own > 0 else 0.0
 
     return max(map(one, nuggets[g]), default=0.0)

@@ -76,6 +76,7 @@ score atlas.txt -r ref1.txt -m bleu -m ter --signature sacrebleu -f json
 metrics -f json
 nuggets convert demo-nuggets nuggets.jsonl
 nuggets convert demo-nuggets nuggets-trec --format trec
+nuggets agree demo-nuggets nuggets.jsonl -f json
 nuggets score heron wren --key demo-nuggets --pourpre --nuggets -f json
 nuggets score heron --key demo-nuggets --classifier paper --ngrams 1 --weight count --stem porter
   --stop en --threshold-model global --once --normalised --train-on-responses -f json

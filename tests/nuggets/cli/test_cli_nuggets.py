@@ -452,7 +452,10 @@ PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
         ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "threshold and threshold_mo"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
         ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
-        (("new.run", "-k", "key.txt", "--classifier", "paper"), "the paper's classifier learns"),
+        (
+            ("new.run", "-k", "key.txt", "--classifier", "paper:threshold_model=nugget"),
+            "the paper's classifier learns",
+        ),
         (("empty.run", "-k", "key.txt"), "empty.run: no response in it, expected a run of"),
         (("new.run", "empty.run", "-k", "key.txt"), "empty.run: no response in it, expected"),
         (("bare.jsonl", "-k", "key.txt"), "bare.jsonl: no response in it, expected a run of"),

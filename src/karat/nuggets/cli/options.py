@@ -257,7 +257,7 @@ def files_of(classifier: Any) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------ scores
 
 
-def corrected(default: bool) -> Any:
+def corrected(default: bool) -> Callable[[Command], Command]:
     """Return `--corrected`: whether a judgement speaks for identical responses of all runs."""
     return option(
         "--corrected/--as-judged",

@@ -19,15 +19,15 @@ from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
+from karat.nuggets.guess.official_scores import JudgedSet, OnOfficial, on_official
 from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.thresholds import likeliest_model
-from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
+from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, likeliest, tune_all
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import ENGLISH
 from karat.nuggets.intervals.intervals import ScoreInterval, intervals_of_runs
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf_sources import IdfSource
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.idf import Weigh
+from karat.nuggets.scores.official import Official, RunScore
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
 from karat.nuggets.sets.judgements import Judgements
@@ -73,12 +73,13 @@ class Evaluation(Tuning):
     alone: tuple[AssessorAgreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
+    on_official: OnOfficial
+    """All ways on one score, the official F."""
 
     @property
     def likeliest(self) -> ModelTrial:
         """The threshold model that the data favour."""
-        name = likeliest_model([one.model for one in self.models])
-        return next(one for one in self.models if one.model.name == name)
+        return likeliest(self)
 
     @property
     def winner(self) -> str:
@@ -146,16 +147,20 @@ def evaluate(
         for found in (calibrated, tuned.best)
     )
     classic = Official(beta, strict=strict)
+    scores = _official_scores(nuggets, pool, classic, corrected)
+    weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
+    asked = JudgedSet(nuggets, tuned, calibrated, judged, classic, scores)
     return Evaluation(
         **vars(tuned),
         calibrated=calibrated,
-        baselines=tuple(_baselines(nuggets, pool, official, source, classic, corrected)),
+        baselines=tuple(_baselines(asked, official, weigh)),
         curves=tuple(_curve(tuned, n, official) for n in (1, 2, 3)),
         official=dict(zip(pool.runs, official.tolist(), strict=True)),
         guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
         intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
         known=known,
         alone=tuple(alone) if known else None,
+        on_official=on_official(asked, weigh),
     )
 
 
@@ -177,26 +182,26 @@ def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
     return ThresholdCurve(rule.shown, tuple(found))
 
 
-def _baselines(
-    nuggets: NuggetSet,
-    pool: Pool,
-    official: Floats,
-    source: IdfSource,
-    how: Official,
-    corrected: bool,
-) -> Iterator[Baseline]:
-    """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
-    runs, key = [nuggets.runs[tag] for tag in pool.runs], nuggets.key
-    classic = []
-    for run in runs:
+def _official_scores(
+    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
+) -> list[RunScore]:
+    """Return F(beta) of every run from its judgements, or from corrected ones."""
+    found, key = [], nuggets.key
+    for run in (nuggets.runs[tag] for tag in pool.runs):
         own = None if corrected else run.tag
-        classic.append(how.score(run, key, decide_run(run, key, nuggets.judgements, own=own)))
-    idf = source.of_words(nuggets.runs.values(), Pourpre().stem)
+        found.append(how.score(run, key, decide_run(run, key, nuggets.judgements, own=own)))
+    return found
+
+
+def _baselines(asked: JudgedSet, official: Floats, idf: Weigh) -> Iterator[Baseline]:
+    """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
+    runs, key = [asked.nuggets.runs[tag] for tag in asked.pool.runs], asked.nuggets.key
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
-        pourpre = Pourpre(beta=how.beta, weigh=weigh)
+        pourpre = Pourpre(beta=asked.how.beta, weigh=weigh)
         rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in (classic, rows))
+            both = asked.scores, rows
+            theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in both)
             numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
             yield Baseline(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):

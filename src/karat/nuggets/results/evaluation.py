@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
+from karat.nuggets.guess.agreement import JudgementAgreement, ScoreAgreement, Swap
 from karat.nuggets.guess.classifiers import parse_classifier
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
 from karat.nuggets.guess.folds import with_institutions
+from karat.nuggets.guess.official_scores import RunF, TauPoint
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
 from karat.nuggets.results.agreements import ModelRow, SettingRow, model_rows, setting_rows
@@ -28,6 +30,12 @@ _BY = {
     "question": "each question in turn was left out: nothing was known of its nuggets",
 }
 _ALONE = "guesses alone"
+_ON_F = (
+    "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+    "Under official F all are compared with that. A swap is a pair of runs in another order than "
+    "the official one, its size the difference of their official scores. Thresholds in hindsight "
+    "have the best tau_b here, as in the paper: such rows flatter.",
+)
 
 
 class EvaluationRow(NamedTuple):
@@ -123,7 +131,7 @@ class NuggetEvaluation(_CrossValidated):
     @cached_property
     def rows(self) -> tuple[EvaluationRow, ...]:
         """Classifiers first, then baselines, which decide nothing about single nuggets."""
-        found, (model, likely) = self.found, self.found.likeliest
+        found, (model, likely, _) = self.found, self.found.likeliest
         names = "calibrated classifier", "paper's classifier"
         same = f"the same, threshold model {model.name} (likeliest)"
         return (
@@ -152,6 +160,31 @@ class NuggetEvaluation(_CrossValidated):
         )
 
     @property
+    def scores(self) -> tuple[ScoreAgreement, ...]:
+        """All ways on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
+        return tuple(sorted(self.found.on_official.scores, key=lambda row: row.average == "macro"))
+
+    @property
+    def swaps(self) -> tuple[Swap, ...]:
+        """The pairs of runs behind the numbers of rank swaps."""
+        return self.found.on_official.swaps
+
+    @property
+    def judgements(self) -> tuple[JudgementAgreement, ...]:
+        """Decisions against assessors', with intervals over questions: the paper's Table 5."""
+        return self.found.on_official.judgements
+
+    @property
+    def run_scores(self) -> tuple[RunF, ...]:
+        """Official and guessed F of runs, with intervals: the paper's Figure 5."""
+        return self.found.on_official.runs
+
+    @property
+    def curve(self) -> tuple[TauPoint, ...]:
+        """tau_b against the threshold, stemmed and not, n = 1, 2, 3: the paper's Figure 6."""
+        return self.found.on_official.curve
+
+    @property
     def outside(self) -> tuple[int, int] | None:
         """Numbers of runs with official scores outside their intervals, and of runs with those."""
         official = self.found.official
@@ -171,7 +204,7 @@ class NuggetEvaluation(_CrossValidated):
             f"Cross-validated: {_BY[found.by]}.",
             f"Chosen by F in this cross-validation: {winners(found)}.",
             *(known if found.alone is not None else []),
-            "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
+            *_ON_F,
             *self._judgements,
             about_idf(found.idf),
         )
@@ -179,7 +212,7 @@ class NuggetEvaluation(_CrossValidated):
 
 def winners(found: Evaluation) -> str:
     """Return which classifier has the best F, or which share it."""
-    model, likely = found.likeliest
+    model, likely, _ = found.likeliest
     ways = {"best of 24 settings": found.best.agreement.f}
     if likely is not None:
         ways[f"threshold model {model.name}"] = likely.f

@@ -8,7 +8,7 @@ from karat.nuggets.guess.classifiers import Auto, Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.model_labels import FEWEST, FEWEST_OF_A_KIND, ModelJudge
 from karat.nuggets.guess.paper.classifier import AUTO, Paper
-from karat.nuggets.guess.paper.thresholds import BEST_F, MODELS
+from karat.nuggets.guess.paper.thresholds import BEST_F, BUILT_IN, MODELS
 from karat.nuggets.intervals.intervals import Errors, few_runs
 from karat.nuggets.scores.idf_sources import NAMED, WORDFREQ, IdfSource
 from karat.nuggets.scores.official import Official
@@ -95,6 +95,12 @@ def _guesses(found: Nuggeteer, rule: Any) -> str:
     if found.classifier == Paper.name:
         if rule.threshold is not None:
             how = f"threshold {rule.threshold:g}, as given"
+        elif found.paper and found.paper.thresholds.model == BUILT_IN:
+            share = found.paper.thresholds.elsewhere.threshold
+            how = (
+                "for lack of judgements, the built-in threshold: a response carries a nugget if it "
+                f"scores more than {share:g} of what the nugget's description would"
+            )
         else:
             model = found.paper.thresholds.model if found.paper else BEST_F
             why = ", the likeliest model" if rule.threshold_model == AUTO else ""

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from karat import __version__
 from karat.nuggets.guess.classifiers import Calibrated
 from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.paper.classifier import AUTO, Paper
+from karat.nuggets.guess.paper.classifier import AUTO, INFORMED, Paper
 from karat.nuggets.guess.words import TOKENIZER
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import NAMELESS, Judgements
@@ -69,6 +69,8 @@ def _settings(found: Nuggeteer) -> dict[str, str]:
     shown = {name: told[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
     shown |= {name: told[name] for name in ("normalised", "once")}
     shown["on_responses"] = told["responses"]
+    if found.rule.informativeness == INFORMED:
+        shown["informativeness"] = told["informativeness"]
     if found.rule.threshold is not None:
         return {**shown, "threshold": to_text(found.rule.threshold)}
     # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.

@@ -3,20 +3,28 @@
     score(g, response) = sum over the n-grams x of the response, lengths 1 … n, of W(g, x) I(g, x)
 
 W(g, x) is 0 unless x stands in the description of g; else the sum of the idf of x's words, or 1
-where n-grams are counted. I(g, x) = 1 - (nuggets of the question that have x) / |G| is how
-informative x is. It is 1 where the question has one nugget, for which the formula would give 0.
-(The paper's inner sum has one term too many; ours ends with the last k-gram.)
+where n-grams are counted. How informative x is (equations 1 and 2):
+
+    I(g, x) = 1 - (sum over nuggets g' of the question of i(g', x)) / |G|
+    i(g', x) = 1 if count(g', x) > 0, else 0
+
+count(g', x) is how often x stands in the texts that describe g'. In the paper
+(`informativeness=responses`) it is how often x stands in responses that were judged to carry g'; of
+other folds than the one that is scored, and of a nugget that none of them carries, in its
+descriptions. I is 1 where the question has one nugget, for which the formula would give 0. (The
+paper's inner sum has one term too many; ours ends with the last k-gram.)
 
 A nugget with several descriptions has the score of the best of them, and so it is with responses
-that were judged to carry it, if the classifier is trained on those; x then stands in g if it stands
-in any of its texts. A threshold on the score decides (`thresholds.py`): one that is given, or those
-of the model that is named or has the highest marginal likelihood.
+that were judged to carry it, if the classifier is trained on those (`responses`, section 4.5): they
+are then texts that describe it. A threshold on the score decides (`thresholds.py`): one that is
+given, or those of the model that is named or has the highest marginal likelihood; where nobody
+judged anything, one that is built in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -29,6 +37,7 @@ from karat.nuggets.guess.paper.thresholds import (
     NOISY,
     Model,
     Thresholds,
+    built_in_threshold,
     compare_models,
     fit_thresholds,
     given_threshold,
@@ -49,7 +58,15 @@ THRESHOLD_MODELS = {
     **dict.fromkeys(NOISY, "thresholds of that granularity"),
     BEST_F: "one threshold by F",
 }
+INFORMED = "responses"
+INFORMATIVENESS = {
+    "descriptions": "of texts that describe it",
+    INFORMED: "of responses judged to carry it; of its descriptions where there are none",
+}
+"""Texts whose n-grams a nugget has in equation 1; the second is the paper's."""
 WEIGHTS = {"idf": "the sum of its words' idf", "count": "1"}
+TOGETHER = 4_000_000
+"""Scores that are in memory at once, where there are some for each fold."""
 LONGEST = 1_000_000
 """Words that an n-gram may have: more than any text of a key."""
 
@@ -91,6 +108,9 @@ class Paper(WithIdf):
     responses: bool = setting(False, "responses judged to carry a nugget describe it, too")
     idf: str = idf_setting()
     idf_language: str = language_setting()
+    informativeness: str = setting(
+        "descriptions", "texts whose n-grams a nugget has", choices=INFORMATIVENESS
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +125,8 @@ class Paper(WithIdf):
     @property
     def shown_whole(self) -> str:
         """The settings of scores, as reports show them."""
-        return self.shown + " on-responses" * self.responses
+        by = f" informativeness={self.informativeness}" * (self.informativeness == INFORMED)
+        return self.shown + " on-responses" * self.responses + by
 
     @property
     def words(self) -> WordRecipe:
@@ -120,12 +141,32 @@ class Paper(WithIdf):
         source: IdfSource | None = None,
         progress: Progress = silent,
     ) -> Floats:
-        """Return the scores of all cells; trained on responses, each by those of other folds."""
-        source = source or self.source
-        weigh = source.of_classifier(pool, self.words) if self.weight == "idf" else None
-        if self.responses:
-            return trained_score(pool, self, labels, fold, weigh, progress)
+        """Return the scores of all cells; judged responses tell of those of other folds alone."""
+        weigh = self._weigh(pool, source)
+        if self.taught(labels):
+            return next(trained_scores(pool, self, labels, fold, [-1], weigh, progress))
         return ngram_scores(pool, self, weigh, progress)
+
+    def each_fold(
+        self, pool: Pool, labels: Floats, fold: Ints, source: IdfSource | None = None
+    ) -> Iterator[tuple[int, Floats]]:
+        """Yield each fold and the scores of all cells where its judgements are unknown."""
+        kinds, weigh = np.unique(fold).tolist(), self._weigh(pool, source)
+        if self.taught(labels):
+            yield from zip(
+                kinds, trained_scores(pool, self, labels, fold, kinds, weigh), strict=True
+            )
+            return
+        scores = ngram_scores(pool, self, weigh)
+        yield from ((k, scores) for k in kinds)
+
+    def taught(self, labels: Floats) -> bool:
+        """Whether scores depend on what was judged."""
+        return self.responses or bool(self.informativeness == INFORMED and (labels > 0).any())
+
+    def _weigh(self, pool: Pool, source: IdfSource | None) -> Idf | None:
+        source = source or self.source
+        return source.of_classifier(pool, self.words) if self.weight == "idf" else None
 
     def fit(
         self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[Model] = ()
@@ -142,17 +183,22 @@ class Paper(WithIdf):
         return fit_thresholds(pool, scores, labels, model)
 
     def leave_out(
-        self, pool: Pool, scores: Floats, labels: Floats, fold: Ints, progress: Progress = silent
+        self,
+        pool: Pool,
+        labels: Floats,
+        fold: Ints,
+        source: IdfSource | None = None,
+        progress: Progress = silent,
     ) -> tuple[Floats, Flags]:
         """Return P(yes | score) and the decision of every cell, both learned without its fold."""
         chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
-        kinds = np.unique(fold).tolist()
-        for done, k in enumerate(kinds, 1):
+        size = len(np.unique(fold))
+        for done, (k, scores) in enumerate(self.each_fold(pool, labels, fold, source), 1):
             mine = fold == k
             fitted = self.fit(pool, scores, np.where(mine, np.nan, labels))
             chances[mine] = fitted.chances(pool, scores)[mine]
             carried[mine] = fitted.carried(pool, scores)[mine]
-            progress(done, len(kinds), "learning thresholds")
+            progress(done, size, "learning thresholds")
         return chances, carried
 
     def guess(
@@ -161,19 +207,31 @@ class Paper(WithIdf):
         """Decide on all cells; what no fold with judgements has is decided by all of them."""
         judged = ~np.isnan(labels)
         if not judged.any() and self.threshold is None:
-            raise InputError(
-                "the paper's classifier learns its thresholds from judgements, and there are none: "
-                "give some (--judgements), or a threshold (--threshold), or use the calibrated "
-                "classifier"
-            )
+            return self._guess_unjudged(pool, labels, fold, progress)
         scores = self.scores(pool, labels, fold, progress=progress)
         models = compare_models(pool, scores, labels) if self.threshold is None else []
         whole = self.fit(pool, scores, labels, models)
         if len(np.unique(fold[judged])) > 1:
-            found = self.leave_out(pool, scores, labels, fold, progress)
+            found = self.leave_out(pool, labels, fold, progress=progress)
         else:
             found = whole.chances(pool, scores), whole.carried(pool, scores)
         return PaperGuesses(*found, whole, tuple(models))
+
+    def _guess_unjudged(
+        self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
+    ) -> PaperGuesses:
+        """Decide by the built-in threshold, which is one of normalised scores."""
+        if self.threshold_model != AUTO:
+            raise InputError(
+                f"the paper's classifier learns thresholds of threshold_model="
+                f"{self.threshold_model} from judgements, and there are none: give some "
+                "(--judgements), or a threshold (threshold=NUMBER), or leave out threshold_model "
+                "for the built-in threshold"
+            )
+        scores = replace(self, normalised=True).scores(pool, labels, fold, progress=progress)
+        built_in = built_in_threshold(self.n)
+        found = built_in.chances(pool, scores), built_in.carried(pool, scores)
+        return PaperGuesses(*found, built_in, ())
 
 
 class PaperGuesses(NamedTuple):
@@ -206,29 +264,38 @@ def ngram_scores(
     return np.concatenate(parts)
 
 
-def trained_score(
+def trained_scores(
     pool: Pool,
     paper: Paper,
     labels: Floats,
     fold: Ints,
+    without: Sequence[int],
     idf: Idf | None = None,
     progress: Progress = silent,
-) -> Floats:
-    """Return scores where responses that were judged to carry a nugget describe it, too.
+) -> Iterator[Floats]:
+    """Yield scores where responses that were judged to carry a nugget tell of it, too.
 
-    A response is never compared with those of its own fold. `labels` and `fold` are those of cells;
-    a fold has all cells of a response.
+    They tell how informative n-grams are, or describe it, or both. A response is never compared
+    with those of its own fold, nor with those of the fold that is left out for all, each of
+    `without` in turn (-1: none). `labels` and `fold` are those of cells; a fold has all cells of a
+    response.
     """
     vocab = Vocab()
     texts, words = (paper.words.tokens(some, vocab) for some in (pool.descriptions, pool.texts))
     weights = _weights(pool, paper, idf, vocab)
+    kinds, numbers = np.unique(fold, return_inverse=True)
     whose = np.zeros(len(pool.texts), dtype=np.int64)
-    whose[pool.cell_response] = np.unique(fold, return_inverse=True)[1].ravel()
+    whose[pool.cell_response] = numbers.ravel()
     given = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
-    taught = *given, (labels > 0).view(np.uint8), whose, weights
-    found = _kernel.nugget_taught(*taught, paper.n, paper.once, paper.normalised, None)
-    progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
-    return found
+    taught = *given, (labels > 0).view(np.uint8), whose
+    rules = paper.n, paper.once, paper.normalised
+    by = paper.responses, paper.informativeness == INFORMED
+    out = np.where(np.isin(without, kinds), np.searchsorted(kinds, without), -1).astype(np.int64)
+    most = max(1, TOGETHER // max(len(labels), 1))
+    for first in range(0, len(out), most):
+        some = out[first : first + most]
+        yield from _kernel.nugget_taught(*taught, some, weights, *rules, *by, None)
+        progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
 
 
 def _weights(pool: Pool, paper: Paper, idf: Idf | None, vocab: Vocab) -> Floats:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from math import pi
+from math import ldexp, pi
 from typing import NamedTuple
 
 from karat.arithmetic import exp, log, log_gamma, product, quick_exp
@@ -47,6 +47,9 @@ BEST_F = "best-f"
 """One threshold, the one with the best F: what most of the paper's results are from."""
 GIVEN = "given"
 """One threshold that was not learned."""
+BUILT_IN = "built-in"
+"""One threshold for sets without judgements."""
+_ABOVE, _BELOW = 0.64, 0.2  # shares of pairs judged yes above it and not, REALSumm and RAG 2024
 
 _MOST = 100  # thresholds of a unit
 _FAR = 35.0  # nats below the peak; what lies lower adds nothing
@@ -157,7 +160,7 @@ class Thresholds:
 
 def units_of(pool: Pool, model: str) -> Ints:
     """Return which cells share a threshold."""
-    if model not in MODELS and model not in (BEST_F, GIVEN):
+    if model not in MODELS and model not in (BEST_F, GIVEN, BUILT_IN):
         names = ", ".join([*MODELS, BEST_F])
         raise InputError(f"threshold model {quoted(model)}: expected one of {names}")
     if model == "question":
@@ -324,6 +327,19 @@ def given_threshold(
     judged = ~np.isnan(labels)
     step = _own_step(_tally(scores[judged], labels[judged] > 0, np.array([threshold])))
     return Thresholds(model, {}, step, float(step.chances[0]), float(1 - step.chances[1]))
+
+
+def built_in_threshold(n: int) -> Thresholds:
+    """Return the threshold of normalised scores where nobody judged anything: 2^-n.
+
+    A response carries a nugget if it scores more than this share of what the nugget's description
+    would score itself. It was chosen on REALSumm and TREC RAG 2024 (n = 2: the best F is at .256
+    and .253), so neither may test it; `experiments/nuggets_thresholds.py` prints what the threshold
+    of one is worth on the other.
+    """
+    share = ldexp(1.0, -n)
+    step = NoisyThreshold(share, np.array([share]), np.array([_BELOW, _ABOVE]))
+    return Thresholds(BUILT_IN, {}, step, _BELOW, 1 - _ABOVE)
 
 
 def _rates(some: dict[int, Tally]) -> tuple[float, float]:

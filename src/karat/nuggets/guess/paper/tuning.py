@@ -1,13 +1,14 @@
 """Tuning: the paper's 24 settings, each cross-validated with a threshold from the training folds.
 
-Stemming or not, n-grams up to 1, 2 or 3, idf or counts, stop words in or out. Scores do not depend
-on folds, so every setting is scored once - but for training on judged responses, where a response
-is scored without those of its own fold. For one setting, all threshold models are cross-validated.
+Stemming or not, n-grams up to 1, 2 or 3, idf or counts, stop words in or out. Where responses that
+were judged tell which n-grams are informative, or describe nuggets, a response is scored without
+those of its own fold, and a threshold is learned from scores without those of the fold that it is
+for. For one setting, all threshold models are cross-validated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
@@ -16,7 +17,13 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.folds import AssessorAgreement, Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.thresholds import NOISY, Model, best_f_threshold, compare_models
+from karat.nuggets.guess.paper.thresholds import (
+    NOISY,
+    Model,
+    best_f_threshold,
+    compare_models,
+    likeliest_model,
+)
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
@@ -41,6 +48,8 @@ class ModelTrial(NamedTuple):
     model: Model
     agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
+    carried: Flags | None = None
+    """The decision about every cell, made while its fold was left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +129,28 @@ def tune(
     """Cross-validate settings, in their order."""
     found, source = [], source or IdfSource()
     for k, classifier in enumerate(classifiers):
-        scores = classifier.scores(cells.pool, cells.labels, cells.fold, source)
-        found.append(trial(cells, classifier, scores))
+        found.append(trial(cells, classifier, source))
         progress(k + 1, len(classifiers), "tuning")
     return found
 
 
-def trial(cells: Folded, classifier: Paper, scores: Floats) -> Trial:
-    """Cross-validate a setting whose scores are known."""
-    guesses = scores > fold_thresholds(cells, scores)
+def trial(cells: Folded, classifier: Paper, source: IdfSource | None = None) -> Trial:
+    """Cross-validate a setting, each fold at the threshold with the best F on the others."""
+    told = cells.pool, cells.labels, cells.fold, source
+    guesses = fold_guesses(cells, classifier.each_fold(*told))
     carried = np.where(cells.known, cells.elsewhere > 0, guesses)
-    threshold = best_f_threshold(scores[cells.judged], cells.labels[cells.judged] > 0)
+    whole = classifier.scores(*told)
+    threshold = best_f_threshold(whole[cells.judged], cells.labels[cells.judged] > 0)
     return Trial(classifier, cells.agreement(carried), threshold, carried, cells.known)
 
 
-def fold_thresholds(cells: Folded, scores: Floats) -> Floats:
-    """Return for every cell the threshold with the best F on the judged cells of other folds."""
-    found = np.empty(len(scores))
-    for k, train in cells.training():
-        found[cells.fold == k] = best_f_threshold(scores[train], cells.labels[train] > 0)
+def fold_guesses(cells: Folded, scored: Iterable[tuple[int, Floats]]) -> Flags:
+    """Return which scores of each fold exceed the threshold with the best F on the others."""
+    found = np.zeros(len(cells.labels), dtype=np.bool_)
+    for k, scores in scored:
+        mine = cells.fold == k
+        train = cells.judged & ~mine
+        found[mine] = scores[mine] > best_f_threshold(scores[train], cells.labels[train] > 0)
     return found
 
 
@@ -153,15 +165,21 @@ def try_models(
     scores = how.scores(cells.pool, cells.labels, cells.fold, source)
     found, known = [], cells.elsewhere > 0
     for done, model in enumerate(compare_models(cells.pool, scores, cells.labels), 1):
-        agreed = None
+        agreed = decided = None
         if model.name in (NOISY if by != "question" else NOISY[:1]):
             rule = replace(how, threshold_model=model.name)
-            chances, carried = rule.leave_out(cells.pool, scores, cells.labels, cells.fold)
-            carried = np.where(cells.known, known, carried)
-            agreed = cells.agreement(carried, np.where(cells.known, known, chances))
-        found.append(ModelTrial(model, agreed))
+            chances, carried = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
+            decided = np.where(cells.known, known, carried)
+            agreed = cells.agreement(decided, np.where(cells.known, known, chances))
+        found.append(ModelTrial(model, agreed, decided))
         progress(done, 1 + len(NOISY), "trying threshold models")
     return found
+
+
+def likeliest(tuned: Tuning) -> ModelTrial:
+    """Return the threshold model that the data favour."""
+    name = likeliest_model([one.model for one in tuned.models])
+    return next(one for one in tuned.models if one.model.name == name)
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:

@@ -1,0 +1,66 @@
+"""A threshold of the paper's classifier for sets without judgements: does one set's suit the other?
+
+    KARAT_DATA=… python experiments/nuggets_thresholds.py
+
+Prints Markdown. For each setting, the threshold with the best F on one set is used on the other,
+where nothing is learned: of scores as they are, and of the share of what the description itself
+would score (`normalised`), which knows no scale. "own F" is the best in hindsight on the set. The
+last table has the built-in threshold, 2^-n of normalised scores, on both sets: it was chosen after
+the other tables had been seen, so it is no test.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from dataclasses import replace
+
+from nugget_sets import SETS, pooled
+
+from karat.nuggets.guess.folds import assessor_agreement
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
+from karat.nuggets.guess.paper.thresholds import best_f_threshold
+from karat.nuggets.guess.paper.tuning import settings
+
+HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
+
+
+def main() -> None:
+    pools = {name: pooled(*SETS[name]()) for name in SETS}
+    tried = [rule for rule in settings() if rule.stop == "none"]
+    for normalised in (False, True):
+        for source, target in (("realsumm", "rag24"), ("rag24", "realsumm")):
+            form = "normalised" if normalised else "as they are"
+            print(f"\n## {form}: chosen on {source}, used on {target}\n\n{HEAD}")
+            for rule in (replace(one, normalised=normalised) for one in tried):
+                found = {name: ngram_scores(pool, rule) for name, (pool, _) in pools.items()}
+                best = {name: best_f_threshold(found[name], pools[name][1] > 0) for name in pools}
+                f = {
+                    name: assessor_agreement(pool, found[name] > best[name], labels).f
+                    for name, (pool, labels) in pools.items()
+                }
+                pool, labels = pools[target]
+                got = assessor_agreement(pool, found[target] > best[source], labels)
+                numbers = best[source], f[source], got.f, got.tau_b, got.rmse, f[target]
+                print(f"| {rule.shown} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
+    built_in(pools, tried)
+
+
+def built_in(pools: dict, tried: list[Paper]) -> None:
+    print("\n## 2^-n, normalised\n\n| setting | set | F | yes above | yes below |")
+    print("|---|---|---|---|---|")
+    for rule in (replace(one, normalised=True) for one in tried):
+        for name, (pool, labels) in pools.items():
+            carried, yes = ngram_scores(pool, rule) > 0.5**rule.n, labels > 0
+            numbers = (
+                assessor_agreement(pool, carried, labels).f,
+                yes[carried].mean(),
+                yes[~carried].mean(),
+            )
+            print(f"| {rule.shown} | {name} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
+
+
+if __name__ == "__main__":
+    main()

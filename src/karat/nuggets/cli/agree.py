@@ -1,0 +1,52 @@
+"""`karat nuggets agree`: judgements against judgements, and what they do to scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.bar import Bar
+from karat.cli.parameters import flag
+from karat.cli.show import check_output, show
+from karat.nuggets.cli import options as nuggets_options
+
+
+@click.command(name="agree")
+@nuggets_options.nugget_set
+@click.argument("others", metavar="JUDGEMENTS…", nargs=-1, required=True)
+@nuggets_options.places
+@nuggets_options.beta
+@flag("--strict", "Count partial support as no support.")
+@nuggets_options.corrected(False)
+@options.output
+def command(
+    name: str,
+    others: tuple[str, ...],
+    given: Any,
+    beta: float,
+    strict: bool,
+    corrected: bool,
+    format: str,
+    output: str | None,
+) -> None:
+    """Set other judgements beside those of a set.
+
+    JUDGEMENTS are files in any format, of the same runs; those of SET (or of --judgements) are the
+    official ones. Precision, recall and F with intervals over questions, and what the other
+    judgements do to the scores of runs.
+
+    \b
+    karat nuggets agree demo-nuggets mine.jsonl
+    karat nuggets agree key.txt mine.txt --run my.run --judgements official.txt
+    """
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.results.judgement_agreement import agree_nuggets
+
+    check_output(output, (name, *others, *given["runs"], *given["judgements"]))
+    with Bar() as progress:
+        found = load_nuggets(name, **given, progress=progress)
+        theirs = load_nuggets(name, **{**given, "judgements": others}, progress=progress)
+        done = agree_nuggets(found, theirs, beta, corrected=corrected, strict=strict)
+    show(done.document(options.command_line()), format, output)

@@ -1,0 +1,302 @@
+"""Classifiers, Pourpre and ROUGE on one score, the official F(beta).
+
+These are the paper's Tables 2, 3 and 5 and its Figures 5 and 6.
+
+Decisions of classifiers are those of cross-validation, and Pourpre has no threshold, as published.
+The paper chose one threshold for each data set, for Nuggeteer and Pourpre alike, by its result
+there (section 2.4): these ways say "in hindsight", and are not to be compared with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isnan
+from typing import NamedTuple
+
+from karat.arrays import Flags, Floats, np
+from karat.nuggets.guess.agreement import (
+    AVERAGES,
+    Averages,
+    JudgementAgreement,
+    ScoreAgreement,
+    Swap,
+    Way,
+    agreement_of_judgements,
+    agreement_of_scores,
+    averages,
+    of_run_scores,
+)
+from karat.nuggets.guess.calibrated.classifier import Validated
+from karat.nuggets.guess.paper.classifier import INFORMED, Paper
+from karat.nuggets.guess.paper.tuning import Trial, Tuning, likeliest, trial
+from karat.nuggets.guess.pool import Pool
+from karat.nuggets.intervals.expected_scores import Returned, returned
+from karat.nuggets.intervals.intervals import (
+    ScoreInterval,
+    intervals_of_runs,
+    score_interval,
+    whole_errors,
+)
+from karat.nuggets.scores.idf import Weigh
+from karat.nuggets.scores.official import (
+    ALLOWANCE,
+    Official,
+    RunScore,
+    sums_between,
+    weights,
+)
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
+from karat.nuggets.sets.keys import Key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.runs import Run
+from karat.stats.correlation import tau_b
+
+IN_HINDSIGHT = "threshold in hindsight"
+_MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
+_THRESHOLDS = 40  # quantiles of scores that are tried
+
+
+class RunF(NamedTuple):
+    """A run's official F, and what was guessed of it, with its interval (Figure 5)."""
+
+    run: str
+    average: str
+    official: float
+    guessed: float
+    low: float | None
+    high: float | None
+
+
+class TauPoint(NamedTuple):
+    """tau-b of runs' micro F at one threshold for all nuggets (Figure 6)."""
+
+    stem: str
+    n: int
+    threshold: float
+    tau_b: float
+
+
+@dataclass(frozen=True, eq=False)
+class OnOfficial:
+    """All ways on one score."""
+
+    scores: tuple[ScoreAgreement, ...]
+    swaps: tuple[Swap, ...]
+    judgements: tuple[JudgementAgreement, ...]
+    runs: tuple[RunF, ...]
+    curve: tuple[TauPoint, ...]
+
+
+class Decisions(NamedTuple):
+    """The decisions of a classifier on all cells, made without their folds."""
+
+    what: str
+    carried: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSet:
+    """A judged set, what was learned on it, and the official scores of its runs."""
+
+    nuggets: NuggetSet
+    tuned: Tuning
+    calibrated: Validated
+    labels: Floats
+    """Official judgements of cells."""
+    how: Official
+    scores: Sequence[RunScore]
+    """Official scores, in the order of the pool's runs."""
+
+    @property
+    def pool(self) -> Pool:
+        """The responses of judged runs."""
+        return self.tuned.cells.pool
+
+    @cached_property
+    def returned(self) -> Returned:
+        """Runs x questions, as assessors have it."""
+        return of_run_scores(self.pool.questions, self.scores)
+
+    @cached_property
+    def official(self) -> Averages:
+        """Official scores of runs."""
+        return averages(self.returned, self.how.beta)
+
+    def scored(self, cells: Floats) -> Returned:
+        """Runs x questions from values of judged cells; the others carry nothing."""
+        return returned(self.pool, np.where(np.isnan(self.labels), 0.0, cells), self.how)
+
+    def decisions(self) -> Iterator[Decisions]:
+        """Yield the decisions of classifiers, as they were cross-validated."""
+        plain, name = default_trial(self.tuned), "paper"
+        other = "descriptions" if plain.classifier.informativeness == INFORMED else INFORMED
+        rule = replace(plain.classifier, informativeness=other)
+        tried = trial(self.tuned.cells, rule, self.tuned.idf)
+        yield Decisions("calibrated", self.calibrated.carried)
+        yield Decisions(f"{name}, best of 24", self.tuned.best.carried)
+        yield Decisions(f"{name}, default", plain.carried)
+        yield Decisions(f"{name}, default, informed by {other}", tried.carried)
+        model, _, carried = likeliest(self.tuned)
+        if carried is not None:
+            yield Decisions(f"{name}, best of 24, thresholds by {model.name}", carried)
+
+
+def default_trial(tuned: Tuning) -> Trial:
+    """The paper's own setting: no stemming, bigrams, idf, all words."""
+    wanted = "none", 2, "idf", "none"
+    kinds = [(one.classifier.stem, *_form(one.classifier)) for one in tuned.trials]
+    return tuned.trials[kinds.index(wanted)]
+
+
+def _form(rule: Paper) -> tuple[int, str, str]:
+    return rule.n, rule.weight, rule.stop
+
+
+def on_official(asked: JudgedSet, weigh: Weigh) -> OnOfficial:
+    """Set all ways on one score; `weigh` has the idf that Pourpre asks for."""
+    runs, told = asked.pool.runs, tuple(asked.decisions())
+    found = [
+        pair
+        for way in _ways(asked, told, weigh)
+        for pair in agreement_of_scores(way, asked.official, runs)
+    ]
+    guessed = asked.scored(asked.calibrated.probabilities)
+    return OnOfficial(
+        tuple(row for row, _ in found),
+        tuple(swap for _, swaps in found for swap in swaps),
+        tuple(
+            agreement_of_judgements(what, asked.pool, carried, asked.labels)
+            for what, carried in told
+        ),
+        tuple(runs_with_intervals(guessed, asked.returned, asked.how.beta, runs)),
+        tuple(tau_curve(asked)),
+    )
+
+
+def _ways(asked: JudgedSet, told: Sequence[Decisions], weigh: Weigh) -> Iterator[Way]:
+    beta, plain = asked.how.beta, default_trial(asked.tuned).classifier
+    for what, carried in told:
+        yield Way(what, averages(asked.scored(carried.astype(np.float64)), beta))
+    yield paper_in_hindsight(asked, "paper, default", plain)
+    runs = [asked.nuggets.runs[tag] for tag in asked.pool.runs]
+    yield from pourpre_ways(asked.pool, runs, weigh, beta, asked.official)
+    yield from rouge_ways(runs, asked.nuggets.key)
+
+
+def in_hindsight(
+    what: str, official: Averages, thresholds: Sequence[float], at: Callable[[float], Averages]
+) -> Way:
+    """Return a way at the thresholds with the best tau-b, one for each average; first of equals."""
+    tried = [at(threshold) for threshold in thresholds]
+    found, chosen = [], []
+    for k, theirs in enumerate(official):
+        taus = [tau_b(theirs, scores[k]) for scores in tried]
+        best = max(range(len(taus)), key=lambda t: -2.0 if isnan(taus[t]) else taus[t])
+        found.append(tried[best][k])
+        chosen.append(float(thresholds[best]))
+    return Way(f"{what}, {IN_HINDSIGHT}", Averages(*found), (chosen[0], chosen[1]))
+
+
+# ------------------------------------------------------------------------------------------ ways
+
+
+def paper_in_hindsight(asked: JudgedSet, what: str, rule: Paper) -> Way:
+    """Return the paper's classifier at one threshold for all nuggets, chosen by its result."""
+    cells = asked.tuned.cells
+    scores = rule.scores(cells.pool, cells.labels, cells.fold, asked.tuned.idf)
+
+    def at(threshold: float) -> Averages:
+        carried = np.where(cells.known, cells.elsewhere > 0, scores > threshold)
+        return averages(asked.scored(carried.astype(np.float64)), asked.how.beta)
+
+    return in_hindsight(what, asked.official, thresholds_of(scores), at)
+
+
+def thresholds_of(scores: Floats) -> list[float]:
+    """Return 40 quantiles of scores, as far as they differ."""
+    found: list[float] = np.unique(np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))).tolist()
+    return found
+
+
+def pourpre_ways(
+    pool: Pool, runs: Sequence[Run], weigh: Weigh, beta: float, official: Averages
+) -> Iterator[Way]:
+    """Yield Pourpre by counts and by idf, as published and at its best threshold."""
+    for name, one in (("count", Pourpre(beta=beta)), ("idf", Pourpre(beta=beta, weigh=weigh))):
+        at = _pourpre_at(one, pool, runs)
+        yield Way(f"Pourpre {name}", at(0.0))
+        yield in_hindsight(f"Pourpre {name}", official, _MATCHES, at)
+
+
+def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[float], Averages]:
+    """Match all nuggets once; a match below the threshold counts 0."""
+    asked = pool.questions
+    tables = [[how.match(q, run.responses(q.id)) for q in asked] for run in runs]
+    match = np.array([np.concatenate(table) for table in tables])
+    weight = np.concatenate([weights(q, how.weights) for q in asked])
+    starts, cost = pool.nugget_starts, pool.lengths
+    total = np.broadcast_to(sums_between(weight[None], starts), cost.shape)
+
+    def at(threshold: float) -> Averages:
+        kept = np.where(match < threshold, 0.0, match)
+        parts = kept * weight, (kept > 0).astype(np.float64)
+        found, paid = (sums_between(part, starts) for part in parts)
+        return averages(Returned(found, total, ALLOWANCE * paid, cost), how.beta)
+
+    return at
+
+
+def rouge_ways(runs: Sequence[Run], key: Key) -> Iterator[Way]:
+    """Yield ROUGE with and without stop words; it has one average."""
+    for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
+        mine = np.array([score_rouge(run, key, rouge).value for run in runs])
+        yield Way(name, Averages(mine, mine), scaled=False)
+
+
+# -------------------------------------------------------------------------------------- pictures
+
+
+def runs_with_intervals(
+    told: Returned, official: Returned, beta: float, runs: Sequence[str]
+) -> Iterator[RunF]:
+    """Yield official and guessed scores; intervals are from the errors on the other runs."""
+    theirs, mine = averages(official, beta), averages(told, beta)
+    ends = (
+        _micro_intervals(mine.micro, theirs.micro),
+        intervals_of_runs(told.f(beta), official.f(beta)),
+    )
+    for average, x, y, bars in zip(AVERAGES, theirs, mine, ends, strict=True):
+        for run, a, b, bar in zip(runs, x.tolist(), y.tolist(), bars, strict=True):
+            yield RunF(run, average, a, b, *(bar[1:] if bar else (None, None)))
+
+
+def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
+    """Return the interval of each run's micro F, from the errors of the others as wholes."""
+    found: list[ScoreInterval | None] = []
+    for k, score in enumerate(guessed):
+        others = (np.arange(len(guessed)) != k) & ~np.isnan(official)
+        if others.sum() < 2 or np.isnan(score):
+            found.append(None)
+            continue
+        errors = whole_errors(guessed[others], official[others])
+        found.append(score_interval(np.array([score]), errors, 1).around(float(score)))
+    return found
+
+
+def tau_curve(asked: JudgedSet) -> Iterator[TauPoint]:
+    """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, stemmed and not, n = 1 … 3.
+
+    idf and all words, whatever the best setting is. What identical responses were judged is not
+    used, so that the threshold alone decides.
+    """
+    tuned, cells = asked.tuned, asked.tuned.cells
+    rules = [trial.classifier for trial in tuned.trials]
+    for rule in (rule for rule in rules if (rule.weight, rule.stop) == ("idf", "none")):
+        scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
+        for threshold in thresholds_of(scores):
+            mine = averages(asked.scored((scores > threshold).astype(np.float64)), asked.how.beta)
+            tau = tau_b(asked.official.micro, mine.micro)
+            yield TauPoint(rule.stem, rule.n, threshold, tau)

@@ -1,0 +1,99 @@
+"""Informativeness, the paper's equations 1 and 2: which nuggets have an n-gram, and who says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from nuggets.nugget_world import pooled
+
+import karat as kt
+from karat.errors import InputError
+from karat.nuggets.guess.folds import folds
+from karat.nuggets.guess.labels import own_values
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
+from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.runs import Response, make_run
+
+KEY = make_key(
+    [
+        Question(
+            "birds",
+            (
+                Nugget("fox", ("red fox",)),
+                Nugget("hen", ("red hen",)),
+                Nugget("owl", ("blue owl",)),
+            ),
+        )
+    ]
+)
+SAID = {"first": "a red fox ran", "second": "fox and hen", "third": "red red fox hen blue"}
+POOL = make_pool(KEY, [make_run(tag, [("birds", Response(text))]) for tag, text in SAID.items()])
+JUDGED = Judgements(
+    tuple(
+        Judged("birds", nugget, SAID[tag], value, tag)
+        for tag, nugget, value in (
+            ("first", "fox", 1.0),
+            ("first", "hen", 0.0),
+            ("first", "owl", 0.0),
+            ("second", "fox", 1.0),
+            ("second", "hen", 1.0),
+            ("second", "owl", 0.0),
+        )
+    )
+)
+
+
+def scores(informativeness: str) -> list[list[float]]:
+    rule = Paper(1, "count", informativeness=informativeness)
+    labels, fold = own_values(POOL, JUDGED), folds(POOL, "system")
+    found: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
+    return found
+
+
+def test_the_equations_by_hand() -> None:
+    """Equation 1 over the responses that carry a nugget, and over descriptions.
+
+    Of `third`, which nobody judged: the words of the fox are those of `first` and `second`, of the
+    hen those of `second`; the owl, which nobody found, has those of its description. So I(red) =
+    1 - 1/3, I(fox) = I(hen) = 1 - 2/3, I(blue) = 1 - 1/3. In the descriptions I(red) = 1 - 2/3 and
+    the others are 1 - 1/3.
+    """
+    assert scores("responses")[2] == pytest.approx([2 * 2 / 3 + 1 / 3, 2 * 2 / 3 + 1 / 3, 2 / 3])
+    assert scores("descriptions")[2] == pytest.approx([2 * 1 / 3 + 2 / 3, 2 * 1 / 3 + 2 / 3, 2 / 3])
+
+
+def test_a_response_says_nothing_of_itself() -> None:
+    """Of `second`, only `first` tells: the hen has the words of its description."""
+    assert scores("responses")[1] == pytest.approx([2 / 3, 2 / 3, 0])
+
+
+def test_without_judged_responses_descriptions_tell() -> None:
+    pool, labels, _ = pooled(questions=3, runs=4)
+    plain, rule = ngram_scores(pool, Paper()), Paper(informativeness="responses")
+    fold = folds(pool, "system")
+    for said in (np.full(len(labels), np.nan), np.zeros(len(labels))):
+        assert (rule.scores(pool, said, fold) == plain).all()
+    left_out = folds(pool, "question")  # nothing is known of the question
+    assert rule.scores(pool, labels, left_out) == pytest.approx(plain)
+    assert (rule.scores(pool, labels, fold) != plain).any()
+    assert (Paper().scores(pool, labels, fold) == plain).all()
+
+
+def test_settings_and_signatures_name_it() -> None:
+    nuggets = kt.load_nuggets("demo-nuggets")
+    by = {
+        how: kt.score_nuggets(nuggets, classifier=f"paper:informativeness={how}")
+        for how in ("responses", "descriptions")
+    }
+    assert by["descriptions"].settings["classifier"] == "paper"
+    assert by["responses"].settings["classifier"] == "paper:informativeness=responses"
+    assert ",informativeness=responses," in by["responses"].signature
+    assert "informativeness" not in by["descriptions"].signature
+    tuned = kt.tune_nuggets(nuggets, classifier="paper:informativeness=responses")
+    assert len(tuned.found.trials) == 24
+    assert all(one.classifier.informativeness == "responses" for one in tuned.found.trials)
+    assert any("informativeness=responses" in note for note in tuned.notes)
+    with pytest.raises(InputError, match="informativeness=words is not one of descriptions, resp"):
+        kt.tune_nuggets(nuggets, classifier="paper:informativeness=words")
