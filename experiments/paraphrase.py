@@ -21,9 +21,10 @@ import numpy as np
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features
+from karat.paraphrase.pem.evaluation import Gain, paired_gain
 from karat.paraphrase.pem.features import Features, features
 from karat.paraphrase.pem.judged_pairs import Judged, add_controls, judged_rows
+from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict
 from karat.paraphrase.pem.training import Pivot, train_language
 from karat.paraphrase.table.phrase_table import ENGLISH

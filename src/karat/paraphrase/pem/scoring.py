@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from karat.errors import InputError
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -59,6 +60,7 @@ def score_paraphrases(
     originals: Texts,
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
+    form: str | None = None,
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,
@@ -68,9 +70,15 @@ def score_paraphrases(
     """Score paraphrases by PEM: 1 (bad) to 5 (same meaning, fluent, other words).
 
     `candidates` are the paraphrases of one system, or of several by name, line by line beside the
-    `originals`; `model` is a model or its file. `segments` also keeps every paraphrase.
+    `originals`; `model` is a model or its file. `form` chooses the bundled model of that form; any
+    other model must have it. `segments` also keeps every paraphrase.
     """
-    pem = as_pem(model)
+    pem = as_pem(model, form)
+    if form is not None and pem.form != form:
+        raise InputError(
+            f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
+            f"form: train a model with --form {form}"
+        )
     given = as_segments(originals, "originals")
     rows: list[SystemRow] = []
     every: list[ParaphraseRow] = []
