@@ -83,8 +83,7 @@ def _table(key: str, title: str, first: str, second: str, found: Sequence[Correl
 
 def _recognition(result: ParaphraseEvaluation) -> Table:
     rows = [one._asdict() for one in result.recognition]
-    asked = result.settings.get("recognise")
-    note = f"A pair is a paraphrase if people gave it at least {asked:g} of 5."
+    note = f"A pair is a paraphrase if people gave it at least {result.settings['recognise']} of 5."
     return Table("recognition", "Paraphrase recognition", _RECOGNITION, rows, notes=(note,))
 
 
