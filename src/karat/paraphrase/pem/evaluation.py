@@ -17,10 +17,11 @@ from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import load_evalset
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
-from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
+from karat.paraphrase.pem.protocol import Protocol
 from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
 from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
-from karat.paraphrase.pem.svr import GRID, Setting, cross_predict, split_predict
+from karat.paraphrase.pem.svr import GRID, Setting
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import pearson, spearman
@@ -124,41 +125,50 @@ def evaluate_paraphrases(
     judged = judged_rows(evalset, dimension, controls=controls)
     pem = as_pem(model, form)
     pem = replace(pem, form=form or pem.form)
-    work: dict[str, Any] = {"threads": threads, "progress": progress}
+    how = Protocol(judged, folds, train_first, tuple(grid), progress)
+    settings = {
+        "model": pem.name,
+        "form": pem.form,
+        "dimension": judged.overall,
+        "controls": controls,
+        "folds": folds,
+        "train_first": train_first,
+        "recognise": recognise,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    chance = resamples, seed
+    return _evaluated(pem, how, as_rivals(rivals), recognise, chance, settings, threads)
+
+
+def _evaluated(
+    pem: PEM,
+    how: Protocol,
+    rivals: Mapping[str, Sequence[str]],
+    recognise: float | None,
+    chance: tuple[int, int],
+    settings: Mapping[str, object],
+    threads: int | None,
+) -> ParaphraseEvaluation:
+    """Predict by PEM and by its rivals, and set both beside the judges."""
+    judged, tested = how.judged, how.tested
+    work: dict[str, Any] = {"threads": threads, "progress": how.progress}
     found = pem.features(judged.originals, judged.paraphrases, **work)
-    against = as_rivals(rivals)
-    scores = rival_scores(judged, against, **work)
-    trained = None if train_first is None else judged.first_originals(train_first)
-    tests = np.ones(len(judged), dtype=np.bool_) if trained is None else ~trained
-    tested = judged.where(tests)
-
-    def left_out(matrix: Floats) -> Floats:
-        known = matrix, judged.human, judged.originals
-        if trained is None:
-            return np.clip(cross_predict(*known, grid, folds, progress), *SCALE)
-        return np.clip(split_predict(*known, trained, grid), *SCALE)
-
-    predicted = left_out(found.matrix)
-    rows, gains = against_humans(tested, "PEM", predicted), []
-    for name, matrix in rival_features(judged, found, against, scores).items():
-        other = left_out(matrix)
-        rows.append(correlate(tested, name, other, "human average", tested.human))
-        if resamples:
-            gains.append(paired_gain(tested, ("PEM", predicted), (name, other), resamples, seed))
+    scores = rival_scores(judged, rivals, **work)
+    predicted = how.predict(found.matrix)
+    replaced = rival_features(judged, found, rivals, scores)
+    others = {name: how.predict(matrix) for name, matrix in replaced.items()}
+    rated = others.items() if chance[0] else ()
+    gains = [paired_gain(tested, ("PEM", predicted), one, *chance) for one in rated]
     parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
-    part, alone = (_tested(columns, tests) for columns in (parts, scores))
-    recognised: tuple[Any, Any] = ((), ())
-    if recognise is not None:
-        measures = {"PEM": predicted, **part, **alone}
-        recognised = recognition(tested, measures, recognise)
-    settings = {"model": pem.name, "form": pem.form, "dimension": judged.overall}
-    settings |= {"controls": controls, "folds": folds, "train_first": train_first}
-    settings |= {"recognise": recognise, "resamples": resamples, "seed": seed}
+    parts, alone = how.only_tested(parts), how.only_tested(scores)
+    measures = {"PEM": predicted, **parts, **alone}
+    recognised = ((), ()) if recognise is None else recognition(tested, measures, recognise)
     return ParaphraseEvaluation(
         judged.evalset.name,
-        tuple(rows),
+        (*against_humans(tested, "PEM", predicted), *_with_humans(tested, others)),
         tuple(gains),
-        _with_humans(tested, part),
+        _with_humans(tested, parts),
         _with_humans(tested, alone),
         tuple(inter_judge(judged)),
         tuple(criteria(judged)),
@@ -167,13 +177,9 @@ def evaluate_paraphrases(
         tuple(_dissimilarities(judged)),
         *recognised,
         settings,
-        tuple(_notes(judged, pem, folds, train_first, len(set(tested.originals)))),
+        (how.note, *_notes(judged, pem)),
         pem.signature,
     )
-
-
-def _tested(columns: Mapping[str, Floats], tests: Flags) -> dict[str, Floats]:
-    return {name: column[tests] for name, column in columns.items()}
 
 
 def _with_humans(judged: Judged, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
@@ -181,20 +187,7 @@ def _with_humans(judged: Judged, columns: Mapping[str, Floats]) -> tuple[Correla
     return tuple(correlate(judged, *one, "human average", judged.human) for one in named)
 
 
-def _notes(
-    judged: Judged, pem: PEM, folds: int, train_first: int | None, tested: int
-) -> Iterator[str]:
-    if train_first is None:
-        yield (
-            f"Cross-validated in {folds} folds by original: no regression has seen an original "
-            "that it is tested on, and its settings were searched inside the training part."
-        )
-    else:
-        yield (
-            f"Trained on the first {train_first:,} originals, tested on the other {tested:,}; the "
-            "settings of the regression were searched inside the training part. Tables of judges "
-            "and of criteria are of all originals."
-        )
+def _notes(judged: Judged, pem: PEM) -> Iterator[str]:
     yield (
         "The others are the same regression with the pivot features replaced by what their names "
         "say."

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from karat.arrays import Flags, Floats, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.paraphrase.pem.bags import share
 from karat.paraphrase.pem.judged_pairs import Judged
@@ -96,19 +96,20 @@ def recognition(
         )
     folds = min(FOLDS, len(set(judged.originals)))
     fold = group_folds(judged.originals, folds) if folds > 1 else None
-    rows, points = [], []
+    rows: list[Recognition] = []
+    points: list[RecognitionPoint] = []
     for name, scores in measures.items():
         curve = recognition_curve(scores, positive)
         chosen = curve.best
-        at = (float(part[chosen]) for part in (*curve, curve.f1))
+        t, precision, recall, f1 = (float(part[chosen]) for part in (*curve, curve.f1))
         held_out = float("nan") if fold is None else _held_out(scores, positive, fold)
-        size = len(positive), int(positive.sum())
-        rows.append(Recognition(name, *size, curve.average_precision, *at, held_out))
+        size, best = (len(positive), int(positive.sum())), (t, precision, recall, f1)
+        rows.append(Recognition(name, *size, curve.average_precision, *best, held_out))
         points += _points(name, curve)
     return tuple(rows), tuple(points)
 
 
-def _held_out(scores: Floats, positive: Flags, fold: Floats) -> float:
+def _held_out(scores: Floats, positive: Flags, fold: Ints) -> float:
     """Return F1 where the threshold of each fold is the best of all others."""
     recognised = np.zeros(len(scores), dtype=np.bool_)
     for k in np.unique(fold).tolist():
