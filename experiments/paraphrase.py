@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +80,7 @@ def odd_rows(judged: Judged) -> np.ndarray:
 def rich(judged: Judged, found: Features) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
-    half = some(judged, odd)
+    half = judged.where(odd)
     predicted = left_out(judged, found.matrix)
     line("rich, six pivots", judged, predicted)
     line("  its odd originals", judged, predicted, odd)
@@ -102,14 +101,6 @@ def difference(where: str, one: Gain) -> None:
         f"  {where}: rich - {one.second}: {one.difference:+.3f} "
         f"[{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}"
     )
-
-
-def some(judged: Judged, rows: np.ndarray) -> Judged:
-    """Some rows of judged paraphrases."""
-    kept = np.flatnonzero(rows).tolist()
-    lists = ("originals", "paraphrases", "systems", "segments")
-    fields = {name: [getattr(judged, name)[i] for i in kept] for name in lists}
-    return replace(judged, human=judged.human[rows], **fields)
 
 
 def paper(pem: PEM) -> None:
