@@ -29,7 +29,7 @@ from timing import processor_time
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.tuning import settings, tune
 from karat.nuggets.guess.pool import Pool, make_pool
 from karat.nuggets.guess.words import forget_texts, smoothed_idf
@@ -112,9 +112,9 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     pool = _pool(made)
     rule = Paper(2)
     cells = len(pool.cell_response)
-    ours = _cpu(lambda: score(pool, rule), plan.rounds)
+    ours = _cpu(lambda: ngram_scores(pool, rule), plan.rounds)
     read_, tuned_ = (_cpu(partial(f, made, 2), plan.peer_rounds) for f in (as_it_reads, tuned))
-    apart = np.abs(score(pool, rule) - np.array(tuned(made, 2))).max()
+    apart = np.abs(ngram_scores(pool, rule) - np.array(tuned(made, 2))).max()
     yield Row(
         f"Nuggeteer, {cells:,} pairs: as the formula reads",
         duration(ours),
@@ -137,7 +137,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         " s",
         at_most=1,
     )
-    labels = (score(pool, rule) > 60).astype(np.float64)
+    labels = (ngram_scores(pool, rule) > 60).astype(np.float64)
     cells = Folded(pool, labels, folds(pool, "system"))
     took = _cpu(lambda: tune(cells, settings()), 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
@@ -198,7 +198,7 @@ def main() -> None:
     pool = Pool((question,), (), texts, none, starts, ())  # type: ignore[arg-type]
     idf = smoothed_idf(texts[:1000], rule.words)
     start = time.process_time()
-    scores = score(pool, rule, idf)
+    scores = ngram_scores(pool, rule, idf)
     took = time.process_time() - start
     found = {"seconds": took, "peak_mb": peak_mb(), "scores_mb": scores.nbytes / 2**20}
     print(json.dumps(found))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.meta.pseudo_documents import Reliability, reliability
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.stats.correlation import statistic
 from karat.stats.resampling import SEED
@@ -82,11 +82,11 @@ def chosen(have: int, wanted: int) -> list[tuple[int, ...]]:
     return [every[k] for k in sorted(rng.choice(len(every), SAMPLED, replace=False))]
 
 
-def scored_by_all(evalset: kt.EvalSet) -> Scored:
+def scored_by_all(evalset: kt.EvalSet) -> ScoredSet:
     """A set scored by all metrics; precision, recall and F of GTM share their rows."""
     of = {m: replace(m, alpha=0.5) if isinstance(m, kt.GTM) else m for m in METRICS.values()}
     found = score_evalset(evalset, list(dict.fromkeys(of.values())))
-    return Scored(evalset, {m: found.rows[base] for m, base in of.items()}, found.present)
+    return ScoredSet(evalset, {m: found.rows[base] for m, base in of.items()}, found.present)
 
 
 def judged_only(evalset: kt.EvalSet, dimensions: Sequence[str]) -> kt.EvalSet:
@@ -95,7 +95,7 @@ def judged_only(evalset: kt.EvalSet, dimensions: Sequence[str]) -> kt.EvalSet:
     return evalset.select(segments=[s for s, k in zip(evalset.segments, known, strict=True) if k])
 
 
-def all_scored(study: Study) -> dict[int, list[Scored]]:
+def all_scored(study: Study) -> dict[int, list[ScoredSet]]:
     """By number of references: the set scored against each combination."""
     evalset = judged_only(kt.load_evalset(study.evalset), study.dimensions)
     have = min(len(group) for group in evalset.references)
@@ -123,7 +123,7 @@ class Curves(NamedTuple):
         return [r for r in self.found if r.metric == metric and r.statistic == by]
 
 
-def curves(study: Study, scored: Mapping[int, list[Scored]], longest: int) -> list[Curves]:
+def curves(study: Study, scored: Mapping[int, list[ScoredSet]], longest: int) -> list[Curves]:
     """All curves of a study."""
     found = []
     for k, sets in scored.items():
@@ -195,7 +195,7 @@ Agreements = dict[tuple[str, int], Floats]
 
 
 def resampled(
-    scored: Mapping[int, list[Scored]], dimensions: Sequence[str], length: int, draws: int
+    scored: Mapping[int, list[ScoredSet]], dimensions: Sequence[str], length: int, draws: int
 ) -> Agreements:
     """Agreement in bootstrap resamples of the segments; means over cuts and combinations."""
     some = next(iter(scored.values()))[0].evalset
@@ -218,7 +218,7 @@ def _cut(order: NDArray[np.int64], length: int) -> NDArray[np.int64]:
     return order[: documents * length].reshape(documents, length)
 
 
-def agreement(scored: Scored, label: str, human: Floats, places: NDArray[np.int64]) -> Floats:
+def agreement(scored: ScoredSet, label: str, human: Floats, places: NDArray[np.int64]) -> Floats:
     """Dimensions x statistics over documents of these segments, which may come several times."""
     metric = METRICS[label]
     sums = scored.rows[metric][:, places].sum(axis=2)
@@ -228,7 +228,7 @@ def agreement(scored: Scored, label: str, human: Floats, places: NDArray[np.int6
 
 
 def difference_rows(
-    study: Study, scored: Mapping[int, list[Scored]], lengths: Sequence[int], draws: int
+    study: Study, scored: Mapping[int, list[ScoredSet]], lengths: Sequence[int], draws: int
 ) -> Iterator[list[str]]:
     """The middle 95% of resampled differences, at some lengths."""
     found = [resampled(scored, study.dimensions, length, draws) for length in lengths]
@@ -294,7 +294,7 @@ def report(study: Study, longest: int, draws: int) -> Iterator[str]:
     yield markdown([*headings, *(f"length {k}, 95%" for k in lengths)], rows) + "\n"
 
 
-def proofs(scored: Mapping[int, list[Scored]]) -> Iterator[str]:
+def proofs(scored: Mapping[int, list[ScoredSet]]) -> Iterator[str]:
     """How many matchings of the exact search are proven to be the largest."""
     exact = METRICS["F e=2 exact"]
     for k, sets in scored.items():
@@ -307,7 +307,7 @@ def proofs(scored: Mapping[int, list[Scored]]) -> Iterator[str]:
         )
 
 
-def shortness_rows(study: Study, scored: Mapping[int, list[Scored]]) -> Iterator[list[str]]:
+def shortness_rows(study: Study, scored: Mapping[int, list[ScoredSet]]) -> Iterator[list[str]]:
     """How single segments agree by being short alone: minus the length of the first reference.
 
     A control. At e=2 a match that is broken in the same places per word has a lower F the longer

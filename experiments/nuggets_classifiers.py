@@ -46,10 +46,10 @@ from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Agreement, Folded, agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.paper.tuning import best, settings, trial
+from karat.nuggets.guess.paper.tuning import best_trial, settings, trial
 from karat.nuggets.guess.pool import Floats, Pool
 from karat.nuggets.intervals.intervals import score_errors, score_interval
 from karat.nuggets.sets.keys import make_key
@@ -66,13 +66,13 @@ FIXED = Paper(1, stem="porter", normalised=True, once=True)  # seen to be the be
 HEAD = "| {} | P | R | F | tau_b | R^2 | RMSE |\n|---|---|---|---|---|---|---|"
 
 
-def row(name: str, found: Agreement) -> None:
+def row(name: str, found: AssessorAgreement) -> None:
     print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in found) + " |", flush=True)
 
 
-def nested(cells: Folded, tried: list[Paper]) -> Agreement:
+def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
-    tables = [score(cells.pool, setting) for setting in tried]
+    tables = [ngram_scores(cells.pool, setting) for setting in tried]
     carried = np.zeros(len(cells.labels), dtype=bool)
     for k, train in cells.training():
         yes = cells.labels[train] > 0
@@ -91,20 +91,20 @@ class Unplaced(Unjudged):
         return np.zeros(len(self.pool.cell_nugget))
 
 
-def chosen(cells: Folded, X: Floats) -> tuple[Agreement, float]:
+def chosen(cells: Folded, X: Floats) -> tuple[AssessorAgreement, float]:
     """Choose inside the training folds; and the share of folds in which that was `calibrated`.
 
     While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
     only: in LOSO the calibrated one is so far ahead that there is nothing to choose.)
     """
     pool, labels = cells.pool, cells.labels
-    tables = [(one, score(pool, one)) for one in settings(BASES["normalised, once"])]
+    tables = [(one, ngram_scores(pool, one)) for one in settings(BASES["normalised, once"])]
     carried, estimates, taken = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
         seen = Folded(pool, np.where(train, labels, np.nan), apart)
         mine = cross_validate(seen, X)
-        paper = best([trial(seen, one, scores) for one, scores in tables])
+        paper = best_trial([trial(seen, one, scores) for one, scores in tables])
         taken.append(mine.agreement.f > paper.agreement.f)
         chosen, here = mine if taken[-1] else paper, cells.fold == k
         carried[here] = chosen.carried[here]
@@ -132,12 +132,15 @@ def judgements(
     loto = cross_validate(topics, X)
     found, share = chosen(topics, X)
     row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", found)
-    row("calibrated, scores from decisions", agreement(pool, loto.carried, labels))
+    row("calibrated, scores from decisions", assessor_agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
     bare = cross_validate(topics, X, Unplaced(pool))
     row("the same without the place in the key", bare.agreement)
     started = cross_validate(topics, X, prior=prior)
-    row("the same, the other set as prior, decisions", agreement(pool, started.carried, labels))
+    row(
+        "the same, the other set as prior, decisions",
+        assessor_agreement(pool, started.carried, labels),
+    )
     row("the same, the other set as prior, expected", started.agreement)
     print("\n" + HEAD.format(f"LOSO, {100 * runs.known.mean():.1f}% known"))
     for title, base in BASES.items():
@@ -146,7 +149,7 @@ def judgements(
             nested(runs, settings(base)),
         )
     loso = cross_validate(runs, X, Likeness(pool))
-    row("calibrated, scores from decisions", agreement(pool, loso.carried, labels))
+    row("calibrated, scores from decisions", assessor_agreement(pool, loso.carried, labels))
     row("calibrated, expected scores", loso.agreement)
     return loto, loso
 
@@ -214,7 +217,7 @@ def transfer(pools: dict[str, tuple[Pool, Floats, Floats]]) -> None:
         model = fit_calibrated(X, labels, nugget=pools[source][0].cell_nugget)
         pool, other, wanted = pools[target]
         p = model.probabilities(other)
-        row(f"{source}, {target}", agreement(pool, p > model.threshold, wanted, p))
+        row(f"{source}, {target}", assessor_agreement(pool, p > model.threshold, wanted, p))
 
 
 def main() -> None:
@@ -235,7 +238,7 @@ def main() -> None:
             print(f"\n{way}:\n")
             coverage(pool, found, labels)
         print("\n| model | log10 P(Data given Model) |\n|---|---|")
-        for model in compare_models(pool, score(pool, Paper()), labels):
+        for model in compare_models(pool, ngram_scores(pool, Paper()), labels):
             print(f"| {MODELS[model.name]} | {model.log10:.0f} |")
         if "--quick" not in sys.argv:
             if (strict(labels) != labels).any():

@@ -30,7 +30,7 @@ import numpy as np
 
 import karat as kt
 from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.results.scoring import Scored
+from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.sets.judgements import Judged, Judgements
@@ -69,7 +69,7 @@ def labels(
 
 
 def compared(
-    found: list[Scored], truth: dict[str, Scored]
+    found: list[ScoredRun], truth: dict[str, ScoredRun]
 ) -> list[tuple[bool, bool, float, float]]:
     """Of each run: A inside, F macro inside, width of A, error of A."""
     rows = []
@@ -81,7 +81,7 @@ def compared(
     return rows
 
 
-def with_models(nuggets: NuggetSet, truth: dict[str, Scored]) -> None:
+def with_models(nuggets: NuggetSet, truth: dict[str, ScoredRun]) -> None:
     """The first table."""
     print("| labels of a model | A inside | F macro inside | width of A | RMSE of A |")
     print("|---|---|---|---|---|")

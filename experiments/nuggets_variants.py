@@ -30,8 +30,8 @@ from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Agreement, Folded, agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.nuggets.guess.paper.tuning import fold_thresholds
 from karat.nuggets.guess.pool import Floats, Ints, Pool
@@ -131,10 +131,10 @@ def measure(
         train, test = fold != k, fold == k
         p = fit(X[train], labels[train], pool.cell_nugget[train]).probabilities(X)
         chances[test], limits[test] = p[test], limit(pool, p, labels, train)[test]
-    return numbers_of(agreement(pool, chances > limits, labels, chances), chances, labels)
+    return numbers_of(assessor_agreement(pool, chances > limits, labels, chances), chances, labels)
 
 
-def numbers_of(found: Agreement, chances: Floats, labels: Floats) -> str:
+def numbers_of(found: AssessorAgreement, chances: Floats, labels: Floats) -> str:
     sure = np.clip(np.where(labels > 0, chances, 1 - chances), 1e-6, 1)
     numbers = found.f, found.tau_b, found.rmse, -np.log(sure).mean()
     return " | ".join(f"{number:.3f}" for number in numbers)
@@ -232,7 +232,7 @@ def loso(pool: Pool, X: Floats, labels: Floats) -> None:
             chances[title][test] = p[test]
             limits[title][test] = best_f_threshold(p[train], labels[train] > 0)
     for title, p in chances.items():
-        found = agreement(pool, p > limits[title], labels, p)
+        found = assessor_agreement(pool, p > limits[title], labels, p)
         loss = -np.where(labels > 0, logit(p), 0).mean() + np.logaddexp(0, logit(p)).mean()
         print(f"| {title} | {found.f:.3f} | {found.tau_b:.3f} | {found.rmse:.3f} | {loss:.3f} |")
 
@@ -248,9 +248,11 @@ def paper() -> None:
         idf = smoothed_idf(pool.texts, base.words)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
-            s = score(pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)])
+            s = ngram_scores(
+                pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
+            )
             numbers = [
-                agreement(pool, s > limit, labels).f
+                assessor_agreement(pool, s > limit, labels).f
                 for limit in (
                     fold_thresholds(Folded(pool, labels, pool.cell_question), s),
                     best_f_threshold(s, yes),

@@ -26,7 +26,7 @@ from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
 from karat.paraphrase.pem.evaluation import Gain, paired_gain
 from karat.paraphrase.pem.features import Features
-from karat.paraphrase.pem.judged_pairs import Judged, add_controls, judged_rows
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.recognition import recognition
 from karat.paraphrase.pem.rivals import rival_features, rival_scores
@@ -61,23 +61,25 @@ def pivots() -> dict[str, Pivot]:
     }
 
 
-def line(name: str, judged: Judged, predicted: np.ndarray, rows: np.ndarray | None = None) -> None:
+def line(
+    name: str, judged: JudgedPairs, predicted: np.ndarray, rows: np.ndarray | None = None
+) -> None:
     here = np.ones(len(judged), dtype=bool) if rows is None else rows
     x, y = judged.human[here], predicted[here]
     print(f"{name:58} {here.sum():6,} {pearson(x, y):.3f} / {spearman(x, y):.3f}", flush=True)
 
 
-def left_out(judged: Judged, matrix: np.ndarray) -> np.ndarray:
+def left_out(judged: JudgedPairs, matrix: np.ndarray) -> np.ndarray:
     """Cross-validated predictions."""
     return cross_predict(matrix, judged.human, judged.originals)
 
 
-def odd_rows(judged: Judged) -> np.ndarray:
+def odd_rows(judged: JudgedPairs) -> np.ndarray:
     number: dict[str, int] = {}
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: Judged, found: Features) -> None:
+def rich(judged: JudgedPairs, found: Features) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = judged.where(odd)

@@ -25,7 +25,7 @@ from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.features import features
-from karat.paraphrase.pem.judged_pairs import Judged, add_controls, judged_rows
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.rivals import rival_features
 from karat.paraphrase.pem.svr import cross_predict, fit_svr, search
@@ -37,20 +37,20 @@ UNSEEN = "paraphrase-twitter"
 Column = tuple[str, np.ndarray]
 
 
-def both(name: str) -> tuple[Judged, Judged]:
+def both(name: str) -> tuple[JudgedPairs, JudgedPairs]:
     """The judgements of a set, without controls and with them."""
     plain = judged_rows(kt.load_evalset(name))
     return plain, judged_rows(add_controls(plain.evalset, plain.overall))
 
 
-def left_out(pem: PEM, judged: Judged, form: str) -> np.ndarray:
+def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
     """Cross-validated predictions of the paraphrases that are no controls."""
     texts = judged.originals, judged.paraphrases
     found = features(pem.pivots, pem.language, *texts, form)
     return cross_predict(found.matrix, judged.human, judged.originals)[judged.real]
 
 
-def overlap(judged: Judged) -> list[Column]:
+def overlap(judged: JudgedPairs) -> list[Column]:
     """ROUGE-1, chrF++ and their mean, of 0 to 1, against the original."""
     originals = [[text] for text in judged.originals]
     columns = [
@@ -61,7 +61,7 @@ def overlap(judged: Judged) -> list[Column]:
     return [("ROUGE-1", rouge), ("chrF++", chrf), ("ROUGE-1 + chrF++", (rouge + chrf) / 2)]
 
 
-def show(judged: Judged, columns: list[Column]) -> None:
+def show(judged: JudgedPairs, columns: list[Column]) -> None:
     """All columns beside the judges, and the first against each other one."""
     for name, column in columns:
         r, rho = pearson(judged.human, column), spearman(judged.human, column)
@@ -73,7 +73,7 @@ def show(judged: Judged, columns: list[Column]) -> None:
         )
 
 
-def forms(pem: PEM, plain: Judged, controls: Judged) -> None:
+def forms(pem: PEM, plain: JudgedPairs, controls: JudgedPairs) -> None:
     print("Bundled judgements, cross-validated, controls left out of the test")
     columns = [
         (f"{form}, {name}", left_out(pem, judged, form))
@@ -84,7 +84,7 @@ def forms(pem: PEM, plain: Judged, controls: Judged) -> None:
     show(plain, [*columns, ("pivot F1", pivot)])
 
 
-def transfer(pem: PEM, learned: tuple[Judged, Judged], tested: Judged) -> None:
+def transfer(pem: PEM, learned: tuple[JudgedPairs, JudgedPairs], tested: JudgedPairs) -> None:
     """Learn from one set, test on another: without controls, with them, and rivals."""
     print(f"{pem.form}: learned from {learned[0].evalset.name}, tested on {tested.evalset.name}")
     texts = tested.originals, tested.paraphrases
@@ -97,7 +97,7 @@ def transfer(pem: PEM, learned: tuple[Judged, Judged], tested: Judged) -> None:
     show(tested, [*columns, *rivals, ("its pivot F1", found.pivot), *overlap(tested)])
 
 
-def replaced(pem: PEM, learned: Judged, tested: Judged) -> list[Column]:
+def replaced(pem: PEM, learned: JudgedPairs, tested: JudgedPairs) -> list[Column]:
     """The same regression with other features in place of the pivots'."""
     here, there = (
         rival_features(judged, pem.features(judged.originals, judged.paraphrases))
@@ -111,7 +111,7 @@ def replaced(pem: PEM, learned: Judged, tested: Judged) -> list[Column]:
     return columns
 
 
-def believability() -> Judged:
+def believability() -> JudgedPairs:
     """Translations as paraphrases of their reference, judged for adequacy."""
     given = kt.load_evalset("believability")
     originals = [each[0].lower() for each in given.references or ()]

@@ -25,7 +25,7 @@ from karat.meta.plane.cells import ALPHAS, BLEU_CELL, CELLS, ORDERS
 from karat.meta.plane.fit import PlaneFit, fit_plane, judged
 from karat.meta.plane.predictions import Region, predicted
 from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
 
@@ -106,7 +106,7 @@ class Fitted(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def outputs(evalset: str, references: int | None, how: Flood | None, metric: AEv) -> Scored:
+def outputs(evalset: str, references: int | None, how: Flood | None, metric: AEv) -> ScoredSet:
     """The outputs of a set, scored; kept for its next dimension."""
     found = kt.load_evalset(evalset)
     found = flood(found, how).evalset if how else found

@@ -24,7 +24,7 @@ import numpy as np
 
 import karat as kt
 from karat.realize.input_trees import InputTrees, input_trees
-from karat.realize.ordering.model import OrderingModel
+from karat.realize.ordering.ordering_model import OrderingModel
 from karat.realize.ordering.training import LM_WEIGHT, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 

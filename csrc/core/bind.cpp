@@ -1,5 +1,5 @@
 // The Python face of arithmetic that is the same on every processor (karat/arithmetic.py), and of
-// mapped files that are watched while they are read (karat/mapping.py).
+// mapped files that are watched while they are read (karat/storage/mapping.py).
 #include "core/bind.hpp"
 #include "core/elementary_functions.hpp"
 #include "core/exact_sums.hpp"

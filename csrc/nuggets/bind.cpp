@@ -73,26 +73,6 @@ Array<double> nugget_scores(Ids r_ids, Offsets r_offsets, Offsets starts, Ids t_
     return give(std::move(scores), {cells});
 }
 
-// The n-grams of one response that stand in a question's texts: (position, length, text), value.
-nb::tuple nugget_hits(Ids response, Ids t_ids, Offsets t_offsets, Offsets nuggets, Numbers weights,
-                      int order, bool once) {
-    const NuggetRules rules{order, weights.shape(0) > 0, once, false};
-    const Ragged texts = ragged(t_ids, t_offsets);
-    check_starts(nuggets, nuggets.shape(0) - 1, t_offsets.shape(0) - 1);
-    check_weights(t_ids, weights, rules);
-    NuggetIndex index(texts, nuggets.data(), static_cast<int64_t>(nuggets.shape(0)) - 1,
-                      weights.data(), rules);
-    const auto found = index.hits(response.data(), static_cast<int64_t>(response.shape(0)));
-    std::vector<int32_t> where;
-    std::vector<double> values;
-    for (const auto& hit : found) {
-        where.insert(where.end(), {hit.position, hit.length, hit.text});
-        values.push_back(hit.value);
-    }
-    return nb::make_tuple(give(std::move(where), {found.size(), 3}),
-                          give(std::move(values), {found.size()}));
-}
-
 // A row for every response and text of its question, in this order. `make(first, last)` gives
 // what measures a question of these texts, `measure` gives it a response and its first row.
 template <class Make, class Measure>
@@ -301,8 +281,6 @@ void bind_nuggets(nb::module_& m) {
     m.def("nugget_scores", &nugget_scores, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
           "t_offsets"_a, "nuggets"_a, "questions"_a, "weights"_a, "order"_a, "once"_a, "share"_a,
           "check"_a.none());
-    m.def("nugget_hits", &nugget_hits, "response"_a, "t_ids"_a, "t_offsets"_a, "nuggets"_a,
-          "weights"_a, "order"_a, "once"_a);
     m.def("nugget_windows", &nugget_windows, "r_ids"_a, "r_offsets"_a, "starts"_a, "t_ids"_a,
           "t_offsets"_a, "questions"_a, "weights"_a, "windows"_a, "check"_a.none());
     m.def("nugget_sentences", &nugget_sentences, "s_ids"_a, "s_offsets"_a, "bounds"_a, "starts"_a,

@@ -5,7 +5,7 @@
 //
 // The window is twice as long as the text, and 10 4-grams more. All 4-grams count the same, so
 // that counts do what `windows.hpp` needs sums for. A 4-gram is a pair of pairs of letters:
-// where a text has no such pair, nothing is looked up any more.
+// where a text has no such pair, nothing is looked up.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -29,11 +29,6 @@ struct NuggetRules {
 
 class NuggetIndex {
   public:
-    struct Hit {
-        int32_t position, length, text;
-        double value;
-    };
-
     // The texts of nugget g are those from nuggets[g] to nuggets[g + 1].
     NuggetIndex(const Ragged& texts, const int64_t* nuggets, int64_t count, const double* weights,
                 const NuggetRules& rules)
@@ -61,16 +56,6 @@ class NuggetIndex {
                 best = std::max(best, rules_.share ? divide(sums_[t], totals_[t]) : sums_[t]);
             *row++ = best;
         }
-    }
-
-    // Every n-gram of a response that stands in a text, with the text and what it adds there.
-    std::vector<Hit> hits(const int32_t* response, int64_t length) {
-        std::vector<Hit> found;
-        walk(response, length, [&](int64_t i, int n, int32_t x) {
-            for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k)
-                found.push_back({static_cast<int32_t>(i), n, texts_[k], value_[x]});
-        });
-        return found;
     }
 
   private:
@@ -129,8 +114,9 @@ class NuggetIndex {
         }
     }
 
-    template <class Found>
-    void walk(const int32_t* response, int64_t length, Found found) {
+    // The sum of every text; an n-gram adds its value to all texts that have it.
+    void sums(const int32_t* response, int64_t length) {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
         ++stamp_;
         for (int64_t i = 0; i < length; ++i) {
             int32_t x = 0;
@@ -139,16 +125,9 @@ class NuggetIndex {
                 if (!x) break;
                 if (rules_.once && used_[x] == stamp_) continue;
                 used_[x] = stamp_;
-                found(i, n, x);
+                for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) sums_[texts_[k]] += value_[x];
             }
         }
-    }
-
-    void sums(const int32_t* response, int64_t length) {
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        walk(response, length, [&](int64_t, int, int32_t x) {
-            for (int64_t k = starts_[x]; k < starts_[x + 1]; ++k) sums_[texts_[k]] += value_[x];
-        });
     }
 
     struct Seen {

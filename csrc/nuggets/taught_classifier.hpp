@@ -208,7 +208,7 @@ class TaughtNuggets {
     std::vector<Text> texts_;
     std::vector<uint64_t> masks_;  // of each text: the nuggets that it describes
     Numbering grams_;
-    std::vector<double> value_, whole_, weight_;  // of each n-gram: W I now, of all texts; and W
+    std::vector<double> value_, whole_, weight_;  // of each n-gram: W I in a fold, in all; W
     std::vector<int64_t> starts_;
     std::vector<int32_t> posted_;
     std::vector<double> sums_, totals_;  // of each text

@@ -41,6 +41,8 @@ from karat.meta.plane.predictions import predicted as predicted
 from karat.meta.plane.predictions import recommend as recommend
 from karat.meta.plane.study import study_plane as study_plane
 from karat.meta.pseudo_documents import reliability as reliability
+from karat.meta.views import View as View
+from karat.meta.views import matrix_view as matrix_view
 from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.base import Metric as Metric
@@ -111,6 +113,7 @@ from karat.realize.treebank import read_treebank as read_treebank
 from karat.registry import register as register
 from karat.scoring import Scoring as Scoring
 from karat.scoring import score as score
+from karat.settings import Named as Named
 from karat.settings import setting as setting
 from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic
@@ -120,6 +123,7 @@ from karat.text.conllu import read_conllu as read_conllu
 from karat.text.recipe import Recipe as Recipe
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
+from karat.text.stemmers import stemmers as stemmers
 from karat.text.tokenizers import tokenizers as tokenizers
 from karat.text.tokens import Tokens as Tokens
 from karat.text.tokens import Vocab as Vocab

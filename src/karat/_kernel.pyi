@@ -1,4 +1,4 @@
-"""What the compiled module offers; see csrc/."""
+"""The names of the compiled module; see csrc/."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -294,15 +294,6 @@ def nugget_scores(
     share: bool,
     check: Callable[[], None] | None,
 ) -> NDArray[np.float64]: ...
-def nugget_hits(
-    response: _Ids,
-    t_ids: _Ids,
-    t_offsets: _Offsets,
-    nuggets: _Offsets,
-    weights: NDArray[np.float64],
-    order: int,
-    once: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
 def nugget_windows(
     r_ids: _Ids,
     r_offsets: _Offsets,

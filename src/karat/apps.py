@@ -11,14 +11,14 @@ DECLARED = {
         "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
     },
     "kinds": {
-        "classifiers": "karat.nuggets.guess.classifiers",
-        "nugget_formats": "karat.nuggets.formats.loading",
+        "classifiers": "karat.nuggets.guess.classifiers:classifiers",
+        "nugget_formats": "karat.nuggets.formats.loading:FORMATS",
     },
     "metrics": {
         "pem": "karat.paraphrase.pem.pem_metric:PEMMetric",
         "pivot_f1": "karat.paraphrase.pem.metric:PivotF1",
     },
-    "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_SETS"},
+    "set_kinds": {"NuggetSet": "karat.nuggets.sets.judge_agreement:NUGGET_KIND"},
     "documents": {
         "NuggetScoring": "karat.nuggets.report.scores:score_document",
         "NuggetChanges": "karat.nuggets.report.changes:changes_document",

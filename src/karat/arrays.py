@@ -8,6 +8,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from karat.errors import InputError, quoted
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -36,4 +38,12 @@ else:
     np = _Numpy("numpy")
     ArrayLike = Floats = Ints = Flags = Any
 
-__all__ = ["ArrayLike", "Flags", "Floats", "Ints", "NDArray", "np"]
+__all__ = ["ArrayLike", "Flags", "Floats", "Ints", "NDArray", "as_floats", "np"]
+
+
+def as_floats(given: ArrayLike) -> Floats:
+    """Return numbers as an array."""
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"found {quoted(given)}, expected numbers") from error

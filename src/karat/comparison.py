@@ -23,7 +23,7 @@ from karat.scoring import (
     as_systems,
     as_texts,
     collect,
-    drawn,
+    interval_fields,
     resample,
     segment_values,
     totals,
@@ -102,7 +102,7 @@ class Comparison(Results[CompareRow]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How intervals and p were made, and notes on single scores."""
+        """Notes on the methods behind intervals and p, and on single scores."""
         metrics = dict.fromkeys(row.metric for row in self.rows)
         others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         where = f", where {' and '.join(others)}" if others else ""
@@ -121,7 +121,7 @@ class Comparison(Results[CompareRow]):
 
 
 def compare(
-    systems: Mapping[str, Texts] | EvalSet,
+    systems: Mapping[str, Texts] | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
@@ -156,7 +156,7 @@ def compare(
     chosen = as_metrics(metrics)
     first = next(iter(named.values()))
     refs = as_references(references, len(first), first.name)
-    how = {"test": test, "trials": trials, **drawn(resamples, seed)}
+    how = {"test": test, "trials": trials, **interval_fields(resamples, seed)}
     found = collect(chosen, named, refs, Wanted(rows=True, values=True), threads, progress, how)
     draws = resample(found, resamples, seed, progress)
     if test == "bootstrap":

@@ -59,7 +59,7 @@ class KaratError(Exception):
 
 
 class InputError(KaratError, ValueError):
-    """What was given cannot be scored."""
+    """Input that cannot be scored."""
 
 
 class MetricError(InputError):

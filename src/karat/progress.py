@@ -1,4 +1,4 @@
-"""What all long work takes: a callback, threads that work in order, and a way to be stopped."""
+"""The parts of all long work: a callback, threads that work in order, and a way to stop it."""
 
 from __future__ import annotations
 

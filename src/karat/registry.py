@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, KaratError, quoted
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,8 +24,6 @@ T = TypeVar("T")
 
 _DECLARED: dict[str, dict[str, Any]] = {}
 """Entries of programs and apps, by kind; see `karat.apps`."""
-_REGISTRIES: dict[str, Registry[Any]] = {}
-"""The registries that were made, by kind."""
 _ORIGINS: dict[int, str] = {}
 """Package and version of what came from an entry point, by its id."""
 
@@ -37,10 +35,25 @@ def declared(kind: str) -> dict[str, Any]:
     return _DECLARED[kind]
 
 
-def load(target: str) -> Any:
-    """Return what `module:attribute` names."""
+def load(target: Any) -> Any:
+    """Return what `module:attribute` names; what is no string is returned as it is."""
+    if not isinstance(target, str):
+        return target
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
+
+
+Check = Callable[[str, Any], None]
+
+
+def check_that(fits: Callable[[Any], bool], one: str, wanted: str) -> Check:
+    """Return the check of a registry: what does not fit is no such thing."""
+
+    def check(name: str, found: Any) -> None:
+        if not fits(found):
+            raise InputError(f"{one} {name}: found {quoted(found)}, expected {wanted}")
+
+    return check
 
 
 class Registry(Generic[T]):
@@ -53,13 +66,12 @@ class Registry(Generic[T]):
         entries: Mapping[str, T | str],
         *,
         folded: Callable[[str], str] = str,
-        check: Callable[[str, T], None] = lambda name, found: None,
+        check: Check = lambda name, found: None,
     ) -> None:
         """`folded` makes names that count as equal equal; `check` refuses what is no such thing."""
         self.kind, self.one = kind, one
         self._entries: dict[str, T | str] = dict(entries)
         self._folded, self._check = folded, check
-        _REGISTRIES[kind] = self
 
     def known(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
@@ -76,8 +88,27 @@ class Registry(Generic[T]):
         """Return all names, those of installed packages last."""
         return list({**self.known(), **_entry_points(self.kind)})
 
+    def usable(self, broken: list[str] | None = None) -> Iterator[tuple[str, T]]:
+        """Yield all that can be loaded, by name; sentences about the rest are left in `broken`.
+
+        Entry points are read when all others were looked at.
+        """
+        seen: set[str] = set()
+        for names in (self.known, self.names):
+            for name in [name for name in names() if name not in seen]:
+                seen.add(name)
+                try:
+                    found = self[name]
+                except InputError as error:  # another package's; the others can still be used
+                    if broken is not None:
+                        broken.append(str(error))
+                else:
+                    yield name, found
+
     def name(self, written: str) -> str | None:
         """Return the name as it is registered for what was written; None if there is none."""
+        if not isinstance(written, str):
+            return None
         for names in (self.known, lambda: _entry_points(self.kind)):
             found = {self._folded(name): name for name in names()}.get(self._folded(written))
             if found is not None:
@@ -105,7 +136,7 @@ class Registry(Generic[T]):
             from karat.settings import nearest
 
             names = self.names()
-            expected = f"expected one of {', '.join(names)}{nearest(written, names)}"
+            expected = f"expected one of {', '.join(names)}{nearest(str(written), names)}"
             raise InputError(f"{self.one} {quoted(written)}: {expected}")
         return found
 
@@ -117,7 +148,10 @@ class Registry(Generic[T]):
 
     def _plugin(self, name: str) -> T:
         """Load an entry point and remember where it came from."""
-        point = _entry_points(self.kind)[name]
+        point, *others = _entry_points(self.kind)[name]
+        if others:
+            both = " and ".join(sorted(str(p.dist and p.dist.name) for p in (point, *others)))
+            raise InputError(f"{self.kind}: {name} is in two packages, {both}: uninstall one")
         package = f"{point.dist.name}@{point.dist.version}" if point.dist else point.value
         try:
             found: T = point.load()
@@ -126,21 +160,24 @@ class Registry(Generic[T]):
                 f"{self.one} {name} of the package {package} cannot be loaded: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        self._check(name, found)
+        try:
+            self._check(name, found)
+        except InputError as error:
+            raise type(error)(f"{error} (package {package})") from error
         _ORIGINS[id(found)] = package  # what is loaded stays: no other object gets its id
         return found
 
 
 @cache
-def _entry_points(kind: str) -> Mapping[str, EntryPoint]:
+def _entry_points(kind: str) -> Mapping[str, list[EntryPoint]]:
+    """Return the entry points of a kind by name: more than one where packages disagree."""
     from importlib.metadata import entry_points
 
-    found: dict[str, EntryPoint] = {}
+    found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"karat.{kind}"):
-        other = found.setdefault(point.name, point)
-        if other.value != point.value:
-            both = " and ".join(sorted(str(p.dist and p.dist.name) for p in (point, other)))
-            raise InputError(f"{kind}: {point.name} is in two packages, {both}: uninstall one")
+        same = found.setdefault(point.name, [])
+        if point.value not in (other.value for other in same):
+            same.append(point)
     return found
 
 
@@ -150,15 +187,24 @@ def plugins() -> list[str]:
 
 
 KINDS = {
-    "metrics": "karat.metrics.names",
-    "statistics": "karat.stats.correlation",
-    "levels": "karat.meta.views",
-    "formats": "karat.evalset.loading",
-    "tokenizers": "karat.text.tokenizers",
-    "stemmers": "karat.text.stemmers",
-    "renderers": "karat.report.render.renderers",
+    "metrics": "karat.metrics.names:METRICS",
+    "statistics": "karat.stats.correlation:STATISTICS",
+    "levels": "karat.meta.views:LEVELS",
+    "formats": "karat.evalset.loading:FORMATS",
+    "tokenizers": "karat.text.tokenizers:REGISTRY",
+    "stemmers": "karat.text.stemmers:stemmers",
+    "renderers": "karat.report.render.renderers:RENDERERS",
 }
-"""Kinds of the core that others can add to -> the module of their registry; apps declare theirs."""
+"""Kinds of the core that others can add to -> their registry, or its maker; apps have theirs."""
+
+
+def registry_of(kind: str) -> Registry[Any]:
+    """Return the registry of a kind that others can add to."""
+    kinds = {**KINDS, **declared("kinds")}
+    if kind not in kinds:
+        raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
+    found = load(kinds[kind])
+    return found if isinstance(found, Registry) else cast(Registry[Any], found())
 
 
 def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
@@ -170,13 +216,7 @@ def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
     name = name or getattr(thing, "name", None) or getattr(thing, "__name__", None)
     if not (isinstance(kind, str) and isinstance(name, str)):
         raise InputError(f"{quoted(thing)} cannot be registered: give its kind and its name")
-    kinds = {**KINDS, **declared("kinds")}
-    if kind not in kinds:
-        raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
-    import_module(kinds[kind])
-    registry = _REGISTRIES.get(kind)
-    if registry is not None:
-        registry.check_new(name, thing)
+    registry_of(kind).check_new(name, thing)
     declared(kind)[name] = thing
     return thing
 
@@ -187,3 +227,34 @@ def origin(thing: Any) -> str:
     if id(thing) in _ORIGINS or module.partition(".")[0] == "karat":
         return _ORIGINS.get(id(thing), "")
     return module
+
+
+def call(
+    what: str,
+    thing: Any,
+    function: Callable[[], T],
+    problem: Callable[[T], str],
+    error_type: type[InputError] = InputError,
+) -> T:
+    """Call a function of something that may be another package's.
+
+    If it is, failures and results that have a `problem` become one sentence, which names it.
+    """
+    if not origin(thing):
+        return function()
+    package = f" (package {_ORIGINS[id(thing)]})" if id(thing) in _ORIGINS else ""
+    try:
+        found = function()
+    except KaratError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever another package does
+        said = f"{type(error).__name__}: {error}"
+        raise error_type(f"{what} failed: {said}{package}") from error
+    if wrong := problem(found):
+        raise error_type(f"{what} returned {wrong}{package}")
+    return found
+
+
+def returned(kind: type | tuple[type, ...], wanted: str) -> Callable[[Any], str]:
+    """Return the `problem` of a result that is of another kind."""
+    return lambda found: "" if isinstance(found, kind) else f"{quoted(found)}, expected {wanted}"

@@ -61,7 +61,7 @@ class Result:
 
         @property
         def signature(self) -> str:
-            """What lets anyone reproduce the numbers, a line for each metric."""
+            """The settings that reproduce the numbers, a line for each metric."""
 
     def document(self, command: str = "") -> Any:
         """Return the tables and figures; `command` is how they were made, if by a command."""

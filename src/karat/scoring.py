@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
-from karat.metrics.loop import run
+from karat.metrics.loop import run_batches
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -56,7 +57,7 @@ class Results(Result, Generic[RowT]):
     def settings(self) -> dict[str, object]:
         """Metrics, references and how intervals were made."""
         metrics = dict.fromkeys(str(row.metric) for row in self.rows)
-        how = drawn(self.resamples, self.seed)
+        how = interval_fields(self.resamples, self.seed)
         return {"metrics": tuple(metrics), "references": self.references, **how}
 
     @property
@@ -104,7 +105,7 @@ class Scoring(Results[ScoreRow]):
 
 
 def score(
-    systems: Systems | EvalSet,
+    systems: Systems | EvalSet | str,
     references: GivenReferences | None = None,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
     *,
@@ -117,7 +118,7 @@ def score(
 ) -> Scoring:
     """Score systems; with `bootstrap` resamples also a 95% interval for each score.
 
-    An evaluation set brings its own references: `score(evalset, metrics=["bleu"])`.
+    An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
     """
     systems, references = as_texts(systems, references)
@@ -127,7 +128,7 @@ def score(
     refs = as_references(references, len(first), first.name)
     check_trials("bootstrap", bootstrap, 0)
     check_form(signature)
-    how = drawn(bootstrap, seed)
+    how = interval_fields(bootstrap, seed)
     want = Wanted(rows=bootstrap > 0, values=segments)
     found = collect(chosen, named, refs, want, threads, progress, how)
     draws = resample(found, bootstrap, seed, progress) if bootstrap else {}
@@ -148,8 +149,8 @@ def segment_values(found: Mapping[_Key, Collected]) -> dict[_Key, Floats]:
     }
 
 
-def drawn(resamples: int, seed: int) -> dict[str, object]:
-    """How intervals were made, for signatures."""
+def interval_fields(resamples: int, seed: int) -> dict[str, object]:
+    """Return the settings of intervals, for signatures."""
     return {"bootstrap": resamples, "seed": seed} if resamples else {}
 
 
@@ -185,7 +186,7 @@ def resample(
 
 
 class Wanted(NamedTuple):
-    """What to keep besides the totals."""
+    """The parts to keep besides the totals."""
 
     rows: bool = False
     values: bool = False
@@ -224,7 +225,7 @@ def collect(
         values = m.of_segments().measure(rows)["value"] if want.values else None
         return Collected(partial_sums(rows), (_compact(rows),) if want.rows else (), values)
 
-    parts = run(
+    parts = run_batches(
         metrics, list(systems.values()), references, reduce, threads=threads, progress=progress
     )
     return {
@@ -255,9 +256,13 @@ def _join(parts: Sequence[Collected]) -> Collected:
 
 
 def as_texts(
-    systems: Systems | EvalSet, references: GivenReferences | None
+    systems: Systems | EvalSet | str, references: GivenReferences | None
 ) -> tuple[Systems, GivenReferences]:
-    """Systems and references, from an evaluation set if one was given."""
+    """Systems and references, from an evaluation set if one was given, itself or by its name."""
+    if references is None and isinstance(systems, str | os.PathLike):
+        from karat.evalset.loading import load_evalset
+
+        systems = load_evalset(systems)
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")

@@ -54,7 +54,7 @@ class Named:
     """A value whose string form is its name, argument and key, and parses back."""
 
     name: ClassVar[str]
-    """What it is called on the command line."""
+    """Its name on the command line."""
     aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Other names for settings, as other tools call them."""
     presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType({})

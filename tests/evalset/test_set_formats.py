@@ -47,6 +47,10 @@ def test_a_registered_format_is_found_by_name_and_by_content(
     assert detect(pairs) == ("pairs", pairs)
     assert kt.load_evalset(pairs, "pairs", system="B").systems == {"B": ("a b", "d")}
     assert FORMATS.names()[-1] == "pairs"
+    (pairs / "pairs.txt").write_text("no sign\n")
+    with pytest.raises(kt.InputError, match="the reader of the format pairs failed: ValueError"):
+        kt.load_evalset(pairs)
+    (pairs / "pairs.txt").write_text("a b=a c\nd=d\n")
     with pytest.raises(kt.InputError, match="format pairs has no option 'x'"):
         kt.load_evalset(pairs, x=1)
     with pytest.raises(kt.InputError, match="format 'pairs': expected one of dir, jsonl"):

@@ -8,20 +8,20 @@ import pytest
 
 import karat as kt
 from karat.meta.levels import drawn_means
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.stats.correlation import pearson
 
 STUDY = experiment.Study("demo", ("adequacy", "fluency"), (1, 3), 3)
 
 
 @pytest.fixture(scope="module")
-def scored() -> dict[int, list[Scored]]:
-    found: dict[int, list[Scored]] = experiment.all_scored(STUDY)
+def scored() -> dict[int, list[ScoredSet]]:
+    found: dict[int, list[ScoredSet]] = experiment.all_scored(STUDY)
     return found
 
 
 @pytest.fixture(scope="module")
-def curves(scored: dict[int, list[Scored]]) -> list[experiment.Curves]:
+def curves(scored: dict[int, list[ScoredSet]]) -> list[experiment.Curves]:
     found: list[experiment.Curves] = experiment.curves(STUDY, scored, 3)
     return found
 
@@ -34,7 +34,7 @@ def test_combinations_are_all_or_a_fixed_sample() -> None:
     assert len(sample) == experiment.SAMPLED
 
 
-def test_shared_rows_are_those_of_each_metric(scored: dict[int, list[Scored]]) -> None:
+def test_shared_rows_are_those_of_each_metric(scored: dict[int, list[ScoredSet]]) -> None:
     one = scored[1][0]
     for label in ("P e=1", "R e=2 exact", "F e=2"):
         metric = experiment.METRICS[label]
@@ -60,7 +60,7 @@ def test_segments_that_somebody_did_not_judge_are_left_out() -> None:
 
 
 def test_single_segments_agree_with_the_plain_correlation(
-    scored: dict[int, list[Scored]], curves: list[experiment.Curves]
+    scored: dict[int, list[ScoredSet]], curves: list[experiment.Curves]
 ) -> None:
     metric, human = experiment.METRICS["F e=2"], scored[3][0].evalset.human("adequacy")
     expected = pearson(human, scored[3][0].segments(metric))
@@ -71,7 +71,7 @@ def test_single_segments_agree_with_the_plain_correlation(
     assert again[0, 0] == pytest.approx(expected)
 
 
-def test_documents_are_scored_as_a_corpus(scored: dict[int, list[Scored]]) -> None:
+def test_documents_are_scored_as_a_corpus(scored: dict[int, list[ScoredSet]]) -> None:
     one, places = scored[1][0], np.array([[0, 1, 1], [5, 2, 0]])
     human, metric = one.evalset.human("fluency"), experiment.METRICS["BLEU"]
     counts = np.array([np.bincount(row, minlength=human.shape[1]) for row in places], float)
@@ -99,14 +99,14 @@ def test_one_reference_is_compared_with_three(curves: list[experiment.Curves]) -
     assert row[5] == f"{better} of 3"
 
 
-def test_resampled_differences_are_the_same_every_time(scored: dict[int, list[Scored]]) -> None:
+def test_resampled_differences_are_the_same_every_time(scored: dict[int, list[ScoredSet]]) -> None:
     one, two = (list(experiment.difference_rows(STUDY, scored, [1, 2], 5)) for _ in range(2))
     assert one == two
     assert all(" to " in cell for row in one for cell in row[4:])
 
 
 def test_being_short_alone_is_the_correlation_with_the_reference_length(
-    scored: dict[int, list[Scored]],
+    scored: dict[int, list[ScoredSet]],
 ) -> None:
     one = scored[1][0].evalset
     short = -np.diff(kt.tokenize([group[0] for group in one.references]).offsets)

@@ -7,7 +7,7 @@ import pytest
 
 import karat.meta.bootstrap as module
 from karat.errors import InputError
-from karat.meta.bootstrap import OVER, bootstrap, drawn, percentiles
+from karat.meta.bootstrap import OVER, bootstrap, drawn_places, percentiles
 from karat.meta.levels import MATRIX_LEVELS, agreement
 from karat.stats.correlation import STATISTICS, Statistic, pearson_rows
 
@@ -31,7 +31,7 @@ def test_values_are_those_of_the_drawn_matrices(
     human, metric = scores(1, (4, 9), missing)
     human = np.round(human)  # with ties
     found = bootstrap(human, [metric], by, at=at, over=over, resamples=40, seed=5)[0]
-    ((systems, segments),) = drawn(human.shape, over, 40, 5)
+    ((systems, segments),) = drawn_places(human.shape, over, 40, 5)
     for value, s, t in zip(found, systems, segments, strict=True):
         wanted = agreement(human[s][:, t], metric[s][:, t], by, at).value
         assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
@@ -56,7 +56,7 @@ def test_r_squared_is_the_square() -> None:
 
 def test_what_is_not_drawn_stays() -> None:
     for over, fixed in (("segments", 0), ("systems", 1)):
-        parts = next(drawn((4, 6), over, 10, 1))
+        parts = next(drawn_places((4, 6), over, 10, 1))
         assert (parts[fixed] == np.arange((4, 6)[fixed])).all()
         assert len(np.unique(parts[1 - fixed], axis=0)) > 1
 

@@ -133,7 +133,7 @@ def test_a_statistic_of_a_program_works_by_name() -> None:
     )
     by = {name: [r[4:] for r in found.rows if r.statistic == name] for name in ("mine", "tau-b")}
     assert by["mine"] == by["tau-b"]
-    with pytest.raises(InputError, match=r"statistic wrong: .* is no karat\.Statistic"):
+    with pytest.raises(InputError, match=r"statistic wrong: .* expected a karat\.Statistic"):
         kt.register(len, "statistics", "wrong")
 
 

@@ -15,7 +15,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn
+from karat.meta.bootstrap import drawn_places
 from karat.meta.plane import fit as p
 from karat.meta.plane import study as plane_study
 from karat.meta.plane.predictions import Region, predicted
@@ -27,7 +27,7 @@ FAMILY = kt.AEv()
 
 
 @cache
-def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.Judged:
+def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.PlaneData:
     evalset = small_set(seed, systems, segments)
     return p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
 
@@ -51,7 +51,7 @@ def test_cells_are_scored_as_the_drawn_text_is(over: str) -> None:
     evalset = small_set(1)
     human = evalset.human("quality")
     found = p.resampled(judged(), 4, over, 9, lambda *_: None)
-    ((systems, segments),) = drawn(human.shape, over, 4, 9)
+    ((systems, segments),) = drawn_places(human.shape, over, 4, 9)
     for d, (s, t) in enumerate(zip(systems.tolist(), segments.tolist(), strict=True)):
         for k in SOME:
             wanted = plane_loops.cell_r(evalset, human, s, t, *p.CELLS[k])
@@ -166,7 +166,7 @@ def test_a_perfect_metric_explains_everything() -> None:
     one = np.ones((1, 7))
     r = p.correlations(human[None], cells[:, None], one)[:, 0]
     assert r[2] == pytest.approx(1)
-    assert p.best(r[:, None])[0] == 2
+    assert p.best_cell(r[:, None])[0] == 2
     assert p.left_out(human, cells)[2] == pytest.approx(1)
     assert p.maximum_test(human, cells, 0, 0)[0] <= 2 * 2 / 5040 * 24
 

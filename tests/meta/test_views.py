@@ -12,7 +12,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn
+from karat.meta.bootstrap import drawn_places
 from karat.meta.scores import score_evalset
 from karat.meta.views import LEVELS, view
 from karat.progress import silent
@@ -73,7 +73,7 @@ def test_resampled_systems_are_scored_from_the_drawn_text(over: str) -> None:
     human, metric = evalset.human("quality"), kt.metric("bleu")
     seen = view("system", score_evalset(evalset, "bleu"), human)
     found = seen.resample(STATISTICS["pearson"], over, 12, 7, silent)[0]
-    ((systems, segments),) = drawn(human.shape, over, 12, 7)
+    ((systems, segments),) = drawn_places(human.shape, over, 12, 7)
     for value, s, t in zip(found, systems.tolist(), segments.tolist(), strict=True):
         points = [chosen_score(evalset, human, k, metric, t) for k in s]
         known = [p for p in points if not np.isnan(p[0])]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.strategies import Corpus, corpora
 
 from karat.errors import InputError
-from karat.metrics.loop import run
+from karat.metrics.loop import run_batches
 from karat.metrics.names import parse
 from karat.text.references import as_references
 from karat.text.segments import Strings
@@ -78,7 +78,7 @@ def test_metrics_scored_together_are_those_scored_alone(corpus: Corpus) -> None:
     metrics = [parse(name) for name in NAMES]
     texts = Strings(corpus.candidates)
     refs = as_references(corpus.references, len(texts))
-    (found,) = run(metrics, [texts, texts], refs, lambda m, rows: rows)
+    (found,) = run_batches(metrics, [texts, texts], refs, lambda m, rows: rows)
     for metric, first, second in zip(metrics, *found, strict=True):
         alone = metric.stats(*corpus)
         assert np.array_equal(first, alone), metric

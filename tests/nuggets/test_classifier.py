@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.nugget_formulas import score as formula
 
 from karat.errors import InputError
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import Words, smoothed_idf
+from karat.nuggets.guess.words import WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 
@@ -52,7 +52,7 @@ def test_scores_are_the_formulas(
     keys, responses = [key for key, _ in given_], [some for _, some in given_]
     pool = pool_of(keys, responses)
     rule = Paper(n, "count" if counts else "idf", normalised=normalised, once=once)
-    found = score(pool, rule, None if counts else idf)
+    found = ngram_scores(pool, rule, None if counts else idf)
     wanted = [
         formula(response, key, g, n, None if counts else IDF, once, normalised)
         for key, some in zip(keys, responses, strict=True)
@@ -64,43 +64,45 @@ def test_scores_are_the_formulas(
 
 def test_a_single_nugget_has_scores() -> None:
     pool = pool_of([[[["first", "reactor"]]]], [[["the", "reactor"]]])
-    assert score(pool, Paper(1), idf).tolist() == [IDF["reactor"]]
+    assert ngram_scores(pool, Paper(1), idf).tolist() == [IDF["reactor"]]
 
 
 def test_a_word_of_all_nuggets_says_nothing() -> None:
     pool = pool_of([[[["first", "reactor"]], [["built", "reactor"]]]], [[["reactor"], ["first"]]])
-    assert score(pool, Paper(1), idf).tolist() == [0, 0, IDF["first"] / 2, 0]
+    assert ngram_scores(pool, Paper(1), idf).tolist() == [0, 0, IDF["first"] / 2, 0]
 
 
 def test_case_punctuation_and_stems_do_not_matter() -> None:
     pool = pool_of([[[["built", "reactors"]], [["chain"]]]], [[["“Reactor”,", "(BUILT)!"]]])
     rule = Paper(2, "count", stem="english")
-    assert score(pool, rule).tolist() == [1.0, 0.0]
-    assert score(pool, Paper(2, "count")).tolist() == [0.5, 0.0]
+    assert ngram_scores(pool, rule).tolist() == [1.0, 0.0]
+    assert ngram_scores(pool, Paper(2, "count")).tolist() == [0.5, 0.0]
 
 
 def test_stop_words_are_taken_out_before_n_grams_are_made() -> None:
     pool = pool_of([[[["built", "the", "reactor"]], [["chain"]]]], [[["built", "reactor"]]])
-    assert score(pool, Paper(2, "count", stop="en")).tolist() == [1.5, 0.0]
-    assert score(pool, Paper(2, "count")).tolist() == [1.0, 0.0]
+    assert ngram_scores(pool, Paper(2, "count", stop="en")).tolist() == [1.5, 0.0]
+    assert ngram_scores(pool, Paper(2, "count")).tolist() == [1.0, 0.0]
 
 
 def test_other_scripts_count() -> None:
     pool = pool_of([[[["первый", "реактор"]], [["цепь"]]]], [[["Реактор", "—", "мой"]]])
-    assert score(pool, Paper(1, "count")).tolist() == [0.5, 0.0]
+    assert ngram_scores(pool, Paper(1, "count")).tolist() == [0.5, 0.0]
 
 
 def test_smoothed_idf_counts_responses_not_words() -> None:
-    found = smoothed_idf(["a a b", "a", "c"], Words())(["a", "b", "nowhere"])
+    found = smoothed_idf(["a a b", "a", "c"], WordRecipe())(["a", "b", "nowhere"])
     assert found == pytest.approx(np.log([4 / 2.5, 4 / 1.5, 4 / 0.5]).tolist())
 
 
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
-    whole = score(pool, Paper(2))
+    whole = ngram_scores(pool, Paper(2))
     monkeypatch.setattr("karat.nuggets.guess.paper.classifier.BATCH", 1)
     seen: list[tuple[int, int]] = []
-    again = score(pool, Paper(2), progress=lambda done, total, what: seen.append((done, total)))
+    again = ngram_scores(
+        pool, Paper(2), progress=lambda done, total, what: seen.append((done, total))
+    )
     assert again.tolist() == whole.tolist()
     assert seen == [(k, 6) for k in range(1, 7)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -125,6 +125,22 @@ def test_a_classifier_of_a_program_guesses() -> None:
     assert done.scored[5].intervals is not None  # from its errors on judged runs
 
 
+@pytest.mark.usefixtures("length")
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        (lambda *given: 1 / 0, "classifier length failed: ZeroDivisionError: division by zero"),
+        (lambda *given: None, "classifier length returned None, expected two arrays"),
+    ],
+)
+def test_a_classifier_that_fails_is_named(
+    guess: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Length, "guess", guess)
+    with pytest.raises(InputError, match=said):
+        kt.score_nuggets(SET, rule="length")
+
+
 def test_what_is_no_classifier_is_refused() -> None:
-    with pytest.raises(InputError, match="classifier 'nothing' is no class derived from"):
+    with pytest.raises(InputError, match=r"classifier nothing: found .* expected a class derived"):
         kt.register(dict, "classifiers", "nothing")

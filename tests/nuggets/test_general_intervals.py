@@ -12,7 +12,7 @@ from scipy import stats
 
 import karat as kt
 from karat.nuggets.intervals.intervals import RunIntervals
-from karat.nuggets.results.scoring import Scored
+from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.nugget_shares import mean_shares
 from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total
 from karat.nuggets.sets.keys import make_key
@@ -22,7 +22,7 @@ KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
 
 
-def ends(one: Scored) -> RunIntervals:
+def ends(one: ScoredRun) -> RunIntervals:
     assert one.intervals is not None
     return one.intervals
 

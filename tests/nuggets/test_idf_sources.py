@@ -12,7 +12,7 @@ import pytest
 
 import karat as kt
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import Words, smoothed_idf
+from karat.nuggets.guess.words import WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import Corpus, IdfSource
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
@@ -26,7 +26,7 @@ def pool() -> Pool:
 
 
 def test_pooled_is_that_of_the_responses() -> None:
-    one, rule = pool(), Words()
+    one, rule = pool(), WordRecipe()
     found = IdfSource().of_classifier(one, rule)
     assert list(found(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
 
@@ -35,7 +35,7 @@ def test_pooled_is_that_of_the_responses() -> None:
 def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str) -> None:
     lines = ["the Reactor (new)", "the reactors", "the", ""]
     (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
-    rule = Words(stem)
+    rule = WordRecipe(stem)
     found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
     assert list(found(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
     reactors = 2 if stem == "english" else 1
@@ -44,19 +44,19 @@ def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str
 
 def test_settings_that_do_not_matter_are_not_counted_anew() -> None:
     source, one = IdfSource(), pool()
-    first = source.of_classifier(one, Words(stop="en"))
-    assert source.of_classifier(one, Words()) is first
-    assert source.of_classifier(one, Words("english")) is not first
+    first = source.of_classifier(one, WordRecipe(stop="en"))
+    assert source.of_classifier(one, WordRecipe()) is first
+    assert source.of_classifier(one, WordRecipe("english")) is not first
 
 
 def test_a_stem_is_as_frequent_as_its_words_together() -> None:
     import wordfreq
 
     source, one = IdfSource("wordfreq"), pool()
-    plain = source.of_classifier(one, Words())(["reactor", "unheard"])
+    plain = source.of_classifier(one, WordRecipe())(["reactor", "unheard"])
     assert plain[0] == pytest.approx(-math.log(wordfreq.word_frequency("reactor", "en")))
     assert plain[1] == pytest.approx(-math.log(1e-8))
-    (stem,) = source.of_classifier(one, Words("english"))(["reactor"])
+    (stem,) = source.of_classifier(one, WordRecipe("english"))(["reactor"])
     both = sum(wordfreq.word_frequency(word, "en") for word in ("reactor", "reactors"))
     assert stem == pytest.approx(-math.log(both))
 
@@ -70,7 +70,7 @@ def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
     for name in ("c.txt", "pipe"):
         source = IdfSource(str(tmp_path / name))
         source.check()
-        of_stems = source.of_classifier(pool(), Words("english"))(["reactor"])
+        of_stems = source.of_classifier(pool(), WordRecipe("english"))(["reactor"])
         of_words = source.of_words([RUN], "porter")(["reactor"])
         found.append((list(of_stems), list(of_words), source.signature.rpartition("@")[2]))
     writer.join()

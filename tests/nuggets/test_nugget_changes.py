@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 from karat.nuggets.results.changes import KINDS, NuggetChanges
-from karat.nuggets.results.scoring import NuggetScoring, Scored
+from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import Decided
 from karat.nuggets.scores.nugget_shares import score_shares
 from karat.nuggets.scores.official import Official
@@ -42,7 +42,7 @@ def compare(
         version = run(tag, {q: len(found[q]) for q in key.questions})
         tables = {q: decided(found[q], len(key.questions[q].nuggets)) for q in key.questions}
         shares = score_shares(version, key, tables)
-        scored.append(Scored(version, tables, how.score(version, key, tables), shares))
+        scored.append(ScoredRun(version, tables, how.score(version, key, tables), shares))
     nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
     return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
 

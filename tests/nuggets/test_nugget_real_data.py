@@ -10,7 +10,7 @@ import pytest
 import karat as kt
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.sets.census import census, difficulty, finders, spread
+from karat.nuggets.sets.census import census, difficulty, finders, mean_interval
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import normal
 
@@ -107,6 +107,6 @@ def test_finders_and_bins_add_up(rag24: NuggetSet) -> None:
 
 
 def test_spread_is_a_mean_with_its_standard_error() -> None:
-    assert spread([1, 2, 3, 4]) == (2.5, pytest.approx(1.96 * math.sqrt(5 / 3 / 4)))
-    assert math.isnan(spread([1]).half)
-    assert math.isnan(spread([]).mean)
+    assert mean_interval([1, 2, 3, 4]) == (2.5, pytest.approx(1.96 * math.sqrt(5 / 3 / 4)))
+    assert math.isnan(mean_interval([1]).half)
+    assert math.isnan(mean_interval([]).mean)

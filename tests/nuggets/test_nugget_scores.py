@@ -14,7 +14,7 @@ from oracles import nugget_loops
 import karat as kt
 from karat.nuggets.scores.decisions import Decided, decide, decide_run
 from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
-from karat.nuggets.scores.official import Counts, Official, length, measure, weights
+from karat.nuggets.scores.official import Counts, Official, answer_length, measure, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
@@ -152,7 +152,7 @@ def test_undecided_pairs_are_counted_and_get_no_credit() -> None:
 
 
 def test_length_leaves_all_white_space_out() -> None:
-    assert length([Response("a b\tc\n"), Response("\u00a0d\u2003é")]) == 5
+    assert answer_length([Response("a b\tc\n"), Response("\u00a0d\u2003é")]) == 5
 
 
 @pytest.mark.parametrize(

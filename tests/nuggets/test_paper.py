@@ -19,10 +19,15 @@ import karat as kt
 from karat import _kernel
 from karat.errors import InputError
 from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
-from karat.nuggets.guess.folds import Folded, agreement, folds
+from karat.nuggets.guess.folds import Folded, assessor_agreement, folds
 from karat.nuggets.guess.labels import own_values
 from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
-from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, Paper, score, trained_score
+from karat.nuggets.guess.paper.classifier import (
+    THRESHOLD_MODELS,
+    Paper,
+    ngram_scores,
+    trained_score,
+)
 from karat.nuggets.guess.paper.thresholds import (
     GIVEN,
     NOISY,
@@ -84,14 +89,14 @@ def test_probabilities_weigh_all_thresholds(cells: list[tuple[int, bool]], asked
 @pytest.mark.parametrize("model", NOISY)
 def test_the_rates_are_the_likeliest(model: str) -> None:
     pool, labels, _ = pooled()
-    scores = score(pool, Paper())
+    scores = ngram_scores(pool, Paper())
     found = fit_thresholds(pool, scores, labels, model)
     mean = found.chances(pool, scores).mean()
     assert mean == pytest.approx(
         (labels > 0).mean(), abs=0.05 if model == "nugget-errors" else 1e-6
     )
     carried = found.carried(pool, scores)
-    assert agreement(pool, carried, labels).f > 0.8
+    assert assessor_agreement(pool, carried, labels).f > 0.8
 
 
 def test_own_rates_decide_where_no_threshold_does() -> None:
@@ -109,7 +114,7 @@ def test_the_likeliest_model_is_never_the_coin() -> None:
 
 def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
-    scores = score(pool, Paper())
+    scores = ngram_scores(pool, Paper())
     found = given_threshold(scores, labels, 4.5)
     assert found.model == GIVEN
     assert set(found.of(pool).tolist()) == {4.5}
@@ -127,7 +132,7 @@ def test_cells_are_decided_without_their_fold(model: str) -> None:
     pool, labels, _ = pooled(questions=4, runs=4)
     fold, how = folds(pool, "system"), Paper(1, threshold_model=model)
     found = how.guess(pool, labels, fold)
-    scores = score(pool, how)
+    scores = ngram_scores(pool, how)
     for k in np.unique(fold):
         mine = fold == k
         alone = how.fit(pool, scores, np.where(mine, np.nan, labels))
@@ -146,8 +151,8 @@ def test_training_on_responses_leaves_out_those_of_the_fold(rule: Paper) -> None
     for k in np.unique(fold):
         mine = fold == k
         others = judged.without({pool.runs[r] for r in pool.cell_run[mine]})
-        assert found[mine] == pytest.approx(score(taught(pool, others), rule, idf)[mine])
-    assert (found != score(pool, rule, idf)).any()
+        assert found[mine] == pytest.approx(ngram_scores(taught(pool, others), rule, idf)[mine])
+    assert (found != ngram_scores(pool, rule, idf)).any()
 
 
 def taught(pool: Pool, judged: Judgements) -> Pool:
@@ -230,7 +235,7 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     found = trained_score(pool, Paper(1, "count"), labels, fold)
     mine = pool.cell_run == 0
     others = Judgements(rows).without(["run0"])
-    wanted = score(taught(pool, others), Paper(1, "count"))
+    wanted = ngram_scores(taught(pool, others), Paper(1, "count"))
     assert found[mine] == pytest.approx(wanted[mine])
 
 
@@ -247,7 +252,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
     found = try_models(Folded(pool, labels, folds(pool, by)), by, Paper(1))
-    scores = score(pool, Paper(1))
+    scores = ngram_scores(pool, Paper(1))
     assert [one.model for one in found] == compare_models(pool, scores, labels)
     assert found[0].agreement is None
     tried = [one for one in found if one.agreement is not None]
@@ -335,7 +340,7 @@ def test_thresholds_need_judgements_or_a_number() -> None:
     with pytest.raises(InputError, match="learns its thresholds from judgements"):
         nuggeteer(none, rule=Paper())
     found = nuggeteer(none, rule=Paper(1, threshold=3.0))
-    assert (found.carried == (score(found.pool, Paper(1)) > 3.0)).all()
+    assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
     decided = decide_run(run, KEY, None, found.guess("run5"))
     assert found.intervals(run, decided, HOW) is None  # nothing tells how wrong it is
@@ -378,7 +383,7 @@ def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     pool = make_pool(whole.key, whole.runs.values())
     labels = own_values(pool, whole.judgements)
-    found = {m.name: m.log10 for m in compare_models(pool, score(pool, Paper()), labels)}
+    found = {m.name: m.log10 for m in compare_models(pool, ngram_scores(pool, Paper()), labels)}
     order = sorted(found, key=lambda name: found[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
 

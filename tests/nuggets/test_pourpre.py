@@ -17,7 +17,7 @@ from oracles import nugget_loops
 
 import karat as kt
 from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.scores.official import length
+from karat.nuggets.scores.official import answer_length
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
 from karat.nuggets.sets.keys import Nugget, Question, make_key
@@ -137,7 +137,7 @@ def test_scores_are_those_of_plain_loops(
     how = Pourpre(beta=beta)
     run = make_run("A", [("q", some) for some in responses(*given_texts)])
     match = how.match(key, run.responses("q")).tolist()
-    size = length(run.responses("q"))
+    size = answer_length(run.responses("q"))
     allowed = 100 * sum(x > 0 for x in match)
     expected = nugget_loops.f_beta(match, [float(v) for v in vital], allowed, size, beta)
     assert expected is not None

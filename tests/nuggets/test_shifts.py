@@ -20,7 +20,13 @@ from karat.arithmetic import sigmoid
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.pool import Floats, Pool
-from karat.nuggets.intervals.base_rates import PRIOR_SPREAD, SetShift, Spread, learn_shift, reach
+from karat.nuggets.intervals.base_rates import (
+    PRIOR_SPREAD,
+    SetShift,
+    Spread,
+    learn_shift,
+    reach,
+)
 from karat.nuggets.intervals.expected_scores import of_answers
 from karat.nuggets.intervals.intervals import (
     FEWEST_RUNS,
@@ -31,7 +37,7 @@ from karat.nuggets.intervals.intervals import (
 )
 from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
 from karat.nuggets.scores.decisions import Decided, decide_run
-from karat.nuggets.scores.official import Official, length, weights
+from karat.nuggets.scores.official import Official, answer_length, weights
 from karat.nuggets.sets.judgements import Judged, Judgements
 from karat.nuggets.sets.keys import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -143,7 +149,7 @@ def ends_in_loops(found: Nuggeteer, run: Run) -> list[tuple[float, float, float]
     ]
     shown = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
     asked = [
-        scores.Question(weights(q, "vital").tolist(), [length(run.responses(q.id))])
+        scores.Question(weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
         for q in found.pool.questions
     ]
 

@@ -7,9 +7,11 @@ from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 
+import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat import registry
 from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.scores.idf import count_weights, pooled_idf, wordfreq_idf
@@ -45,6 +47,17 @@ def test_what_is_in_it() -> None:
         f"{plain}|guess=paper:n=2,weight=idf,stem=none,stop=en@4fade683,tok=intl,normalised=no,"
         f"once=no,on_responses=no,thresholds=global,learned=160,responses=48|{END}"
     )
+
+
+def test_a_stemmer_of_others_is_named_with_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._DECLARED, "stemmers", {})
+    kt.register(str.upper, "stemmers", "upper")
+    kt.register(lambda word: word[:3], "stemmers", "three")
+    assert ",stem=upper@builtins," in signed(by_paper(stem="upper"))
+    assert f",stem=three@{__name__}," in signed(parse_classifier("paper:stem=three"))
+    assert ",stem=porter,stop=" in signed(by_paper(stem="porter"))
+    for written in (f"three@{__name__}", "three"):
+        assert parse_classifier(f"paper:stem={written}") == by_paper(stem="three")
 
 
 def test_no_two_ways_have_the_same() -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Folded, agreement, folds, with_institutions
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.folds import Folded, assessor_agreement, folds, with_institutions
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import best, fold_thresholds, settings, tune
+from karat.nuggets.guess.paper.tuning import best_trial, fold_thresholds, settings, tune
 from karat.nuggets.guess.pool import make_pool
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -149,7 +149,7 @@ def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
     pool, labels, _ = pooled()
     rule = Paper(1, stop="en", normalised=True)
     (trial,) = tune(Folded(pool, labels, folds(pool, by)), [rule])
-    scores, fold = score(pool, rule), folds(pool, by)
+    scores, fold = ngram_scores(pool, rule), folds(pool, by)
     known = Folded(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
@@ -158,7 +158,7 @@ def test_tuning_agrees_with_a_plain_loop(by: str) -> None:
         told = not np.isnan(known[cell])
         assert trial.known[cell] == told
         assert trial.carried[cell] == (known[cell] > 0 if told else guess)
-    assert trial.agreement == agreement(pool, trial.carried, labels)
+    assert trial.agreement == assessor_agreement(pool, trial.carried, labels)
     assert trial.agreement.f > 0.8
 
 
@@ -169,14 +169,14 @@ def test_all_settings_in_one_call() -> None:
     trials = tune(cells, settings(), progress=lambda done, total, what: seen.append(done))
     assert [trial.classifier for trial in trials] == settings()
     assert seen == list(range(1, 25))
-    assert best(trials).agreement.f == max(trial.agreement.f for trial in trials)
+    assert best_trial(trials).agreement.f == max(trial.agreement.f for trial in trials)
 
 
 def test_agreement_counts_judged_cells_only() -> None:
     pool = make_pool(KEY, RUNS)
     carried = np.array([1, 1, 0, 0, 1, 1, 0, 1], dtype=bool)
     labels = np.array([1.0, 0, 0, 1, 0.5, np.nan, 0, 1])
-    found = agreement(pool, carried, labels)
+    found = assessor_agreement(pool, carried, labels)
     assert (found.precision, found.recall, found.f) == pytest.approx((3 / 4, 3 / 4, 3 / 4))
-    perfect = agreement(pool, labels > 0, labels)
+    perfect = assessor_agreement(pool, labels > 0, labels)
     assert (perfect.f, perfect.rmse, perfect.tau_b) == pytest.approx((1, 0, 1))

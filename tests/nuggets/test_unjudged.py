@@ -17,12 +17,12 @@ from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
 from karat.nuggets.guess.folds import Folded, folds
 from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import Words, smoothed_idf
+from karat.nuggets.guess.words import WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.runs import Response, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
-PLAIN = Words()
+PLAIN = WordRecipe()
 
 
 def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles.order_features import Tree
 
 from karat.lm.model import LanguageModel
-from karat.realize.ordering.symbols import Columns, shape, symbols
+from karat.realize.ordering.symbols import NodeColumns, symbols, word_shape
 
 BITS = 10
 WORDS = ("a", "b", "c", "it", "3", "?")
@@ -22,7 +22,7 @@ NOTHING = np.empty(0, dtype=np.int32)
 
 
 @st.composite
-def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]]:
+def trees(draw: st.DrawFn, most: int = 5) -> tuple[NodeColumns, list[str], list[int]]:
     """A tree of a few nodes, its words and its heads."""
     n = draw(st.integers(1, most))
     heads = [-1, *(draw(st.integers(0, i)) for i in range(n - 1))]
@@ -30,10 +30,10 @@ def trees(draw: st.DrawFn, most: int = 5) -> tuple[Columns, list[str], list[int]
         draw(st.lists(st.sampled_from(some), min_size=n, max_size=n))
         for some in (WORDS, LABELS, LABELS, LABELS)
     )
-    columns = Columns(
+    columns = NodeColumns(
         symbols(words),
         symbols([word[-3:] for word in words]),
-        symbols([shape(word) for word in words]),
+        symbols([word_shape(word) for word in words]),
         symbols(tags),
         symbols(fine),
         symbols(relations),
@@ -65,7 +65,7 @@ def places_of(order: Sequence[int]) -> NDArray[np.int32]:
     return places
 
 
-def ordered(columns: Columns, heads: Sequence[int], order: Sequence[int]) -> Tree:
+def ordered(columns: NodeColumns, heads: Sequence[int], order: Sequence[int]) -> Tree:
     """A tree in some order, for the oracles."""
     names = ("word", "ending", "shape", "tag", "fine", "relation", "other")
     kept = (columns.words, columns.endings, columns.shapes)

@@ -18,7 +18,7 @@ from karat.paraphrase.generate.confidence import confidences, repeats
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.paraphraser import Wording, wordings
 from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.rewriting import Original, Replacement, Written
+from karat.paraphrase.generate.rewriting import Original, Replacement, RewrittenWords
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -212,7 +212,7 @@ def test_only_the_words_that_differ_are_new() -> None:
 
 def test_confidence_is_what_the_formula_says() -> None:
     original, text = ["a", "big", "dog"], ["a", "large", "dog"]
-    wording = Written(text, [False, True, False], [None] * 3)
+    wording = RewrittenWords(text, [False, True, False], [None] * 3)
     (found,) = confidences(language(), original, [wording], [0.5])
     log10_p = language().score([" ".join(original), " ".join(text)]) / 4
     assert found == pytest.approx(0.5 * 10 ** -abs(log10_p[1] - log10_p[0]), rel=1e-5)

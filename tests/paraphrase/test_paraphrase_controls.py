@@ -11,7 +11,7 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.evaluation import against_humans, criteria, inter_judge, paired_gain
+from karat.paraphrase.pem.evaluation import against_humans, criteria, judge_pairs, paired_gain
 from karat.paraphrase.pem.judged_pairs import (
     CONTROLS,
     add_controls,
@@ -121,7 +121,7 @@ def test_tables_of_a_perfect_prediction() -> None:
 
 def test_judges_and_criteria_are_those_of_numpy() -> None:
     judged = judged_rows(add_controls(small(), "overall"))
-    (pair,) = inter_judge(judged)
+    (pair,) = judge_pairs(judged)
     ann, bob = (small().human("overall", judges=[name]).ravel() for name in ("ann", "bob"))
     assert pair.pearson == pytest.approx(np.corrcoef(ann, bob)[0, 1])
     found = criteria(judged)
@@ -143,7 +143,7 @@ def test_a_set_with_one_judge_and_no_criteria_has_fewer_tables() -> None:
         dimensions=[Dimension("similarity", low=0, high=1)],
     )
     judged = judged_rows(given)
-    assert inter_judge(judged) == []
+    assert judge_pairs(judged) == []
     assert criteria(judged) == []
     assert len(against_humans(judged, "PEM", judged.human)) == 1
 

@@ -13,7 +13,7 @@ from oracles.small_tables import Counts, phrase_counts
 
 from karat.errors import InputError
 from karat.paraphrase.generate import rewrites
-from karat.paraphrase.generate.rewrites import Counted, RewriteLimits, rewrite_table
+from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.text.recipe import Recipe
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000)
@@ -21,7 +21,7 @@ Found = Mapping[str, Mapping[str, float]]
 
 
 def found(languages: Sequence[Counts], limits: RewriteLimits = ALL) -> Found:
-    counted = [Counted(*phrase_counts(counts)[:2]) for counts in languages]
+    counted = [PivotPhrases(*phrase_counts(counts)[:2]) for counts in languages]
     table = rewrite_table(counted, Recipe("none"), limits)
     listed = {}
     for i in range(len(table)):

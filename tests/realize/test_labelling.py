@@ -18,7 +18,7 @@ from karat import _kernel
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.ordering import labelling
 from karat.realize.ordering.labelling import Classifier, Gold, Labeller, jackknife
-from karat.realize.ordering.symbols import Columns, columns_of, symbols
+from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import read_treebank
 
 
@@ -36,7 +36,7 @@ def trees(folder: Path, sentences: int, seed: int) -> InputTrees:
 
 
 @st.composite
-def random_trees(draw: st.DrawFn) -> tuple[Columns, list[str], list[int]]:
+def random_trees(draw: st.DrawFn) -> tuple[NodeColumns, list[str], list[int]]:
     """A tree of a few nodes, its words and its heads."""
     n = draw(st.integers(1, 6))
     heads = [-1, *(draw(st.integers(0, i)) for i in range(n - 1))]
@@ -50,7 +50,7 @@ def random_trees(draw: st.DrawFn) -> tuple[Columns, list[str], list[int]]:
     return columns_of(tree), words, heads
 
 
-def labelled(given: InputTrees) -> tuple[Labeller, Columns]:
+def labelled(given: InputTrees) -> tuple[Labeller, NodeColumns]:
     columns = columns_of(given).blank()
     gold = {"tags": Gold.of(given.tags), "relations": Gold.of(given.relations)}
     folds = np.arange(len(given), dtype=np.int32) % 3
@@ -138,7 +138,7 @@ def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
         trainer.train(rows, gold[:, :1].copy(), columns.kernel, np.array([0]), 1)
 
 
-def kernel_of(columns: Columns) -> tuple[Any, Any, Any]:
+def kernel_of(columns: NodeColumns) -> tuple[Any, Any, Any]:
     """All trees of some columns, as the kernel takes them."""
     return columns.kernel, columns.affixes, np.arange(len(columns))
 
@@ -146,7 +146,7 @@ def kernel_of(columns: Columns) -> tuple[Any, Any, Any]:
 SMALL = 8  # bits of features
 
 
-def every_row(columns: Columns, second: bool) -> list[list[int]]:
+def every_row(columns: NodeColumns, second: bool) -> list[list[int]]:
     """The rows of every node, where every feature has one."""
     known = np.arange(1 << SMALL, dtype=np.int32)
     rows = _kernel.rows_of_nodes(*kernel_of(columns), known, second)
@@ -155,7 +155,7 @@ def every_row(columns: Columns, second: bool) -> list[list[int]]:
 
 @given(random_trees(), st.booleans())
 def test_features_are_counted_and_have_their_rows(
-    tree: tuple[Columns, list[str], list[int]], second: bool
+    tree: tuple[NodeColumns, list[str], list[int]], second: bool
 ) -> None:
     columns, words, heads = tree
     rows = every_row(columns, second)
@@ -171,7 +171,7 @@ def test_features_are_counted_and_have_their_rows(
 
 @given(random_trees(), st.booleans(), st.data())
 def test_kinds_are_learned_together_as_each_alone(
-    tree: tuple[Columns, list[str], list[int]], second: bool, data: st.DataObject
+    tree: tuple[NodeColumns, list[str], list[int]], second: bool, data: st.DataObject
 ) -> None:
     columns, _, _ = tree
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -187,7 +187,7 @@ def test_kinds_are_learned_together_as_each_alone(
 
 @given(random_trees(), st.booleans(), st.integers(0, 99), st.sampled_from([0.3, 0.9, 1.0]))
 def test_the_most_probable_labels_are_found(
-    tree: tuple[Columns, list[str], list[int]], second: bool, seed: int, sure: float
+    tree: tuple[NodeColumns, list[str], list[int]], second: bool, seed: int, sure: float
 ) -> None:
     columns, _, _ = tree
     rng = np.random.default_rng(seed)

@@ -24,17 +24,17 @@ from oracles.order_trees import (
 
 from karat import _kernel
 from karat.lm.model import LanguageModel
-from karat.realize.ordering.symbols import Columns, symbols
+from karat.realize.ordering.symbols import NodeColumns, symbols
 
 
-def parts(w: NDArray[np.float32], columns: Columns, order: Sequence[int]) -> float:
+def parts(w: NDArray[np.float32], columns: NodeColumns, order: Sequence[int]) -> float:
     """w · f of all treelets of an order."""
     return float(_kernel.explain_order(w, columns.kernel, 0, places_of(order))[1].sum())
 
 
 def found(
     w: NDArray[np.float32],
-    columns: Columns,
+    columns: NodeColumns,
     k: int,
     model: LanguageModel | None = None,
     words: NDArray[np.int32] = NOTHING,
@@ -131,7 +131,7 @@ def test_the_gradient_is_the_slope_of_the_loss(tree: tuple, seed: int) -> None:
     assert difference == pytest.approx(float(slopes @ direction), abs=0.02, rel=0.02)
 
 
-def trained(columns: Columns, hidden: float) -> NDArray[np.float32]:
+def trained(columns: NodeColumns, hidden: float) -> NDArray[np.float32]:
     trainer = _kernel.OrderingTrainer(BITS, 32, 3, 0.1, 0.2, 1.0)
     chances = np.full(columns.nodes, hidden, dtype=np.float32)
     places = np.arange(columns.nodes, dtype=np.int32)
@@ -156,11 +156,11 @@ def test_every_node_has_its_chance() -> None:
         trainer.train(columns.kernel, places, chances, np.zeros(1, dtype=np.int64), 1)
 
 
-def flat_tree(n: int) -> Columns:
+def flat_tree(n: int) -> NodeColumns:
     """A head with n daughters, all different."""
     words = symbols([f"w{i}" for i in range(n + 1)])
     heads = np.array([-1] + [0] * n, dtype=np.int32)
-    return Columns(*([words] * 6), heads, np.array([0, n + 1], dtype=np.int64))
+    return NodeColumns(*([words] * 6), heads, np.array([0, n + 1], dtype=np.int64))
 
 
 @pytest.mark.parametrize("n", [0, 1, 60, 64, 65, 500])
@@ -177,7 +177,7 @@ def test_a_long_chain_is_ordered() -> None:
     n = 3000
     words = symbols([f"w{i}" for i in range(n)])
     heads = np.arange(-1, n - 1, dtype=np.int32)
-    columns = Columns(*([words] * 6), heads, np.array([0, n], dtype=np.int64))
+    columns = NodeColumns(*([words] * 6), heads, np.array([0, n], dtype=np.int64))
     _, _, nodes = _kernel.order_trees(
         weights(1), columns.kernel, 0, 1, 1, 32, 3, None, NOTHING, 0.0
     )
@@ -195,7 +195,7 @@ def test_a_long_chain_is_ordered() -> None:
 )
 def test_columns_that_are_no_trees(heads: list[int], offsets: list[int], message: str) -> None:
     words = symbols(["a", "b"])
-    columns = Columns(*([words] * 6), np.array(heads, dtype=np.int32), np.array(offsets))
+    columns = NodeColumns(*([words] * 6), np.array(heads, dtype=np.int32), np.array(offsets))
     with pytest.raises(ValueError, match=message):
         _ = columns.kernel
 

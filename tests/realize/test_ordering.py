@@ -14,7 +14,7 @@ from karat.errors import InputError, Interrupted
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
-from karat.realize.ordering.model import OrderingModel, TreeletScores
+from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.store import Store
 

@@ -38,8 +38,8 @@ from karat.realize.input_trees import input_trees
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
 from karat.realize.ordering.feature_scales import Scales, mean_scales
-from karat.realize.ordering.model import OrderingModel
-from karat.realize.ordering.symbols import Columns, columns_of, symbols
+from karat.realize.ordering.ordering_model import OrderingModel
+from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
 
 ONE = np.zeros(1, dtype=np.int64)
@@ -113,7 +113,7 @@ def test_scales_multiply_what_features_add(tree: tuple, seed: int, weight: float
 @pytest.mark.parametrize(("best", "taught"), [(1, 0), (2, 0), (5, 0), (6, 1)])
 def test_an_order_that_was_not_found_teaches_nothing(best: int, taught: int) -> None:
     words, heads = symbols(["a", "b", "c"]), np.array([-1, 0, 0], dtype=np.int32)
-    columns = Columns(*([words] * 6), heads, np.array([0, 3], dtype=np.int64))
+    columns = NodeColumns(*([words] * 6), heads, np.array([0, 3], dtype=np.int64))
     search = (1000, 1000, None, NOTHING, 0.0)
     _, _, nodes = _kernel.order_trees(weights(1), columns.kernel, 0, 1, 6, *search)
     trainer = _kernel.ScaleTrainer(weights(1), np.zeros(1 << BITS, dtype=np.uint16))
@@ -121,7 +121,7 @@ def test_an_order_that_was_not_found_teaches_nothing(best: int, taught: int) -> 
     assert len(trainer) == taught
 
 
-def toy_columns(folder: Path, sentences: int) -> tuple[Columns, NDArray[np.int32], Treebank]:
+def toy_columns(folder: Path, sentences: int) -> tuple[NodeColumns, NDArray[np.int32], Treebank]:
     (folder / "toy.conllu").write_text(toy_treebank(sentences, 1), "utf-8")
     treebank = read_treebank(folder / "toy.conllu")
     found = input_trees(treebank, "all")

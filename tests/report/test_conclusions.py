@@ -23,7 +23,7 @@ from karat.meta.plane.fit import PlaneFit, fit_plane
 from karat.meta.plane.predictions import predicted
 from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
 from karat.metrics.ngram import AEv
-from karat.nuggets.guess.folds import Agreement
+from karat.nuggets.guess.folds import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
@@ -359,8 +359,8 @@ COMPARED = [
 # ------------------------------------------------------------------------------ nuggets
 
 
-def agreed(f: float) -> Agreement:
-    return Agreement(f, f, f, f, f, f)
+def agreed(f: float) -> AssessorAgreement:
+    return AssessorAgreement(f, f, f, f, f, f)
 
 
 @case
@@ -379,7 +379,7 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
         best=SimpleNamespace(agreement=agreed(best)),
         likeliest=(SimpleNamespace(name="nugget"), None if likely is None else agreed(likely)),
     )
-    return nugget_evaluation.chosen(found)  # type: ignore[arg-type]
+    return nugget_evaluation.winners(found)  # type: ignore[arg-type]
 
 
 @case

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from karat.report.model.cells import DASH, brief, number, sections, several, show
+from karat.report.model.cells import DASH, brief, cell_text, number_text, sections, several
 from karat.report.model.table import Cell, Column, Table
 
 
@@ -32,7 +32,7 @@ from karat.report.model.table import Cell, Column, Table
     ],
 )
 def test_number(value: float, digits: int | None, signed: bool, expected: str) -> None:
-    assert number(value, Column("k", "K", digits, signed=signed)) == expected
+    assert number_text(value, Column("k", "K", digits, signed=signed)) == expected
 
 
 def test_numbers_in_running_text() -> None:
@@ -48,12 +48,12 @@ def test_numbers_in_running_text() -> None:
 
 @pytest.mark.parametrize("cell", [None, math.nan, -math.nan])
 def test_missing_is_missing(cell: Cell) -> None:
-    assert show(cell, Column("k", "K", 2), str.upper, missing="gone") == "gone"
+    assert cell_text(cell, Column("k", "K", 2), str.upper, missing="gone") == "gone"
 
 
 def test_strings_are_quoted_and_numbers_are_not() -> None:
-    assert show("x", Column("k", "K"), str.upper) == "X"
-    assert show(1.5, Column("k", "K"), lambda text: "quoted") == "1.5"
+    assert cell_text("x", Column("k", "K"), str.upper) == "X"
+    assert cell_text(1.5, Column("k", "K"), lambda text: "quoted") == "1.5"
 
 
 def test_sections_are_runs_and_missing_groups_are_one_run() -> None:

@@ -31,7 +31,7 @@ from karat.report.charts.models import (
     Outline,
     Point,
     Scatter,
-    bands,
+    interval_bands,
     runs,
 )
 from karat.report.charts.svg import frame as svg
@@ -39,10 +39,10 @@ from karat.report.charts.svg import heat as heat_svg
 from karat.report.charts.svg.colors import HEAT, contrast
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.labels import Box
-from karat.report.charts.svg.scatter import clipped
+from karat.report.charts.svg.scatter import visible_span
 from karat.report.model.table import Document
 from karat.report.render.renderers import render
-from karat.report.render.terminal import Paper, display_width
+from karat.report.render.terminal import Sheet, display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = st.text(st.characters(), max_size=40)
@@ -65,7 +65,7 @@ INTERVAL_CHARTS = st.builds(
     st.lists(st.builds(Interval, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
     MAYBE,
 )
-PLAIN = Paper(60, False)
+PLAIN = Sheet(60, False)
 
 
 @st.composite
@@ -136,13 +136,13 @@ def test_drawings_survive_any_data(chart: Chart) -> None:
 
 @given(ANY_CHART, st.integers(24, 120))
 def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
-    plain = chart_sketch(chart, Paper(width, False))
+    plain = chart_sketch(chart, Sheet(width, False))
     assert plain
     for line in plain:
         words = max(map(display_width, line.split()), default=0)
         assert display_width(line) <= max(width, words)
         assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
-    coloured = chart_sketch(chart, Paper(width, True))
+    coloured = chart_sketch(chart, Sheet(width, True))
     assert [re.sub(r"\x1b\[[0-9]*m", "", line) for line in coloured] == plain
 
 
@@ -193,7 +193,7 @@ def label_boxes(root: ElementTree.Element) -> list[Box]:
             x, y, wide = (
                 float(node.get("x", 0)),
                 float(node.get("y", 0)),
-                svg.length(node.text or ""),
+                svg.extent(node.text or ""),
             )
             left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[node.get("text-anchor", "")]
             boxes.append(Box(left, y - 11.5, left + wide, y + 3.5))
@@ -260,11 +260,11 @@ def test_the_fitted_line_stays_within_the_plot(
     line: Line, expected: tuple[float, float] | None
 ) -> None:
     axis = Axis(nice_ticks(0, 10), 0, 1)
-    assert clipped(line, axis, axis) == expected
+    assert visible_span(line, axis, axis) == expected
 
 
 def test_points_drawn_with_letters() -> None:
-    lines = chart_sketch(SCATTER, Paper(40, False))
+    lines = chart_sketch(SCATTER, Sheet(40, False))
     drawn = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
     assert drawn[-1].strip() == "a"
     assert "".join(drawn).replace(" ", "") == "bca"
@@ -381,7 +381,7 @@ def test_what_does_not_fit_a_heat_map(change: dict[str, object], told: str) -> N
 
 
 def test_a_heat_map_drawn_with_letters() -> None:
-    assert chart_sketch(HEAT_MAP, Paper(70, False)) == [
+    assert chart_sketch(HEAT_MAP, Sheet(70, False)) == [
         "  0        0.5      1",
         "2 0.25░    [0.50▒   0.75▓◆●]",
         "1 0.00     –        1.00█▲",
@@ -389,7 +389,7 @@ def test_a_heat_map_drawn_with_letters() -> None:
         "N down, alpha across; from 0.00 by ░ ▒ ▓ █ to 1.00; ▲ maximum; ◆ BLEU;",
         "● pick; [ ] predicted",
     ]
-    narrow = chart_sketch(HEAT_MAP, Paper(22, False))
+    narrow = chart_sketch(HEAT_MAP, Sheet(22, False))
     assert narrow[:7] == [
         *("  0        0.5", "2 0.25░    [0.50▒", "1 0.00     –", ""),
         *("  1", "2 0.75▓◆●]", "1 1.00█▲"),
@@ -448,7 +448,7 @@ def test_a_long_curve_has_few_markers() -> None:
 def test_gaps_break_curves_and_bands() -> None:
     knots = [Knot(1, 1, 0, 2), Knot(2, 2), Knot(3, 3, 2, 4), Knot(4, math.nan, 1, 2), Knot(5, 5)]
     assert [[k.x for k in run] for run in runs(knots)] == [[1, 2, 3], [5]]
-    assert [[k.x for k in run] for run in bands(knots)] == [[1], [3]]
+    assert [[k.x for k in run] for run in interval_bands(knots)] == [[1], [3]]
 
 
 @pytest.mark.parametrize(
@@ -497,7 +497,7 @@ def test_intervals_in_words() -> None:
 
 
 def test_intervals_drawn_with_letters() -> None:
-    assert chart_sketch(INTERVALS, Paper(43, False)) == [
+    assert chart_sketch(INTERVALS, Sheet(43, False)) == [
         "bleu ├─────────┼──────────●─────────┤ 0.700",
         "chrf           ¦               ●      0.750",
         "Pearson's r, 0.5 to 0.8; ¦ the baseline",

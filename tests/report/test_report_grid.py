@@ -16,7 +16,7 @@ from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.explain.bitext import Explanation
 from karat.report.documents.grids import caption
 from karat.report.render.renderers import render
-from karat.report.render.terminal import Paper, display_width, letters
+from karat.report.render.terminal import Sheet, display_width, letters
 from karat.report.segment.edits_svg import edits_html, edits_story, edits_svg
 from karat.report.segment.edits_text import draw_edits
 from karat.report.segment.grid_svg import grid_svg
@@ -26,7 +26,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LETTERS = ("a", "b", "c", "│", "日本", "e\u0301", "<i>")
 WORDS = st.lists(st.sampled_from(LETTERS), max_size=9).map(" ".join)
 ANY_WORDS = st.lists(st.text(st.characters(), max_size=6), max_size=6).map(" ".join)
-PLAIN = Paper(80, False)
+PLAIN = Sheet(80, False)
 
 
 def explained(candidate: str, *references: str, **settings: float | str) -> Explanation:
@@ -68,7 +68,7 @@ def test_a_hit_that_counts_in_part_and_one_that_is_not_chosen() -> None:
 
 
 def test_a_wide_grid_is_drawn_in_bands() -> None:
-    lines = draw_grid(explained("x y", " ".join("abcdefghijklmnop") + " x y"), Paper(20, False))
+    lines = draw_grid(explained("x y", " ".join("abcdefghijklmnop") + " x y"), Sheet(20, False))
     assert lines[:7] == [
         "  a b c d e f g h i",
         "x",
@@ -102,12 +102,12 @@ def test_drawings_with_letters_fit_and_hold_no_control_characters(
     except kt.InputError:  # a lone surrogate
         return
     edits = found.edits()
-    for draw in (lambda paper: draw_grid(found, paper), lambda paper: draw_edits(edits, paper)):
-        plain = draw(Paper(width, False))
+    for draw in (lambda sheet: draw_grid(found, sheet), lambda sheet: draw_edits(edits, sheet)):
+        plain = draw(Sheet(width, False))
         for line in plain:
             assert display_width(line) <= max(width, 24)
             assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
-        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in draw(Paper(width, True))]
+        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in draw(Sheet(width, True))]
         assert coloured == plain
 
 

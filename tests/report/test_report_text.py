@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.report.model.table import Column, Document, Row, Table
-from karat.report.render.plain_text import panels, render_text, share, total
+from karat.report.render.plain_text import panels, render_text, row_width, shared_widths
 from karat.report.render.terminal import display_width, truncate, wrap
 from karat.visible import visible
 
@@ -152,9 +152,9 @@ def test_visible_keeps_what_it_is_asked_to_keep() -> None:
 def test_share_never_goes_below_the_floor_or_above_the_need(pairs: list[tuple[int, int]]) -> None:
     natural = [full for full, _ in pairs]
     floors = [min(pair) for pair in pairs]
-    widths = share(natural, floors, 80)
+    widths = shared_widths(natural, floors, 80)
     assert all(f <= w <= n for f, w, n in zip(floors, widths, natural, strict=True))
-    assert total(widths) <= 80
+    assert row_width(widths) <= 80
 
 
 def test_panels_hold_every_column_once_behind_the_first() -> None:

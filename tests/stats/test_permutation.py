@@ -23,7 +23,7 @@ from karat.stats.significance.exchanges import (
     chosen_sums,
     chosen_system_sums,
     drawn_words,
-    every_word,
+    every_choice,
     masks,
 )
 from karat.stats.soft_pairwise import (
@@ -152,7 +152,7 @@ def test_every_word_is_there_once() -> None:
     known = np.zeros((3, 70), dtype=bool)
     for cell in ((0, 0), (0, 63), (0, 64), (1, 69), (2, 5)):
         known[cell] = True
-    chosen = np.concatenate([masks(w, known.shape) for w in every_word(known)])
+    chosen = np.concatenate([masks(w, known.shape) for w in every_choice(known)])
     assert chosen.shape == (32, 3, 70)
     assert not chosen[:, ~known].any()
     assert not chosen[0].any()

@@ -36,7 +36,9 @@ def test_a_tokeniser_written_in_python_cuts_text() -> None:
     tokens = kt.tokenize(["a b/c", "", "c/a b/é"], tok="bars")
     assert [tokens[i] for i in range(3)] == [["a b", "c"], [], ["c", "a b", "é"]]
     assert TOKENIZERS["bars"] == "cuts at bars"
-    assert list(TOKENIZERS)[-1] == "bars"
+    assert list(TOKENIZERS)[-1] == list(kt.tokenizers())[-1] == "bars"
+    assert list(kt.stemmers())[-1] == "letter"
+    assert "porter" in kt.stemmers()
 
 
 def test_it_is_lower_cased_stemmed_and_threaded_as_others_are() -> None:
@@ -62,12 +64,26 @@ def test_karats_own_have_no_origin_in_signatures() -> None:
 
 
 def test_one_that_fails_is_named() -> None:
-    kt.register(lambda text: [1], "tokenizers", "numbers")
-    with pytest.raises(InputError, match="tokeniser numbers failed: TypeError"):
-        kt.tokenize(["a"], tok="numbers")
+    kt.register(lambda text: text[9], "tokenizers", "tenth")
+    with pytest.raises(InputError, match="tokeniser tenth failed: IndexError"):
+        kt.tokenize(["a"], tok="tenth")
     kt.register(lambda word: word[9], "stemmers", "tenth")
     with pytest.raises(InputError, match="stemmer tenth failed: IndexError"):
         kt.tokenize(["a"], stem="tenth")
+
+
+@pytest.mark.parametrize("tokens", ["ab", [1], ["a", None], None, iter("ab")])
+def test_a_tokeniser_returns_a_list_of_words(tokens: object) -> None:
+    kt.register(lambda text: tokens, "tokenizers", "odd")
+    with pytest.raises(InputError, match=r"^tokeniser odd returned .*, expected a list of str$"):
+        kt.tokenize(["a"], tok="odd")
+
+
+@pytest.mark.parametrize("stem", [None, 1, ["a"]])
+def test_a_stemmer_returns_a_word(stem: object) -> None:
+    kt.register(lambda word: stem, "stemmers", "odd")
+    with pytest.raises(InputError, match=r"^stemmer odd returned .*, expected a str$"):
+        kt.metric("rouge1:stem=odd").corpus(["a"], ["a"])
 
 
 def test_unknown_names_are_refused_with_all_that_are_known() -> None:

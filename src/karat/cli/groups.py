@@ -12,7 +12,7 @@ from karat.cli.usage import refuse_numbers_after_flags
 from karat.errors import quoted
 
 TYPED = "karat.typed"
-"""Where a context keeps the words that were typed after the command, in their order."""
+"""The key under which a context keeps the words typed after the command, in their order."""
 
 Listed = Mapping[str, tuple[str, str]]
 """Name, of one word or two -> module (with a `command`), and the line in the help of the group."""

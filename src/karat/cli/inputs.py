@@ -24,7 +24,7 @@ Paths = Sequence[str]
 
 
 def system_name(path: str) -> str:
-    """What a system is called: the file's name without `.txt`, `.out`, `.hyp` and `.gz`."""
+    """Return the name of a system: that of its file without `.txt`, `.out`, `.hyp` and `.gz`."""
     if path == "-":
         return "stdin"
     name = Path(path)

@@ -83,7 +83,7 @@ def main(args: list[str]) -> int:
 
 
 def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
-    """What to say about an error, and the exit code."""
+    """Return the message for an error, and the exit code."""
     if isinstance(error, click.ClickException):
         return usage_sentence(error, cli.called(typed), typed), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):

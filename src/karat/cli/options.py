@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from karat.cli.parameters import choice, flag, option, path, whole
+from karat.cli.parameters import Listing, choice, flag, option, path, whole
 from karat.errors import InputError, OutputError
+from karat.registry import registry_of
 from karat.trials import MOST_TRIALS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +59,8 @@ _read_as = option(
     "--read-as",
     "The format of SET (default: found from its content); see karat data list.",
     metavar="FORMAT",
+    cls=Listing,
+    registry="formats",
 )
 _reader_options = option(
     "--option reader_options",
@@ -131,7 +134,7 @@ def reader(function: F) -> F:
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """What was asked for, or what the output's ending says."""
+    """Return the format that was asked for, or the one of the output's ending."""
     path = str(ctx.params.get("output") or "")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
@@ -145,10 +148,12 @@ def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> st
 class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.1
     """A format of Karat's, or of a package whose renderer is registered."""
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from karat.report.render.renderers import RENDERERS
+    choices = property(lambda self: tuple(registry_of("renderers")), lambda self, names: None)
 
-        return value if value in RENDERERS else super().convert(value, param, ctx)
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return a format; entry points are read if it is not Karat's."""
+        known = value in registry_of("renderers")
+        return value if known else super().convert(value, param, ctx)
 
 
 def output(function: F) -> F:
@@ -164,7 +169,7 @@ def output(function: F) -> F:
     )
 
 
-def chosen(what: str) -> Callable[[F], F]:
+def segment_options(what: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst K`: which segments are shown; `what` they are called."""
     worst = option(
         "--worst", f"The K {what}s with the lowest scores instead.", whole(min=1), metavar="K"

@@ -6,10 +6,32 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
+
+from karat.registry import registry_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 path = click.Path()
+
+
+class Listing(click.Option):
+    """An option that names things of a registry: `{names}` in its help stands for all of them."""
+
+    def __init__(self, *args: Any, registry: str, **more: Any) -> None:
+        self._registry = registry
+        super().__init__(*args, **more)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the line of the help, with names of installed packages, too."""
+        *names, last = registry_of(self._registry)
+        spelled, told = super().get_help_record(ctx) or ("", "")
+        return spelled, told.replace("{names}", f"{', '.join(names)} or {last}")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        found = registry_of(self._registry)
+        return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
 def whole(min: int | None = None, max: int | None = None) -> click.IntRange:

@@ -56,7 +56,7 @@ def show(document: Document, format: str, path: str | None) -> None:
 
 
 def takes_color() -> bool:
-    """Whether standard output is a terminal that wants colour."""
+    """Return whether standard output is a terminal that wants colour."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return sys.stdout.isatty() and wanted
 

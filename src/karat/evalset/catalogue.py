@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
-from karat.registry import Registry, load
+from karat.registry import Registry, call, check_that, load, origin, returned
 from karat.storage.unpacking import unpacked
 
 VARIABLE = "KARAT_DATA"
@@ -36,7 +37,7 @@ class SetFormat(NamedTuple):
     """Columns that the header of a tab-separated table has."""
     members: tuple[str, ...] = ()
     """Members that the first object of a file of JSON lines has."""
-    writer: str = ""
+    writer: str | Callable[[Any], Iterable[Any]] = ""
     """Makes the pieces of a file, or the named files of a folder if the format is one."""
 
     def fits(self, line: str) -> bool:
@@ -48,6 +49,13 @@ class SetFormat(NamedTuple):
     def is_in(self, folder: Path) -> bool:
         """Return whether a folder has what folders of this format have."""
         return bool(self.holds) and all((folder / name).exists() for name in self.holds)
+
+
+check_format = check_that(
+    lambda found: isinstance(found, SetFormat) and isinstance(found.reader, str | Callable),
+    "format",
+    "a karat.SetFormat with a function that reads",
+)
 
 
 class KnownSet(NamedTuple):
@@ -80,9 +88,14 @@ class Catalogue(NamedTuple):
 
     formats: Registry[SetFormat]
     known: Mapping[str, KnownSet]
+    set_class: type
+    other: Callable[[GivenPath], str]
+    """What is said of a set of another kind; "" if it is none."""
 
     def known_set(self, given: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
+        if not isinstance(given, str | os.PathLike):
+            raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
         return self.known.get(given) if isinstance(given, str) else None
 
     def path(self, given: GivenPath) -> Path:
@@ -94,32 +107,48 @@ class Catalogue(NamedTuple):
         """Refuse a place where nothing is."""
         if not Path(given).exists():
             told = f"no such folder or file, nor a known set ({', '.join(self.known)})"
-            raise InputError(f"{os.fspath(given)}: {told}")
+            raise InputError(f"{os.fspath(given)}: {self.other(given) or told}")
 
-    def recognise(self, path: Path) -> str | None:
-        """Return the format of a folder by what is in it, or of a file by its first line.
+    def fitting(self, path: Path, line: str) -> str | None:
+        """Return the format that a folder or the first line of a file shows.
 
         Formats of installed packages are looked at if no other fits.
         """
+        fits = (
+            name
+            for name, one in self.formats.usable()
+            if (one.is_in(path) if path.is_dir() else one.fits(line))
+        )
+        return next(fits, None)
+
+    def recognise(self, path: Path) -> str | None:
+        """Return the format of a folder or file by its content; refuse sets of another kind."""
         line = "" if path.is_dir() else first_line(path)
-        for names in (self.formats.known(), self.formats):
-            for name in names:
-                one = self.formats[name]
-                if one.is_in(path) if path.is_dir() else one.fits(line):
-                    return name
+        if found := self.fitting(path, line):
+            return found
+        if told := self.other(path):
+            raise InputError(f"{path}: {told}")
         return "jsonl" if line.startswith("{") else None
 
     def read(
-        self, path: Path, format: str | None, detect: Detect, filled: Any, **options: Any
+        self,
+        path: Path,
+        format: str | None,
+        detect: Detect,
+        filled: Any,
+        options: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:
             format, path = detect(path) if format is None else (format, path)
-            named = self.formats[format].reader
-            reader = load(named) if isinstance(named, str) else named
+            found = self.formats[format]
+            what = f"the reader of the format {format}"
+            reader = call(what, found, lambda: load(found.reader), returned(object, ""))
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
-            return reader(path, filled, **options)
+            problem = returned(self.set_class, f"karat.{self.set_class.__name__}")
+            whose = found if origin(found) else reader
+            return call(what, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 

@@ -92,7 +92,7 @@ def check_evalset(
     if isinstance(given, EvalSet):
         return _contents(given.name, given, settings)
     reading = Reading(progress)
-    found = reading.attempt(lambda: read_evalset(given, reading, format, **options))
+    found = reading.attempt(lambda: read_evalset(given, reading, format, options))
     if found is not None:
         return _contents(str(given), found, settings)
     count, problems = len(reading.problems) + reading.more, tuple(reading.all())

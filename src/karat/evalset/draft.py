@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import Dimension, Judgement, Judgements
+from karat.evalset.judgements import Dimension, Judgement, JudgementTable
 from karat.evalset.reading import Reading, Where, is_name, number
 from karat.evalset.sets import EvalSet
 
@@ -145,7 +145,7 @@ class EvalSetDraft:
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
-        judgements = Judgements(*names, system, segment, judge, dimension, values)
+        judgements = JudgementTable(*names, system, segment, judge, dimension, values)
         self._check_twice(judgements)
         self.reading.check()
         return EvalSet(
@@ -154,7 +154,7 @@ class EvalSetDraft:
             *(judgements, self.dimensions, self.description, self.licence, self.remarks),
         )
 
-    def _check_twice(self, rows: Judgements) -> None:
+    def _check_twice(self, rows: JudgementTable) -> None:
         """No judge may judge one output under one dimension twice."""
         columns = rows.dimension, rows.judge, rows.segment, rows.system
         order = np.lexsort(columns)  # stable: of two equal rows, the earlier comes first

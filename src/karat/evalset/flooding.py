@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet, check_known
 from karat.results import Result
 
@@ -70,8 +72,9 @@ class FloodedSet(Result):
     signature: str = ""
 
 
-def flood(evalset: EvalSet, how: Flood) -> FloodedSet:
+def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
     """Flood a share of the correct answers and lower their ratings, in all judges' rows."""
+    evalset = as_evalset(evalset)
     human = evalset.human(how.dimension)
     if evalset.dimensions[how.dimension].better == "lower":
         raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")

@@ -64,7 +64,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements(Sequence[Judgement]):
+class JudgementTable(Sequence[Judgement]):
     """Rows of judgements in the order they were read: numbers of names, and values.
 
     `systems[system[i]]` is the system of row i, and so on.
@@ -101,14 +101,14 @@ class Judgements(Sequence[Judgement]):
             yield Judgement(*names, value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Judgements) and list(self) == list(other)
+        return isinstance(other, JudgementTable) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{len(self):,} judgements by {len(self.judges):,} judges>"
 
-    def where(self, rows: Flags) -> Judgements:
+    def where(self, rows: Flags) -> JudgementTable:
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
         names, numbers = tuple(self.judges[i] for i in used), judge.reshape(-1).astype(np.int32)
@@ -117,12 +117,12 @@ class Judgements(Sequence[Judgement]):
         }
         return replace(self, judges=names, judge=numbers, **kept)
 
-    def of_dimension(self, name: str) -> Judgements:
+    def of_dimension(self, name: str) -> JudgementTable:
         """Return the rows of one dimension."""
         number = self.dimensions.index(name) if name in self.dimensions else -1
         return self.where(self.dimension == number)
 
-    def among(self, systems: Sequence[str], segments: Sequence[str]) -> Judgements:
+    def among(self, systems: Sequence[str], segments: Sequence[str]) -> JudgementTable:
         """Return the rows of some systems and segments, numbered by these."""
         system = _renumbering(self.systems, systems)[self.system]
         segment = _renumbering(self.segments, segments)[self.segment]

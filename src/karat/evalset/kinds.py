@@ -8,7 +8,7 @@ from karat.registry import Registry
 
 
 class SetKind(NamedTuple):
-    """The functions that `karat data judges` needs, each as "module:function"."""
+    """The functions that the core needs, each as "module:function"."""
 
     agreement: str
     """From a set and the controls that are left out to a `JudgeAgreement`."""
@@ -16,6 +16,8 @@ class SetKind(NamedTuple):
     """Adds the kind's own options to the command."""
     read: str
     """From name, dimensions, progress and options to a set; None if it is of another kind."""
+    told: str
+    """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 
 
 SET_KINDS: Registry[SetKind] = Registry("set_kinds", "kind of set", {})

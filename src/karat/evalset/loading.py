@@ -6,18 +6,33 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.catalogue import VARIABLE, Catalogue, GivenPath, KnownSet, SetFormat
+from karat.evalset.catalogue import (
+    VARIABLE,
+    Catalogue,
+    GivenPath,
+    KnownSet,
+    SetFormat,
+    check_format,
+    first_line,
+    json_object,
+)
+from karat.evalset.kinds import SET_KINDS
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.registry import Registry
+from karat.registry import Registry, load
 from karat.results import Result
 
 _HERE = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json")
+
+
+_OWN_NAMES = ("name_or_path", "given", "path", "format", "read_as", "progress")
+"""Names of parameters of functions that take the options of readers, too."""
 
 
 def _own(module: str, **more: Any) -> SetFormat:
@@ -44,6 +59,7 @@ FORMATS = Registry(
         "rag24": _own("rag24", members=("qid", "run_id", "nuggets")),
         "jsonl": _own("jsonl", writer=f"{_HERE}.jsonl:jsonl_lines"),
     },
+    check=check_format,
 )
 KNOWN = {
     "demo": KnownSet(
@@ -78,7 +94,13 @@ KNOWN = {
         "paraphrases", "paraphrase-twitter/twitter.tsv", "7,159 candidates of 761 sources"
     ),
 }
-EVALSETS = Catalogue(FORMATS, KNOWN)
+
+
+def _told_of_others(given: GivenPath) -> str:
+    return "".join(load(kind.told)(given) for _, kind in SET_KINDS.usable())
+
+
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_others)
 
 
 class KnownRow(NamedTuple):
@@ -120,6 +142,8 @@ def as_options(given: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
+        if name in _OWN_NAMES:
+            raise InputError(f"--option {text}: {name} is no option of a reader: leave it out")
         if name in found:
             raise InputError(f"--option {text}: {name} is given twice")
         found[name] = value
@@ -138,11 +162,30 @@ def load_evalset(
     The format is found from the content unless it is named; options go to its reader. Known sets
     that are not bundled are looked for in the folder that the variable KARAT_DATA names.
     """
-    return read_evalset(name_or_path, Reading(progress), format, **options)
+    return read_evalset(name_or_path, Reading(progress), format, options)
+
+
+def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
+    """Return a set as it is, or the one that `load_evalset` finds by its name or place."""
+    return given if isinstance(given, EvalSet) else load_evalset(given, progress=progress)
+
+
+def told_of_evalset(given: GivenPath) -> str:
+    """Return what is said where a set of another kind is expected; "" for what is none of ours."""
+    path = Path(given)
+    line = first_line(path) if path.is_file() else ""
+    jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
+    if str(given) in KNOWN if not path.exists() else jsonl or EVALSETS.fitting(path, line):
+        wanted = "give it to karat meta, karat data or --set, in Python to load_evalset"
+        return f"this is an evaluation set: {wanted}"
+    return ""
 
 
 def read_evalset(
-    name_or_path: GivenPath, reading: Reading, format: str | None = None, **options: Any
+    name_or_path: GivenPath,
+    reading: Reading,
+    format: str | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> EvalSet:
     """Return a set as `load_evalset` does, leaving what was found wrong in `reading`."""
     known = EVALSETS.known_set(name_or_path)
@@ -159,7 +202,7 @@ def read_evalset(
     path = EVALSETS.path(name_or_path)
     if format is not None:
         _ = FORMATS[format]  # refuses a name that is no format's
-    found: EvalSet = EVALSETS.read(path, format, detect, reading, **options)
+    found: EvalSet = EVALSETS.read(path, format, detect, reading, options)
     return found
 
 

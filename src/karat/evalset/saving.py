@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from karat.errors import InputError, OutputError, quoted
 from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.contents import EvalSetCheck, check_evalset
-from karat.evalset.loading import EVALSETS, load_evalset
+from karat.evalset.loading import EVALSETS, as_evalset, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
@@ -21,9 +21,9 @@ NamedFile: TypeAlias = tuple[str, Iterable[str]]
 """A file of a folder: its path in it, and its text in pieces."""
 
 
-def save_evalset(evalset: EvalSet, path: GivenPath, format: str = "dir") -> None:
+def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "dir") -> None:
     """Write a set that `load_evalset` reads back as it is: a folder, or a file of JSON lines."""
-    save_as(EVALSETS, evalset, path, format)
+    save_as(EVALSETS, as_evalset(evalset), path, format)
 
 
 def convert_evalset(
@@ -51,7 +51,7 @@ def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> N
     """Write a set in a format of its catalogue."""
     found = catalogue.formats.find(format)
     if found is None or not found.writer:
-        names = [name for name in catalogue.formats if catalogue.formats[name].writer]
+        names = [name for name, one in catalogue.formats.usable() if one.writer]
         raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
     write = write_folder if found.holds else write_file
     write(Path(path), load(found.writer)(given))

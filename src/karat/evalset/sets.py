@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import Dimension, Judgements
+from karat.evalset.judgements import Dimension, JudgementTable
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class EvalSet:
     """The references of each segment, as many as there are."""
     systems: Mapping[str, tuple[str | None, ...]]
     """The output of each system for each segment, None where there is none."""
-    judgements: Judgements
+    judgements: JudgementTable
     dimensions: Mapping[str, Dimension]
     description: str = ""
     licence: str = ""
@@ -147,7 +147,7 @@ class EvalSet:
         return complete, [list(group) for group in self.references]
 
 
-def _z_by_judge(rows: Judgements) -> Floats:
+def _z_by_judge(rows: JudgementTable) -> Floats:
     """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
     value = np.full(len(rows), np.nan)
     for judge in range(len(rows.judges)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from karat import _kernel
@@ -12,18 +12,17 @@ from karat.arrays import NDArray
 from karat.errors import InputError, OutputError
 from karat.lm.tables import Logs, count_rows, list_rows, make_tables
 from karat.progress import Progress, silent
-from karat.storage.output import write_atomically
+from karat.storage.output import FilePath, write_atomically
+from karat.storage.store import Arrays
 from karat.text.segments import map_file
 from karat.text.word_table import word_table
-
-Arrays = Mapping[str, "NDArray[Any]"]
 
 _PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
 _ROWS = 1 << 16  # n-grams written at a time
 
 
 def read_arpa(
-    path: str | os.PathLike[str], progress: Progress = silent
+    path: FilePath, progress: Progress = silent
 ) -> tuple[_kernel.Vocab, dict[str, NDArray[Any]], int]:
     """Return the words, the tables and the order of a file.
 
@@ -43,9 +42,7 @@ def read_arpa(
     return vocab, make_tables(*reader.logs(1), levels), reader.order
 
 
-def write_arpa(
-    path: str | os.PathLike[str], arrays: Arrays, order: int, progress: Progress = silent
-) -> None:
+def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = silent) -> None:
     """Write a model whole or not at all, its n-grams in the order of its words."""
     pieces = _pieces(arrays, order, progress)
     write_atomically(path, _packed(pieces) if os.fspath(path).endswith(".gz") else pieces)

@@ -41,7 +41,7 @@ class Level(NamedTuple):
     counts: Ints
 
 
-class Counted(NamedTuple):
+class NgramCounts(NamedTuple):
     """Counts: the vocabulary, the count of each word, and of longer n-grams."""
 
     vocab: _kernel.Vocab
@@ -62,7 +62,7 @@ def count_text(
     *,
     memory: int | None = None,
     **work: Any,
-) -> Counted:
+) -> NgramCounts:
     """Count all n-grams up to a length, batch by batch: only the n-grams are held in memory.
 
     `work` is `threads` and `progress`.
@@ -89,7 +89,7 @@ def count_text(
     counts[: len(found)] = found
     if not counts[EOS]:
         raise InputError("there is no text to train on")
-    return Counted(vocab, counts, levels)
+    return NgramCounts(vocab, counts, levels)
 
 
 def _new_vocab() -> _kernel.Vocab:

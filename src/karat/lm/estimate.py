@@ -9,7 +9,7 @@ from typing import Any
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.counting import BOS, Counted
+from karat.lm.counting import BOS, NgramCounts
 from karat.lm.katz import gt_min, katz
 from karat.lm.kneser_ney import kneser_ney
 from karat.lm.tables import ZERO, Logs, make_tables
@@ -43,7 +43,7 @@ def check_min_counts(
 
 
 def estimate(
-    counted: Counted, smoothing: str, min_counts: Sequence[int]
+    counted: NgramCounts, smoothing: str, min_counts: Sequence[int]
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
     """Return the arrays of a model, and notes on them."""
     keep = [np.ones(len(counted.words), np.bool_)]

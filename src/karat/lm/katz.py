@@ -10,7 +10,7 @@ for r up to k, and 1 above; n_r is how many n-grams were seen r times. The limit
 from __future__ import annotations
 
 from karat.arrays import Flags, Floats, Ints, np
-from karat.lm.counting import BOS, UNK, Counted, Level
+from karat.lm.counting import BOS, UNK, Level, NgramCounts
 from karat.lm.tables import Estimates
 
 _LITTLE = 1e-9  # less than this is left over by rounding
@@ -29,7 +29,7 @@ def gt_max(n: int) -> int:
     return 0 if n == 1 else 7
 
 
-def katz(counted: Counted, keep: list[Flags]) -> Estimates:
+def katz(counted: NgramCounts, keep: list[Flags]) -> Estimates:
     """Return the probabilities of all n-grams, and the back-off weights alpha."""
     words = counted.words.copy()
     words[BOS] = 0

@@ -12,14 +12,14 @@ Below single words stands the uniform distribution over all words but `<s>`: it 
 from __future__ import annotations
 
 from karat.arrays import Flags, Floats, np
-from karat.lm.counting import BOS, Counted
+from karat.lm.counting import BOS, NgramCounts
 from karat.lm.tables import Estimates
 
 FALLBACK = (0.5, 1.0, 1.5)
 """Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
 
 
-def kneser_ney(counted: Counted, keep: list[Flags]) -> Estimates:
+def kneser_ney(counted: NgramCounts, keep: list[Flags]) -> Estimates:
     """Return the probabilities of all n-grams, and the back-off weights gamma.
 
     `keep` says which n-grams stay in the model; gamma has the whole count of the others.
@@ -47,7 +47,7 @@ def kneser_ney(counted: Counted, keep: list[Flags]) -> Estimates:
     return Estimates(p, [*gammas, np.ones(len(p[-1]))], tuple(notes))
 
 
-def _adjusted(counted: Counted, n: int) -> Floats:
+def _adjusted(counted: NgramCounts, n: int) -> Floats:
     """Return the counts a of one length; `<s>` is no word to be predicted."""
     counts = counted.words if n == 1 else counted.levels[n - 2].counts
     if n < counted.order:

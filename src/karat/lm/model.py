@@ -14,17 +14,16 @@ from karat.errors import InputError
 from karat.lm.arpa import read_arpa, write_arpa
 from karat.lm.counting import EOS, SPECIAL, UNK, Cutoff, count_text
 from karat.lm.estimate import check_min_counts, estimate
-from karat.lm.tables import ABOUT, KIND, VERSION, columns, count_rows
+from karat.lm.tables import ABOUT, KIND, VERSION, count_rows, model_layouts
 from karat.lm.token_batches import as_sources, check_recipe, token_batches
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.storage.output import FilePath
 from karat.storage.schema import check_arrays, check_fields
 from karat.storage.store import damaged, is_store, read_store, write_store
 from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Segments, Texts
 from karat.text.word_table import word_arrays, word_table
-
-Path = str | os.PathLike[str]
 
 
 class WordScore(NamedTuple):
@@ -102,7 +101,7 @@ class LanguageModel:
             check_fields(about, ABOUT)
             self.about = dict(about)
             """The description of the model: order, smoothing, recipe, counts of n-grams, notes."""
-            stored = columns(about["order"])
+            stored = model_layouts(about["order"])
             check_arrays(arrays, stored)
             self.arrays = {part: arrays[part] for part in stored}
             self.table = word_table(arrays, "words")
@@ -183,7 +182,7 @@ class LanguageModel:
 
     @classmethod
     def open(
-        cls, path: Path, recipe: Recipe | None = None, *, progress: Progress = silent
+        cls, path: FilePath, recipe: Recipe | None = None, *, progress: Progress = silent
     ) -> LanguageModel:
         """Open a model: the binary form is mapped, an ARPA file (`.gz` too) is read.
 
@@ -207,11 +206,11 @@ class LanguageModel:
         }
         return cls(about, arrays | word_arrays(words, "words"), os.fspath(path))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the binary form, which `open` maps."""
         write_store(path, KIND, VERSION, self.about, self.arrays)
 
-    def write_arpa(self, path: Path, *, progress: Progress = silent) -> None:
+    def write_arpa(self, path: FilePath, *, progress: Progress = silent) -> None:
         """Write ARPA text, which other tools read; compressed if the name ends in `.gz`."""
         try:
             write_arpa(path, self.arrays, self.order, progress)
@@ -350,7 +349,7 @@ class TrainedModel(Result):
 
 def train_model(
     texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments],
-    path: str | os.PathLike[str],
+    path: FilePath,
     order: int = 5,
     *,
     arpa: bool = False,

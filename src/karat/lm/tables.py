@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
-from karat.storage.schema import Column, listed, perhaps, record, text, whole, word_columns
+from karat.storage.schema import Layout, listed, perhaps, record, text, whole, word_columns
 
 if TYPE_CHECKING:
-    Arrays = Mapping[str, NDArray[Any]]
+    from karat.storage.store import Arrays
+
     Logarithms = NDArray[np.float32]
 
 KIND = "language model"
@@ -64,11 +65,11 @@ class Rows(NamedTuple):
     backoff: Logarithms
 
 
-def columns(order: int) -> dict[str, Column]:
+def model_layouts(order: int) -> dict[str, Layout]:
     """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
-    longer = {f"table_{n}": Column("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
+    longer = {f"table_{n}": Layout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
     # Probabilities are logarithms, which rounding may take a little above 0.
-    words = {"p": Column("float32", "words", high=1e-3), "backoff": Column("float32", "words")}
+    words = {"p": Layout("float32", "words", high=1e-3), "backoff": Layout("float32", "words")}
     return words | longer | word_columns("words")
 
 

@@ -48,7 +48,7 @@ def bootstrap(
     pairs = [shared(human, m) for m in metrics]
     found = np.empty((len(metrics), resamples))
     done = 0
-    for systems, segments in drawn(human.shape, over, resamples, seed):
+    for systems, segments in drawn_places(human.shape, over, resamples, seed):
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
             found[k, batch] = _values(h, m, statistic(by), at, systems, segments)
@@ -57,7 +57,7 @@ def bootstrap(
     return found
 
 
-def drawn(
+def drawn_places(
     shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
 ) -> Iterator[tuple[Ints, Ints]]:
     """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from karat.arrays import Floats
+from karat.arrays import ArrayLike, as_floats
 from karat.errors import InputError
-from karat.evalset.loading import as_options, load_evalset
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.experiment import Experiment
 from karat.meta.levels import check_matrix_level
-from karat.meta.ranking import MetaRow, MetricTest, Place, rank
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.ranking import MetaRow, MetricTest, Task, rank
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.meta.views import check_level, matrix_view, view
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -61,7 +62,7 @@ class Ranking(Result):
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
 
-    scored: Scored
+    scored: ScoredSet
     """The outputs' statistics; of the set without the systems that were left out."""
 
     @property
@@ -89,7 +90,7 @@ class MetaEvaluation(Ranking):
 
 def meta_evaluate(
     experiment: Experiment,
-    evalset: EvalSet | None = None,
+    evalset: EvalSet | GivenPath | None = None,
     *,
     threads: int | None = None,
     progress: Progress = silent,
@@ -99,7 +100,7 @@ def meta_evaluate(
         how = as_options(experiment.reader_options)
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
-    evalset = _narrowed(evalset, experiment)
+    evalset = _narrowed(as_evalset(evalset, progress), experiment)
     scored = score_evalset(evalset, experiment.metrics, threads=threads, progress=progress)
     named = replace(experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions))
     rows: list[MetaRow] = []
@@ -109,7 +110,7 @@ def meta_evaluate(
         for level in named.levels:
             seen = view(level, scored, human)
             for name in named.statistics:
-                place = Place(dimension, level, STATISTICS[name])
+                place = Task(dimension, level, STATISTICS[name])
                 found, compared = rank(named, seen, place, progress)
                 rows += found
                 tests += compared
@@ -131,8 +132,8 @@ def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
 
 
 def rank_metrics(
-    human: Floats,
-    metrics: Mapping[str, Floats],
+    human: ArrayLike,
+    metrics: Mapping[str, ArrayLike],
     statistic: str = "pearson",
     level: str = "segment",
     *,
@@ -153,8 +154,9 @@ def rank_metrics(
     asked = Experiment(
         *names, over=over, resamples=resamples, trials=trials, correction=correction, seed=seed
     )
-    seen = matrix_view(human, metrics, level)
-    rows, tests = rank(asked, seen, Place("human", level, STATISTICS[statistic]), progress)
+    matrices = {name: as_floats(values) for name, values in metrics.items()}
+    seen = matrix_view(as_floats(human), matrices, level)
+    rows, tests = rank(asked, seen, Task("human", level, STATISTICS[statistic]), progress)
     return Ranking(asked, tuple(rows), tuple(tests))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
 from karat.meta.disagreements import Disagreement, disagreements
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
@@ -67,7 +68,7 @@ class MetaReport(Result):
 
 def meta_report(
     experiment: Experiment,
-    evalset: EvalSet | None = None,
+    evalset: EvalSet | GivenPath | None = None,
     *,
     examples: int = 3,
     threads: int | None = None,

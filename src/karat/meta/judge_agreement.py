@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.evalset.kinds import SET_KINDS
-from karat.evalset.sets import EvalSet
+from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
 from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
@@ -81,14 +81,15 @@ def judge_agreement(
     """Return how far the judges of a set agree, and who stands apart; nobody is ever dropped.
 
     Args:
-        given: an evaluation set, or another kind of set that an app declares.
+        given: an evaluation set, its name or its path, or another kind that an app declares.
         dimensions: those to look at; all if none is named.
         controls: systems that are there to check judges, which are left out.
     """
     out = tuple(controls)
-    if not isinstance(given, EvalSet):
+    if type(given).__name__ in SET_KINDS:
         found: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, out)
         return found
+    given = as_evalset(given)
     kept = given.without(*out) if out else given
     names = given.chosen_dimensions(dimensions)
     tables = []

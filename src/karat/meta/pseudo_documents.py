@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.scores import Scored, score_evalset
+from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.stats.correlation import Statistic, quotient, statistic
@@ -46,7 +48,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(
-    given: EvalSet | Scored,
+    given: EvalSet | GivenPath | ScoredSet,
     dimension: str,
     *,
     metrics: Sequence[str | Metric] | str | Metric = "bleu",
@@ -61,7 +63,7 @@ def reliability(
 
     An evaluation set is scored by `metrics`; what was scored before is taken as it is.
     """
-    scored = score_evalset(given, metrics) if isinstance(given, EvalSet) else given
+    scored = given if isinstance(given, ScoredSet) else score_evalset(as_evalset(given), metrics)
     judged = scored.judged(scored.evalset.human(dimension, normalise))
     most = len(scored.evalset)
     if repeats < 1:
@@ -83,7 +85,7 @@ def reliability(
 
 
 def _of_length(
-    scored: Scored,
+    scored: ScoredSet,
     dimension: str,
     human: Floats,
     length: int,

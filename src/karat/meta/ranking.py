@@ -53,7 +53,7 @@ class MetricTest(NamedTuple):
     """Corrected, if that was asked for."""
 
 
-class Place(NamedTuple):
+class Task(NamedTuple):
     """A dimension, a level and a statistic of an experiment."""
 
     dimension: str
@@ -62,45 +62,45 @@ class Place(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """The place in rows."""
+        """The task in rows."""
         return self.dimension, self.level, self.by.name
 
 
 def rank(
-    experiment: Experiment, seen: View, place: Place, progress: Progress
+    experiment: Experiment, seen: View, task: Task, progress: Progress
 ) -> tuple[list[MetaRow], list[MetricTest]]:
     """Rank all metrics by one statistic at one level, the best first.
 
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
-    found = {m: seen.agreement(m, place.by) for m in seen.metrics}
+    found = {m: seen.agreement(m, task.by) for m in seen.metrics}
     known = [m for m in found if not math.isnan(found[m].value)]
-    order = sorted(known, key=lambda m: -place.by.sign * found[m].value)
+    order = sorted(known, key=lambda m: -task.by.sign * found[m].value)
     ends = dict.fromkeys(found, Percentiles(math.nan, math.nan, 0))
     if experiment.resamples:
         how = experiment.over, experiment.resamples, experiment.seed, progress
-        ends = dict(zip(found, map(percentiles, seen.draws(place.by, *how)), strict=True))
-    tests = _tests(experiment, seen, place, order, progress)
+        ends = dict(zip(found, map(percentiles, seen.draws(task.by, *how)), strict=True))
+    tests = _tests(experiment, seen, task, order, progress)
     ranks = _ranks([str(m) for m in order], tests, experiment.level)
     last = [m for m in found if m not in known]
-    rows = [_row(place, str(m), ranks.get(str(m)), found[m], ends[m]) for m in [*order, *last]]
+    rows = [_row(task, str(m), ranks.get(str(m)), found[m], ends[m]) for m in [*order, *last]]
     return rows, tests
 
 
-def _row(place: Place, name: str, rank: int | None, found: Agreement, ends: Percentiles) -> MetaRow:
+def _row(task: Task, name: str, rank: int | None, found: Agreement, ends: Percentiles) -> MetaRow:
     note = f"undefined: {found.why}" if math.isnan(found.value) else ""
     if ends.undefined and not note:
         note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
     scores = found.value, ends.low, ends.high
     counts = found.points, found.groups, found.left_out, ends.undefined
-    return MetaRow(*place.names, rank, name, *scores, *counts, note)
+    return MetaRow(*task.names, rank, name, *scores, *counts, note)
 
 
 def _tests(
-    experiment: Experiment, seen: View, place: Place, order: list[Any], progress: Progress
+    experiment: Experiment, seen: View, task: Task, order: list[Any], progress: Progress
 ) -> list[MetricTest]:
     """PERM-BOTH between all pairs, better against worse; none for what depends on the scale."""
-    if not experiment.trials or not place.by.tested:
+    if not experiment.trials or not task.by.tested:
         return []
     pairs = list(combinations(order, 2))
     found = []
@@ -109,11 +109,11 @@ def _tests(
         def within(done: int, total: int, what: str, number: int = number) -> None:
             progress(number * total + done, len(pairs) * total, "comparing metrics")
 
-        how = place.by, seen.at, experiment.trials, experiment.seed, within
+        how = task.by, seen.at, experiment.trials, experiment.seed, within
         found.append(perm_both(seen.human, seen.metrics[one], seen.metrics[other], *how))
     p = CORRECTIONS[experiment.correction]([test.p for test in found])
     return [
-        MetricTest(*place.names, str(one), str(other), test.delta, float(corrected))
+        MetricTest(*task.names, str(one), str(other), test.delta, float(corrected))
         for (one, other), test, corrected in zip(pairs, found, p, strict=True)
     ]
 

@@ -23,7 +23,7 @@ Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSet:
     """An evaluation set and the statistics of its outputs: systems x segments x columns."""
 
     evalset: EvalSet
@@ -91,7 +91,7 @@ def score_evalset(
     *,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Scored:
+) -> ScoredSet:
     """Score all outputs of a set by all metrics, in one pass over the text."""
     chosen = as_metrics(metrics)
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
@@ -107,7 +107,7 @@ def score_evalset(
     references = as_references([list(group) for group in evalset.references], len(evalset))
     found = collect(chosen, systems, references, Wanted(rows=True), threads, progress)
     rows = {m: np.stack([found[name, m].stats for name in systems]) for m in chosen}
-    return Scored(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
+    return ScoredSet(evalset, {m: r * present[:, :, None] for m, r in rows.items()}, present)
 
 
 def references_of(evalset: EvalSet) -> int | None:

@@ -15,12 +15,12 @@ from karat import _kernel
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import bootstrap, drawn
+from karat.meta.bootstrap import bootstrap, drawn_places
 from karat.meta.levels import Agreement, agreement, document_means, drawn_means, members
-from karat.meta.scores import Scored
+from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
-from karat.registry import Registry
+from karat.registry import Registry, call, check_that, returned
 from karat.stats.correlation import Statistic, each_row
 from karat.stats.soft_pairwise import ScoreSums
 
@@ -51,7 +51,7 @@ class View:
     at: str
     """A level of matrices: how they are correlated."""
     behind: Behind | None = None
-    """Where points are systems: human and metric scores of the segments behind them."""
+    """Human and metric scores of the segments behind the points, if points are systems."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
@@ -73,7 +73,7 @@ class View:
         found = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
-        for _, segments in drawn(human.shape, "segments", n, seed):
+        for _, segments in drawn_places(human.shape, "segments", n, seed):
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
                     parts = human[:, places], values[:, places], behind.score(metric)
@@ -97,7 +97,7 @@ class View:
 class CorpusView(View):
     """Systems with corpus scores, which are made anew for the segments of each resample."""
 
-    scored: Scored
+    scored: ScoredSet
     judged: Floats
     """Human scores, systems x segments."""
 
@@ -105,7 +105,7 @@ class CorpusView(View):
         """Return the agreement over systems in each resample: metrics x resamples."""
         known = ~np.isnan(self.judged)
         parts: list[list[Floats]] = [[] for _ in self.metrics]
-        for systems, segments in drawn(self.judged.shape, over, n, seed, progress):
+        for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
             counts = _kernel.tally(segments, self.judged.shape[1])
             h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
             for part, metric in zip(parts, self.metrics, strict=True):
@@ -118,10 +118,13 @@ def _only_systems(by: Statistic) -> str:
     return f"{by.name} compares systems: choose the level {' or '.join(OF_SYSTEMS)}"
 
 
-def view(name: str, scored: Scored, human: Floats) -> View:
+def view(name: str, scored: ScoredSet, human: Floats) -> View:
     """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
-    return LEVELS[name](scored, scored.judged(human))
+    make = LEVELS[name]
+    judged, problem = scored.judged(human), returned(View, "a karat.View")
+    found: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
+    return found
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
@@ -141,7 +144,7 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
     return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
 
 
-def _of_systems(scored: Scored, human: Floats) -> View:
+def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     known = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))
@@ -157,7 +160,7 @@ def _of_systems(scored: Scored, human: Floats) -> View:
     )
 
 
-def _of_documents(scored: Scored, human: Floats) -> View:
+def _of_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
     known = ~np.isnan(human)
@@ -165,14 +168,14 @@ def _of_documents(scored: Scored, human: Floats) -> View:
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
-def _of_segments(at: str) -> Callable[[Scored, Floats], View]:
+def _of_segments(at: str) -> Callable[[ScoredSet, Floats], View]:
     """Return the view of segment scores at a level of matrices."""
     return lambda scored, human: matrix_view(
         human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at
     )
 
 
-LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(
+LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
     "levels",
     "level",
     {
@@ -183,5 +186,6 @@ LEVELS: Registry[Callable[[Scored, Floats], View]] = Registry(
         "by-system": _of_segments("by-system"),
         "document": _of_documents,
     },
+    check=check_that(callable, "level", "a function from scores and human scores to a view"),
 )
 """Level -> the function that makes its view of an evaluation set's scores and human scores."""

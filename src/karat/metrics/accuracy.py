@@ -38,7 +38,7 @@ def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True)
 class EditMetric(Metric):
-    """What accuracies and word error rate share: no bound, and how text becomes tokens."""
+    """The base of accuracies and word error rate: the tokens, and scores without a bound."""
 
     bounded: ClassVar[bool] = False
     aliases: ClassVar[Any] = MappingProxyType({"tokenizer": "tok"})
@@ -48,13 +48,13 @@ class EditMetric(Metric):
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes tokens."""
+        """The recipe that turns text into tokens."""
         return Recipe(self.tok, self.case)
 
 
 @dataclass(frozen=True)
 class Accuracy(EditMetric):
-    """What all accuracies share: a row is [S, I, D, M, R]."""
+    """The base of all accuracies: a row is [S, I, D, M, R]."""
 
     counts_moves: ClassVar[bool] = False
 
@@ -95,7 +95,7 @@ class _StringAccuracy(Accuracy):
         return edit_counts(pairs, self.recipe, "accuracy"), lengths
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> Alignment:
-        """What was kept, substituted, inserted, deleted and moved, by the best reference."""
+        """Return the words kept, substituted, inserted, deleted and moved by the best reference."""
         return best_alignment(self, candidate, references, "accuracy", self.recipe)
 
 

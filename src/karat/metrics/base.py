@@ -1,4 +1,4 @@
-"""What all metrics share: statistics are rows, scores come from sums of rows.
+"""The base of all metrics: statistics are rows, scores come from sums of rows.
 
 `stats` gives one numeric row per segment; `score` is pure and takes any sum of rows. Corpus,
 document and segment scores, resampling and shards are all "sum rows, score".
@@ -66,15 +66,15 @@ class Metric(Named, ABC):
     kind: ClassVar[str] = "metrics"
     """The registry that it belongs to."""
     title: ClassVar[str] = ""
-    """What lists call it, if that is not its name."""
+    """The title in lists, if that is not its name."""
     sign: ClassVar[int] = 1
     """1 if higher is better, -1 if lower is (error rates)."""
     full_scale: ClassVar[float] = 1.0
-    """What the scale runs to, such as 1 or 100; it decides how many decimals are shown."""
+    """The end of the scale, such as 1 or 100; it decides how many decimals are shown."""
     score_range: ClassVar[str] = ""
     """The range of scores in words, where `bounded` and `sign` do not tell it."""
     bounded: ClassVar[bool] = True
-    """Whether scores keep to the scale; accuracies may be negative, error rates exceed 100."""
+    """True if scores keep to the scale; accuracies may be negative, error rates exceed 100."""
     digests: ClassVar[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         {"stop": stop_digest, "tok": tokenizer_origin, "stem": stemmer_origin}
     )
@@ -110,7 +110,7 @@ class Metric(Named, ABC):
         return self
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """What a reader of this score should know."""
+        """Return notes for the readers of this score."""
         return ()
 
     # ------------------------------------------------------------------------ its signature
@@ -225,10 +225,10 @@ class Metric(Named, ABC):
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
-        from karat.metrics.loop import run
+        from karat.metrics.loop import run_batches
 
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)
         self.claims.check(self, references_fact(refs.number), only="nrefs")
-        found = run([self], [texts], refs, reduce, threads=threads, progress=progress)
+        found = run_batches([self], [texts], refs, reduce, threads=threads, progress=progress)
         return [part[0][0] for part in found], refs.number

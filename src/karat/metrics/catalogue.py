@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from karat.errors import InputError
 from karat.metrics.base import Metric
-from karat.metrics.names import ALIASES, METRICS, parse
+from karat.metrics.names import ALIASES, METRICS, metric, parse
 from karat.results import Result
 from karat.settings import to_text
 
@@ -43,12 +42,11 @@ class MetricCatalogue(Result):
 
 def list_metrics(*names: str) -> MetricCatalogue:
     """List all metrics, or those named, with their settings and what they mean."""
-    chosen, broken = [type(parse(name)) for name in names], []
-    for name in () if names else sorted(METRICS, key=lambda name: name[:1]):  # families as listed
-        try:
-            chosen.append(METRICS[name])
-        except InputError as error:  # another package's; the others can still be listed
-            broken.append(str(error))
+    broken: list[str] = []
+    chosen = [type(metric(name)) for name in names]
+    if not names:  # families as listed
+        listed = sorted(METRICS.usable(broken), key=lambda found: found[0][:1])
+        chosen += [cls for _, cls in listed]
     rows = tuple(row for cls in dict.fromkeys(chosen) for row in _rows(cls))
     other = ", ".join(f"{a} = {parse(a)}" for a in ALIASES if str(parse(a)) != a)
     notes = (

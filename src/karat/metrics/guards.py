@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import NDArray, np
-from karat.errors import KaratError, MetricError
+from karat.errors import MetricError
+from karat.registry import call
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -25,17 +26,8 @@ def guard(cls: type[Metric]) -> None:
 def _guarded(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
     @wraps(function)
     def called(self: Metric, given: Any) -> Any:
-        try:
-            found = function(self, given)
-        except KaratError:
-            raise
-        except (Exception, SystemExit) as error:  # whatever another package does
-            said = f"{type(error).__name__}: {error}"
-            raise MetricError(f"{self}: its {function.__name__}() failed: {said}") from error
-        wrong = problem(self, given, found)
-        if wrong:
-            raise MetricError(f"{self}: its {function.__name__}() returned {wrong}")
-        return found
+        what, wrong = f"{self}: its {function.__name__}()", partial(problem, self, given)
+        return call(what, type(self), partial(function, self, given), wrong, MetricError)
 
     return called
 

@@ -37,7 +37,7 @@ SEGMENTS_PER_BATCH = 4096
 BYTES_PER_BATCH = 1 << 23
 
 
-def run(
+def run_batches(
     metrics: Sequence[CounterT],
     systems: Sequence[Segments],
     references: References,

@@ -35,7 +35,7 @@ SEARCHES = {
     "greedy": "the longest run first, as GTM 1.4 does",
     "exact": "the maximum under the cap, with a certificate",
 }
-"""How a matching is looked for."""
+"""The ways to search for a matching."""
 
 BUDGET = 50_000_000
 """Steps of the exact search in one segment: about half a second."""
@@ -65,12 +65,12 @@ class GTM(Metric):
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes tokens."""
+        """The recipe that turns text into tokens."""
         return Recipe(self.tok, self.case, self.stem, self.stop)
 
     @property
     def exact(self) -> bool:
-        """Whether the maximum is looked for, with a certificate."""
+        """True if the search is for the maximum, with a certificate."""
         return self.search == "exact"
 
     def columns(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class GTM(Metric):
         return found
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """How many segments are certain to have the maximum matching."""
+        """Return the number of segments that are certain to have the maximum matching."""
         if not self.exact:
             return ()
         segments, proven = (round(float(number)) for number in row[4:6])
@@ -109,7 +109,7 @@ class GTM(Metric):
         return (f"{note}; the maximum is at most {bound:.4f} (a larger budget may prove more)",)
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> Explanation:
-        """Which words matched in which runs, what the cap took away, and how certain that is."""
+        """Return the matched words in their runs, the cap's share, and how certain they are."""
         from karat.metrics.explain.bitext import explain
 
         return explain(self, candidate, references)

@@ -142,7 +142,7 @@ class BLEU(Metric):
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes tokens."""
+        """The recipe that turns text into tokens."""
         return Recipe(self.tok, self.case)
 
     @property
@@ -248,7 +248,7 @@ class AEv(Metric):
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes the tokens that n-grams are made of."""
+        """The recipe that turns text into the tokens of n-grams."""
         return Recipe(self.tok, self.case, self.stem, self.stop)
 
     def _full(self, name: str) -> str:
@@ -260,7 +260,7 @@ class AEv(Metric):
 
     @property
     def _recipes(self) -> list[tuple[Recipe, slice]]:
-        """Which orders are counted over which tokens."""
+        """The orders that are counted, and the tokens of each."""
         if self.stop == "none" or self.stop_scope == "sequence":
             return [(self.recipe, slice(0, self.n))]
         return [(self.recipe, slice(0, 1)), (self._all_words, slice(1, self.n))]
@@ -336,7 +336,7 @@ class AEv(Metric):
         return penalty(ratio(c, self.w * r), c <= self.w * r)
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
-        """Which orders had no match, where that made the score 0."""
+        """Return the orders without a match, if that made the score 0."""
         found = self.measure(row[None, :])
         if found["value"][0] > 0:
             return ()

@@ -52,7 +52,7 @@ class Pairs:
         self._found: dict[object, object] = {}
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` gives, made once for all metrics that ask under the same key."""
+        """Return the value of `make`, made once for all metrics that ask under the same key."""
         if key not in self._found:
             self._found[key] = make()
         return self._found[key]  # type: ignore[return-value]
@@ -72,7 +72,7 @@ class Pairs:
 
     @property
     def single(self) -> bool:
-        """Whether every segment has one reference."""
+        """True if every segment has one reference."""
         return len(self.starts) - 1 == int(self.starts[-1])
 
     def spread(self, per_segment: Ints) -> Ints:

@@ -37,7 +37,7 @@ def f_measure(p: Floats, r: Floats, alpha: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Rouge(Metric):
-    """What the members of the family share: a row is [value, P, R, 1]."""
+    """The base of the family: a row is [value, P, R, 1]."""
 
     alpha: float = setting(0.5, _ALPHA_HELP, low=0, high=1)
     tok: str = setting("rouge", "tokeniser", choices=TOKENIZERS)
@@ -49,7 +49,7 @@ class _Rouge(Metric):
 
     @property
     def recipe(self) -> Recipe:
-        """How text becomes tokens; the tokeniser `rouge` lowers the case itself."""
+        """The recipe that turns text into tokens; the tokeniser `rouge` lowers the case itself."""
         case = "mixed" if self.tok == "rouge" else self.case
         return Recipe(self.tok, case, self.stem, self.stop)
 

@@ -57,7 +57,7 @@ class WER(EditMetric):
         return {"value": value} | {name: rows[:, k].astype(float) for k, name in enumerate(names)}
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> Alignment:
-        """What was kept, substituted, inserted and deleted, by the best reference."""
+        """Return the words kept, substituted, inserted and deleted, by the best reference."""
         return best_alignment(self, candidate, references, "unit", self.recipe)
 
 
@@ -92,7 +92,7 @@ class TER(Metric):
 
     @property
     def tokenizer(self) -> str:
-        """What cuts the text: Tercom's tokeniser without any rules leaves white space only."""
+        """The tokeniser: Tercom's without any rules leaves white space only."""
         return "tercom" if self.norm or self.nopunct else "none"
 
     def tokens(self, candidates: Passage, references: Passage) -> tuple[Ragged, Ragged]:

@@ -9,10 +9,6 @@ from karat.paraphrase.align.links import read_pharaoh as read_pharaoh
 from karat.paraphrase.align.parallel_text import Parallel as Parallel
 from karat.paraphrase.align.parallel_text import parallel_tokens as parallel_tokens
 from karat.paraphrase.align.parallel_text import read_parallel as read_parallel
-from karat.paraphrase.files import WrittenFile as WrittenFile
-from karat.paraphrase.files import convert_table as convert_table
-from karat.paraphrase.files import train_model as train_model
-from karat.paraphrase.files import write_controls as write_controls
 from karat.paraphrase.generate.paraphraser import GeneratedParaphrases as GeneratedParaphrases
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.bags import PivotSettings as PivotSettings
@@ -40,6 +36,10 @@ from karat.paraphrase.table.moses import write_moses as write_moses
 from karat.paraphrase.table.phrase_pairs import extract_phrases as extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
+from karat.paraphrase.written_files import WrittenFile as WrittenFile
+from karat.paraphrase.written_files import convert_table as convert_table
+from karat.paraphrase.written_files import train_model as train_model
+from karat.paraphrase.written_files import write_controls as write_controls
 from karat.text.recipe import Recipe as Recipe
 
 __all__: list[str]

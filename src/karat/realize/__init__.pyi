@@ -19,7 +19,7 @@ from karat.realize.model import RealizerTraining as RealizerTraining
 from karat.realize.model import open_realizer as open_realizer
 from karat.realize.model import train_realizer as train_realizer
 from karat.realize.model import train_realizer_file as train_realizer_file
-from karat.realize.ordering.model import OrderingModel as OrderingModel
+from karat.realize.ordering.ordering_model import OrderingModel as OrderingModel
 from karat.realize.treebank import Treebank as Treebank
 from karat.realize.treebank import read_treebank as read_treebank
 

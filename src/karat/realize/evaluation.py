@@ -56,7 +56,7 @@ class TrainingOverlap(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What the figures are worth, in a sentence."""
+        """The worth of the figures, in a sentence."""
         noun = "sentence" if self.sentences == 1 else "sentences"
         many = f"{self.seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
         if self.share >= MOSTLY:

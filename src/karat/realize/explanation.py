@@ -19,17 +19,18 @@ from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, fra
 from karat.realize.fergus.tree_chooser import Supertags
 from karat.realize.fergus.unraveler import TreeLattice, unravel
 from karat.realize.input_trees import InputTrees, Order, input_trees
-from karat.realize.model import Path, RealizerModel, RealizerResult, open_realizer, train_realizer
-from karat.realize.ordering.model import OrderingModel, TreeletScores
+from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
+from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
 from karat.realize.ordering.symbols import columns_of, symbols
 from karat.realize.treebank import read_treebank
+from karat.storage.output import FilePath
 from karat.storage.store import is_store
 
 DRAWN = 12
 """Number of elementary trees that are drawn."""
 
 
-class Written(NamedTuple):
+class RealizerSentence(NamedTuple):
     """A sentence of one realiser, and whether it is that of the file; None: it is the file's."""
 
     model: str
@@ -130,7 +131,7 @@ class OrderingExplained(NamedTuple):
 class RealizedTree(RealizerResult):
     """One tree: a row for the sentence of each realiser, then how each came to its own."""
 
-    rows: tuple[Written, ...]
+    rows: tuple[RealizerSentence, ...]
     number: int
     tree: InputTrees
     supertags: SupertagsExplained | None
@@ -156,12 +157,12 @@ def explain_tree(
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     reference = one.sentence(0, one.reference(0))
-    rows = [Written(name, text == reference, text) for name, text in written]
+    rows = [RealizerSentence(name, text == reference, text) for name, text in written]
     note = f"karat realize generate writes the sentence of the {written[-1][0]}."
     fallback = model.fallback(trees.inputs)
     return RealizedTree(
         name=trees.name,
-        rows=(*rows, Written("the file", None, reference)),
+        rows=(*rows, RealizerSentence("the file", None, reference)),
         settings={"inputs": trees.inputs, "tree": tree + 1, "n_best": k},
         notes=(note, fallback) if fallback else (note,),
         number=tree + 1,
@@ -257,7 +258,7 @@ class SupertagList(RealizerResult):
     drawn: tuple[Supertag, ...]
 
 
-def list_supertags(source: Path, most: int = 30) -> SupertagList:
+def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
     """Return the supertags of the model or the treebank in a file, at most so many."""
     if is_store(source):
         grammar = open_realizer(source).the_fergus().chooser.grammar

@@ -1,7 +1,7 @@
 """The input of a realiser, unordered dependency trees, and its output, orders.
 
 The paper's input has nothing but words, fully inflected, at the nodes of an unordered tree
-(`inputs="words"`); today's shallow input has a tag and a relation beside each (`inputs="all"`).
+(`inputs="words"`); shallow input has a tag and a relation beside each (`inputs="all"`).
 Words are lower-cased, because a capital would give the first word away.
 
 The nodes are renumbered by content (csrc/realize/canonical_order.hpp): the root is node 0, heads

@@ -27,6 +27,7 @@ from karat.realize.input_trees import INPUTS, InputTrees, Realizer, check_inputs
 from karat.realize.treebank import Treebank, read_treebank
 from karat.results import Result
 from karat.storage import schema
+from karat.storage.output import FilePath
 from karat.storage.store import Store, damaged, read_store, with_prefix, without_prefix, write_store
 
 KIND, VERSION = "realiser", 4
@@ -39,7 +40,6 @@ INPUTS_SAID = {"words": "words alone", "all": "words with tags and relations"}
 LARGE = 1 << 16
 """Bytes of an array that may be packed."""
 
-Path = str | os.PathLike[str]
 Fingerprints = NDArray[np.uint64]
 
 
@@ -127,7 +127,7 @@ class RealizerModel:
         ordering = [f"ordering model ({INPUT_NAMES[inputs]})" for inputs in self.ordering]
         return ", ".join(fergus + ordering)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: FilePath) -> None:
         """Write all parts into one file."""
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
         arrays: dict[str, Any] = {}
@@ -177,7 +177,7 @@ def train_realizer(
     if model in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if model in ("ordering", "all"):
-        from karat.realize.ordering.model import OrderingModel
+        from karat.realize.ordering.ordering_model import OrderingModel
 
         for kind in INPUTS if inputs == "both" else (inputs,):
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
@@ -204,8 +204,8 @@ class RealizerTraining(RealizerResult):
 
 
 def train_realizer_file(
-    treebank: Path,
-    output: Path,
+    treebank: FilePath,
+    output: FilePath,
     model: str = "all",
     *,
     inputs: str = "words",
@@ -234,7 +234,7 @@ _ABOUT = schema.record(
 """The description of a model; its parts have schemas of their own."""
 
 
-def open_realizer(path: Path) -> RealizerModel:
+def open_realizer(path: FilePath) -> RealizerModel:
     """Open a model that `save` wrote; its arrays are mapped."""
     store = read_store(path, KIND, VERSION)
     try:
@@ -242,7 +242,7 @@ def open_realizer(path: Path) -> RealizerModel:
         for name, other in store.about["same"].items():
             if other in store.arrays:
                 store.arrays[name] = store.arrays[other]
-        schema.check_arrays(store.arrays, {"seen": schema.Column("uint64", "sentences")})
+        schema.check_arrays(store.arrays, {"seen": schema.Layout("uint64", "sentences")})
     except ValueError as error:
         raise damaged(store.name, str(error)) from error
     parts = {
@@ -252,7 +252,7 @@ def open_realizer(path: Path) -> RealizerModel:
     ordering = {}
     for inputs in INPUTS:
         if part := parts.get(f"ordering-{inputs}"):
-            from karat.realize.ordering.model import OrderingModel
+            from karat.realize.ordering.ordering_model import OrderingModel
 
             ordering[inputs] = OrderingModel.stored(part)
     fergus = stored_fergus(parts["fergus"]) if "fergus" in parts else None

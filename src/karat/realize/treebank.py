@@ -41,7 +41,7 @@ class Treebank:
         return f"<Treebank {self.name}: {len(self):,} sentences, {len(self.words):,} words>"
 
     def place(self, sentence: int) -> str:
-        """Where a sentence stands, for messages."""
+        """Return the place of a sentence, for messages."""
         known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
         return f"{self.name}, line {self.lines[sentence]:,}{known}"
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from karat import _kernel
-from karat.arrays import ArrayLike, Floats, NDArray, np
+from karat.arrays import ArrayLike, Floats, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import Stop
-from karat.registry import Registry
+from karat.registry import Registry, check_that
 from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
 from karat.stats.ties import calibrate
 
@@ -29,7 +29,7 @@ scores, in both; and the numbers of distinct human and metric scores."""
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
     """The points at which both are numbers, of two arrays of one shape, as two vectors."""
-    h, m = np.asarray(human, np.float64), np.asarray(metric, np.float64)
+    h, m = as_floats(human), as_floats(metric)
     if h.shape != m.shape:
         raise InputError(
             f"human scores have the shape {h.shape} and metric scores {m.shape}: expected the same"
@@ -226,19 +226,14 @@ soft_accuracy = Statistic(
 _OWN = (pearson, spearman, tau_b, tau_c, r_squared, rmse, pairwise_accuracy)
 
 
-def _check(name: str, found: object) -> None:
-    if not isinstance(found, Statistic):
-        raise InputError(f"statistic {name}: {found!r} is no karat.Statistic")
-
-
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
     {one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)},
-    check=_check,
+    check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 
 
 def statistic(name: str | Statistic) -> Statistic:
-    """Return a statistic by its name."""
+    """Return a statistic by its name; a statistic is returned as it is."""
     return name if isinstance(name, Statistic) else STATISTICS[name]

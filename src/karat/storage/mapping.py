@@ -26,7 +26,7 @@ class _Mapping:
         self.mapped = weakref.ref(mapped)
 
     def is_short(self) -> bool:
-        """Whether the file has lost something that was mapped."""
+        """Return whether the file has lost something that was mapped."""
         mapped = self.mapped()
         if mapped is None:
             return False

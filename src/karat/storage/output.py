@@ -10,10 +10,10 @@ from contextlib import suppress
 from karat.errors import OutputError
 from karat.storage.mapping import check_mapped
 
-Path = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: FilePath) -> None:
     """Raise OutputError if `path` cannot be written, before any work is done for it."""
     target = os.fspath(path)
     if os.path.isdir(target):
@@ -24,7 +24,7 @@ def check_writable(path: Path) -> None:
         _check_parent(target)
 
 
-def write_atomically(path: Path, text: str | bytes | Iterable[str | bytes]) -> None:
+def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) -> None:
     """Write bytes or UTF-8, in one or more pieces, to a temporary file, then rename it to `path`.
 
     Whatever interrupts this, `path` holds either its old content or all of the new.  The mode of
@@ -65,7 +65,7 @@ def _encoded(target: str, text: str | bytes) -> bytes:
 
 
 def _is_special(target: str) -> bool:
-    """Whether writing means sending: a device, a pipe, or one of this process's own streams."""
+    """Return whether writing means sending: to a device, a pipe, or a stream of this process."""
     if os.path.abspath(target).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
         return True
     return os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)

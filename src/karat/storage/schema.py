@@ -46,7 +46,7 @@ def whole(low: int, high: int = 2**53) -> Kind:
     return check
 
 
-def number(low: float = -1e300, high: float = 1e300) -> Kind:
+def real(low: float = -1e300, high: float = 1e300) -> Kind:
     """A finite number within bounds, both included."""
 
     def check(value: object, where: str) -> None:
@@ -57,7 +57,7 @@ def number(low: float = -1e300, high: float = 1e300) -> Kind:
     return check
 
 
-def flag(value: object, where: str) -> None:
+def truth(value: object, where: str) -> None:
     """True or false."""
     _expect(isinstance(value, bool), value, where, "true or false")
 
@@ -115,8 +115,8 @@ def check_fields(about: object, kind: Kind) -> None:
 # --------------------------------------------------------------------------------------- arrays
 
 
-class Column(NamedTuple):
-    """An array of a model: its type, its length and what its values may be.
+class Layout(NamedTuple):
+    """The layout of a stored array: its type, its length and the range of its values.
 
     Lengths are names: two arrays of length `words` are equally long, and one of `words + 1` has one
     more. An array of two dimensions has two names, `rows x columns`. A length is a multiple of
@@ -132,10 +132,8 @@ class Column(NamedTuple):
 
 _BLOCK = 1 << 20  # values that are looked at together
 
-Arrays = Mapping[str, NDArray[Any]]
 
-
-def check_arrays(arrays: Arrays, columns: Mapping[str, Column]) -> None:
+def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layout]) -> None:
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
@@ -145,14 +143,14 @@ def check_arrays(arrays: Arrays, columns: Mapping[str, Column]) -> None:
         _check_values(name, arrays[name], column)
 
 
-def _check_type(name: str, found: NDArray[Any] | None, column: Column) -> None:
+def _check_type(name: str, found: NDArray[Any] | None, column: Layout) -> None:
     dimensions = len(column.length.split(" x "))
     if found is None or found.dtype != np.dtype(column.dtype) or found.ndim != dimensions:
         shape = "" if dimensions == 1 else f" with {dimensions} dimensions"
         raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
 
 
-def _check_length(name: str, found: NDArray[Any], column: Column, lengths: dict[str, int]) -> None:
+def _check_length(name: str, found: NDArray[Any], column: Layout, lengths: dict[str, int]) -> None:
     for said, size in zip(column.length.split(" x "), found.shape, strict=True):
         base, _, more = said.partition(" + ")
         expected = lengths.setdefault(base, size - int(more or 0))
@@ -162,7 +160,7 @@ def _check_length(name: str, found: NDArray[Any], column: Column, lengths: dict[
             raise ValueError(f"{short(name)} has {size:,} values: no multiple of {column.multiple}")
 
 
-def _check_values(name: str, found: NDArray[Any], column: Column) -> None:
+def _check_values(name: str, found: NDArray[Any], column: Layout) -> None:
     """In blocks, so that little memory is needed."""
     if found.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
         return
@@ -175,10 +173,10 @@ def _check_values(name: str, found: NDArray[Any], column: Column) -> None:
             raise ValueError(f"{short(name)} has a value out of {column.low:g} to {column.high:g}")
 
 
-def word_columns(name: str) -> dict[str, Column]:
+def word_columns(name: str) -> dict[str, Layout]:
     """The three arrays of a table of words; the kernel looks at what is in them."""
     return {
-        f"{name}_bytes": Column("uint8", f"bytes of {name}"),
-        f"{name}_offsets": Column("int64", f"{name} + 1"),
-        f"{name}_slots": Column("int32", f"slots of {name}"),
+        f"{name}_bytes": Layout("uint8", f"bytes of {name}"),
+        f"{name}_offsets": Layout("int64", f"{name} + 1"),
+        f"{name}_slots": Layout("int32", f"slots of {name}"),
     }

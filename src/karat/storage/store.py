@@ -49,14 +49,14 @@ BROKEN = (
     RuntimeError,  # and NotImplementedError: encrypted, or of a later version
     ValueError,
 )
-"""What reading a damaged archive raises."""
+"""The errors that reading a damaged archive raises."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Store:
-    """What `about` says, and the arrays, mapped and read-only."""
+    """The description `about`, and the arrays, mapped and read-only."""
 
     name: str
     about: dict[str, Any]
@@ -82,7 +82,7 @@ def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a store (or another archive), and not text."""
+    """Return whether a file is a store (or another archive), and not text."""
     try:
         with open(path, "rb") as file:
             return file.read(2) == b"PK"
@@ -187,7 +187,7 @@ def _read_about(archive: zipfile.ZipFile) -> Any:
 
 
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
-    """What a file holds, such as a phrase table; None where it is nothing of Karat's."""
+    """Return the kind of a file, such as a phrase table; None where it is nothing of Karat's."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive, os.fspath(path), os.path.getsize(path))

@@ -17,7 +17,7 @@ EXPECTED = "CoNLL-U, one word a line"
 """The expected content, for messages."""
 
 
-class Columns(NamedTuple):
+class ConlluColumns(NamedTuple):
     """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
 
     `ids`, `documents` (which one it belongs to) and `lines` (where it begins) are by sentence.
@@ -35,7 +35,7 @@ class Columns(NamedTuple):
     lines: Ints
 
 
-def read_columns(path: str | os.PathLike[str]) -> Columns:
+def read_columns(path: str | os.PathLike[str]) -> ConlluColumns:
     """Return the columns of a CoNLL-U file (`.gz` too): one root, no cycle, words numbered."""
     return columns_in(*map_conllu(path))
 
@@ -58,14 +58,14 @@ def map_conllu(path: str | os.PathLike[str]) -> tuple[mmap.mmap, str]:
     return map_file(Path(path), name, EXPECTED), name
 
 
-def columns_in(buffer: mmap.mmap, name: str) -> Columns:
+def columns_in(buffer: mmap.mmap, name: str) -> ConlluColumns:
     """Return the columns of a mapped file."""
     found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
     if len(found) == 3:
         problem, line, sentence = found
         where = f", sentence {short(sentence)}" if sentence else ""
         raise InputError(f"{name}, line {line}{where}: {problem}")
-    columns = Columns(*found)
+    columns = ConlluColumns(*found)
     if len(columns.offsets) == 1:
         raise InputError(f"{name}: no sentences: expected {EXPECTED}")
     return columns

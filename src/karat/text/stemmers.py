@@ -7,8 +7,7 @@ from functools import cache
 
 from karat import _kernel
 from karat.arrays import NDArray, np
-from karat.errors import InputError
-from karat.registry import Registry, origin
+from karat.registry import Registry, call, check_that, origin, returned
 
 PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
@@ -19,23 +18,23 @@ def _own(word: str) -> str:
     return word
 
 
-def _check(name: str, found: Callable[[str], str]) -> None:
-    if not callable(found):
-        raise InputError(f"stemmer {name}: expected a function from str to str")
-
-
 @cache
 def stemmers() -> Registry[Callable[[str], str]]:
     """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and those of packages."""
     import Stemmer
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
-    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=_check)
+    check = check_that(callable, "stemmer", "a function from str to str")
+    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=check)
 
 
 def stemmer_origin(name: str) -> str:
     """Return package and version of a stemmer that is not Karat's, for signatures; else ""."""
     return origin(stemmers()[name]).replace("@", "-") if name != "none" else ""
+
+
+def _problem(stems: list[str]) -> str:
+    return next(filter(None, map(returned(str, "a str"), stems)), "")
 
 
 def stem_words(
@@ -48,11 +47,8 @@ def stem_words(
 
     new, function = words.words(start, len(words)), stemmers()[stemmer]
     if function is not _own:
-        try:
-            return target.add([function(word) for word in new])
-        except Exception as error:  # whatever another package does
-            said = f"{type(error).__name__}: {error}"
-            raise InputError(f"stemmer {stemmer} failed: {said}") from error
+        stems = call(f"stemmer {stemmer}", function, lambda: [*map(function, new)], _problem)
+        return target.add(stems)
     # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
     # stems: each word comes once.
     stem = Stemmer.Stemmer(stemmer, 0)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
-from karat.errors import InputError
-from karat.registry import Registry, origin
+from karat.errors import InputError, quoted
+from karat.registry import Registry, call, check_that, origin
 
 
 class KernelTokenizer(NamedTuple):
@@ -20,12 +20,7 @@ class KernelTokenizer(NamedTuple):
 Tokenizer = KernelTokenizer | Callable[[str], list[str]]
 
 
-def _check(name: str, found: Tokenizer) -> None:
-    if not callable(found):
-        raise InputError(f"tokeniser {name}: expected a function from str to a list of str")
-
-
-_REGISTRY: Registry[Tokenizer] = Registry(
+REGISTRY: Registry[Tokenizer] = Registry(
     "tokenizers",
     "tokeniser",
     {
@@ -41,7 +36,7 @@ _REGISTRY: Registry[Tokenizer] = Registry(
         ),
         "rouge": KernelTokenizer("rouge-score's: lower-cased runs of a-z and 0-9"),
     },
-    check=_check,
+    check=check_that(callable, "tokeniser", "a function from str to a list of str"),
 )
 
 
@@ -49,19 +44,24 @@ class _Meanings(Mapping[str, str]):
     """Name -> meaning; entry points are read only for unknown names and for lists."""
 
     def __getitem__(self, name: str) -> str:
-        found = _REGISTRY[name]
+        try:
+            found = REGISTRY[name]
+        except InputError as error:  # another package's; the others can still be listed
+            if name not in self:
+                raise
+            return str(error)
         if isinstance(found, KernelTokenizer):
             return found.meaning
         return (found.__doc__ or "").strip().partition("\n")[0] or "a tokeniser of another package"
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in _REGISTRY
+        return isinstance(name, str) and name in REGISTRY
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_REGISTRY)
+        return iter(REGISTRY)
 
     def __len__(self) -> int:
-        return len(_REGISTRY.names())
+        return len(REGISTRY.names())
 
 
 TOKENIZERS: Mapping[str, str] = _Meanings()
@@ -75,18 +75,25 @@ def tokenizers() -> Mapping[str, str]:
 
 def tokenizer_origin(name: str) -> str:
     """Return package and version of a tokeniser that is not Karat's, for signatures; else ""."""
-    found = _REGISTRY[name]
+    found = REGISTRY[name]
     return "" if isinstance(found, KernelTokenizer) else origin(found).replace("@", "-")
 
 
 def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
     """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
-    function = _REGISTRY.find(name)
+    function = REGISTRY.find(name)
     if function is None or isinstance(function, KernelTokenizer):
         return _kernel.tokenize(views, vocab, name)
-    try:
-        rows = [list(function(text)) for text in views.strings()]
-        ids = vocab.add([token for row in rows for token in row])
-    except Exception as error:  # whatever another package does
-        raise InputError(f"tokeniser {name} failed: {type(error).__name__}: {error}") from error
+    rows = call(
+        f"tokeniser {name}", function, lambda: [function(t) for t in views.strings()], _problem
+    )
+    ids = vocab.add([token for row in rows for token in row])
     return ids, np.cumsum([0, *map(len, rows)], dtype=np.int64)
+
+
+def _problem(rows: list[list[str]]) -> str:
+    """Return what is wrong with the tokens of some segments, if anything is."""
+    for row in rows:
+        if not isinstance(row, list | tuple) or not all(isinstance(token, str) for token in row):
+            return f"{quoted(row)}, expected a list of str"
+    return ""

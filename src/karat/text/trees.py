@@ -142,7 +142,7 @@ class Trees(GroupedReferences):
 
 
 def has_trees(references: object) -> bool:
-    """Whether references are given as a list of trees, or of lists of trees."""
+    """Return whether references are given as a list of trees, or of lists of trees."""
     if not isinstance(references, list | tuple) or not references:
         return False
     first = references[0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.realize.report.lattice import order_graph
 from karat.report.charts.svg.word_graph import GraphArc, _chains, _drawn, _free, _places, sketch
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 
 CROSSING = [
     GraphArc(0, 1, "no"),
@@ -46,8 +46,8 @@ def test_words_that_would_meet_stand_apart() -> None:
 
 
 def test_words_without_a_choice_stand_together_in_a_sketch() -> None:
-    assert sketch(CROSSING, Paper(80, False)) == ["   0  no estimate . → 1  |  cost phase . → 1"]
-    narrow = sketch(CROSSING, Paper(30, False))
+    assert sketch(CROSSING, Sheet(80, False)) == ["   0  no estimate . → 1  |  cost phase . → 1"]
+    narrow = sketch(CROSSING, Sheet(30, False))
     assert narrow == ["   0  no estimate . → 1  |", "      cost phase . → 1"]
 
 

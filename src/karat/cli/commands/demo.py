@@ -57,7 +57,7 @@ def command(output: str, texts: str | None) -> None:
 
 
 def _pictures(example: Example) -> list[Figure]:
-    """What the system's text shares with the reference in one segment."""
+    """Return pictures of the words that the system and the reference share in one segment."""
     from karat.metrics.matching import GTM
     from karat.report.documents.grids import grid_figures
 

@@ -14,7 +14,7 @@ from karat.cli.parameters import option
 @click.command(name="explain")
 @click.argument("candidate", type=click.Path())
 @click.argument("references", nargs=-1, required=True, type=click.Path(), metavar="REFERENCE...")
-@options.chosen("segment")
+@options.segment_options("segment")
 @option(
     "-m --metric name",
     "A tree accuracy with any of its settings.",

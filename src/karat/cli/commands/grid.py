@@ -16,7 +16,7 @@ from karat.cli.show import check_output, show
 @click.command(name="grid")
 @click.argument("candidate", type=click.Path())
 @click.argument("references", nargs=-1, required=True, type=click.Path(), metavar="REFERENCE...")
-@options.chosen("segment")
+@options.segment_options("segment")
 @option(
     "-m --metric name",
     "A matching metric: gtm with any of its settings.",

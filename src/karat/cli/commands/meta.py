@@ -11,7 +11,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.charts import check_charts, write_charts
-from karat.cli.parameters import choice, option, path, whole
+from karat.cli.parameters import Listing, choice, option, path, whole
 from karat.cli.show import check_beside, check_output, check_page, show
 from karat.errors import InputError
 from karat.trials import MOST_TRIALS
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 @options.dimensions
 @option(
     "-l --level levels",
-    "system, system-mean, segment, item, by-system or document; repeat for several. "
-    "Default: system segment item.",
+    "{names}; repeat for several. Default: system segment item.",
+    cls=Listing,
+    registry="levels",
     multiple=True,
 )
 @option(
     "-s --statistic statistics",
-    "pearson, spearman, tau-b, tau-c, r2, rmse, accuracy, acc-eq or spa; repeat for several. "
-    "Default: pearson tau-b.",
+    "{names}; repeat for several. Default: pearson tau-b.",
+    cls=Listing,
+    registry="statistics",
     multiple=True,
 )
 @options.exclude

@@ -73,9 +73,9 @@ def show_signatures(
 ) -> None:
     """Show the signatures, bare lines for people and a table for everything else."""
     from karat.report.documents.scores import signature_document, with_form
-    from karat.scoring import drawn
+    from karat.scoring import interval_fields
 
-    how, signature = drawn(settings["bootstrap"], settings["seed"]), settings["signature"]
+    how, signature = interval_fields(settings["bootstrap"], settings["seed"]), settings["signature"]
     shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
     for metric in shown:
         metric.check_claims(references, how)

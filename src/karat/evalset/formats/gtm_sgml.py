@@ -31,7 +31,7 @@ class Segment(NamedTuple):
     line: int
 
 
-class Document(NamedTuple):
+class SgmlDocument(NamedTuple):
     """The segments of one document by one system."""
 
     docid: str
@@ -45,7 +45,7 @@ class SgmlFile:
     """All documents of a file, in its order."""
 
     name: str
-    documents: tuple[Document, ...]
+    documents: tuple[SgmlDocument, ...]
 
 
 class Span(NamedTuple):
@@ -89,7 +89,7 @@ class _Reader:
         self.name, self.text, self.at = name, text, 0
         self.newlines = [found.start() for found in re.finditer("\n", text)]
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[SgmlDocument]:
         """Yield all documents, each name once."""
         seen: dict[str, int] = {}
         while tag := self._next():
@@ -101,7 +101,7 @@ class _Reader:
             seen[document.docid] = document.line
             yield document
 
-    def _document(self, opening: _Tag) -> Document:
+    def _document(self, opening: _Tag) -> SgmlDocument:
         docid, sysid = self._attribute(opening, "docid"), _attributes(opening).get("sysid", "")
         segments: dict[str, Segment] = {}
         while not (tag := self._next()) or _kind(tag) != "/doc":
@@ -114,7 +114,7 @@ class _Reader:
                 first = segments[segment.id].line
                 self._fail(tag, f"segment {short(segment.id)} again (first in line {first})")
             segments[segment.id] = segment
-        return Document(docid, sysid, tuple(segments.values()), self._line(opening.start()))
+        return SgmlDocument(docid, sysid, tuple(segments.values()), self._line(opening.start()))
 
     def _segment(self, opening: _Tag) -> Segment:
         number = self._attribute(opening, "id")

@@ -52,7 +52,7 @@ def read_mqm(
     licence: str = "",
 ) -> EvalSet:
     """Return the set in a file; `references` are by default the systems called `ref…`."""
-    rows = _Rows(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
+    rows = _Spans(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
     found = [name for name in names if name.lower().startswith("ref")]
     refs = as_names(found if references is None else references)
@@ -85,8 +85,8 @@ def read_mqm(
     return draft.finish()
 
 
-class _Rows:
-    """The rows of a file, added up."""
+class _Spans:
+    """The error spans of a file, their penalties added up."""
 
     def __init__(
         self, path: Path, reading: Reading, weights: dict[str, float], dimensions: Mapping[str, str]

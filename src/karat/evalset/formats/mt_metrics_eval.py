@@ -173,7 +173,7 @@ class _Scores(NamedTuple):
     dimension: str
     judge: str
     rated: bool
-    """Whether it has error spans, whose score is their sum, and not scores."""
+    """True if it has error spans, whose score is their sum, and not scores."""
 
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:

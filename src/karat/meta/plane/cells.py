@@ -8,7 +8,7 @@ ALPHAS = tuple(k / 10 for k in range(11))
 ORDERS = (1, 2, 3, 4)
 
 
-class Cell(NamedTuple):
+class PlaneCell(NamedTuple):
     """A point of the plane."""
 
     alpha: float
@@ -18,9 +18,9 @@ class Cell(NamedTuple):
         return f"AEv({self.alpha:g},{self.n})"
 
 
-CELLS = tuple(Cell(alpha, n) for n in ORDERS for alpha in ALPHAS)
+CELLS = tuple(PlaneCell(alpha, n) for n in ORDERS for alpha in ALPHAS)
 """All points, in the order of every array of cells: by n, then by alpha."""
-BLEU_CELL = Cell(1.0, 4)
-ROUGE_CELL = Cell(0.0, 1)
-AEV_CELL = Cell(0.5, 4)
+BLEU_CELL = PlaneCell(1.0, 4)
+ROUGE_CELL = PlaneCell(0.0, 1)
+AEV_CELL = PlaneCell(0.5, 4)
 """AEv's default."""

@@ -17,11 +17,13 @@ from karat import _kernel
 from karat.arithmetic import SLACK, exact_product, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import OVER, drawn, percentiles
-from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, Cell
+from karat.meta.bootstrap import OVER, drawn_places, percentiles
+from karat.meta.plane.cells import AEV_CELL, ALPHAS, BLEU_CELL, CELLS, ORDERS, ROUGE_CELL, PlaneCell
 from karat.meta.plane.conclusions import plane_notes
-from karat.meta.scores import Scored, drawn_sums, references_of, score_evalset
+from karat.meta.scores import ScoredSet, drawn_sums, references_of, score_evalset
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -35,7 +37,7 @@ MOST_DEALT = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PlaneData:
     """Systems with human scores and the rows of AEv at the longest order.
 
     `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
@@ -69,12 +71,12 @@ class Judged:
         return human[0], cells[:, 0]
 
 
-def judged(scored: Scored, metric: AEv, dimension: str, normalise: str = "none") -> Judged:
+def judged(scored: ScoredSet, metric: AEv, dimension: str, normalise: str = "none") -> PlaneData:
     """Return the outputs of a dimension that somebody judged, as the plane needs them."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
     known = ~np.isnan(human) & scored.present
-    return Judged(
+    return PlaneData(
         metric,
         tuple(scored.evalset.systems),
         scored.rows[metric] * known[:, :, None],
@@ -135,7 +137,7 @@ def _spread(scores: Floats, weights: Floats) -> Floats:
     return high - low
 
 
-def best(r: Floats) -> Ints:
+def best_cell(r: Floats) -> Ints:
     """The number of the cell with the largest R^2 among those with r > 0, of equals the first.
 
     For each column of cells x draws; -1 where no cell has r > 0.
@@ -221,23 +223,23 @@ class PlaneFit(Result):
         """
         if not self.resamples:
             return np.full(len(CELLS), np.nan)
-        winners = best(self.draws)
+        winners = best_cell(self.draws)
         return np.bincount(winners[winners >= 0], minlength=len(CELLS)) / self.resamples
 
     @property
-    def maximum(self) -> Cell | None:
+    def maximum(self) -> PlaneCell | None:
         """The cell with the largest R^2 in these data, r > 0: over-fitted, as all maxima."""
-        number = int(best(self.r[:, None])[0])
+        number = int(best_cell(self.r[:, None])[0])
         return CELLS[number] if number >= 0 else None
 
     @property
-    def pick(self) -> Cell | None:
+    def pick(self) -> PlaneCell | None:
         """The cross-validated pick: the cell that predicts left-out systems best, r > 0."""
         good = (self.r > 0) & ~np.isnan(self.q2)
         return CELLS[int(np.where(good, self.q2, -np.inf).argmax())] if good.any() else None
 
     @property
-    def points(self) -> dict[str, Cell | None]:
+    def points(self) -> dict[str, PlaneCell | None]:
         """Points of the plane that a reader looks for, by what they are."""
         best_known = CELLS[int(self.wins.argmax())] if self.wins.max() > 0 else None
         return {
@@ -273,7 +275,7 @@ class PlaneFit(Result):
         """Sentences on what to take from the plane."""
         return plane_notes(self)
 
-    def row(self, cell: Cell) -> PlaneRow:
+    def row(self, cell: PlaneCell) -> PlaneRow:
         """One cell."""
         return self.rows[CELLS.index(cell)]
 
@@ -283,7 +285,7 @@ class PlaneFit(Result):
 
 
 def fit_plane(
-    given: EvalSet | Judged,
+    given: EvalSet | GivenPath | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -301,8 +303,8 @@ def fit_plane(
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
-    if isinstance(given, EvalSet):
-        family = AEv() if metric is None else metric
+    if not isinstance(given, PlaneData):
+        given, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
         given.check_dimension(dimension)
         scored = score_evalset(given, family, progress=progress)
@@ -329,17 +331,17 @@ def fit_plane(
     return PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
 
 
-def resampled(judged: Judged, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
+def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
     """Pearson's r of each cell in each bootstrap resample: cells x resamples.
 
     Segments are drawn the same way for all systems, and human and metric scores together. The
     draws are those of `bootstrap`.
     """
-    shape = judged.human.shape
+    shape = data.human.shape
     parts = [np.empty((len(CELLS), 0))]
-    for systems, segments in drawn(shape, over, resamples, seed, progress):
+    for systems, segments in drawn_places(shape, over, resamples, seed, progress):
         counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        parts.append(correlations(*judged.scores(counts), weights))
+        parts.append(correlations(*data.scores(counts), weights))
     return np.concatenate(parts, axis=1)
 
 
@@ -384,7 +386,7 @@ def picking(human: Floats, cells: Floats) -> float:
         rest = np.arange(n) != i
         r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
         means.append(h[i] - h[rest].mean())
-        cell = int(best(r)[0])
+        cell = int(best_cell(r)[0])
         errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
     return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
 

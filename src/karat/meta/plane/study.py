@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.arrays import np
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.plane.cells import BLEU_CELL, CELLS
 from karat.meta.plane.conclusions import study_notes
 from karat.meta.plane.fit import (
-    Judged,
+    PlaneData,
     PlaneFit,
     PlaneRow,
-    best,
+    best_cell,
     correlations,
     fit_plane,
     intervals,
@@ -52,7 +54,7 @@ class Halves(NamedTuple):
 
 
 def split_halves(
-    judged: Judged, splits: int = 500, seed: int = SEED, progress: Progress = silent
+    judged: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
 ) -> Halves:
     """Pick on a random half of systems and segments, look at the pick on the other half.
 
@@ -72,7 +74,7 @@ def split_halves(
     return Halves(len(found), *map(float, (*shares, pick.mean(), bleu.mean())))
 
 
-def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+def _halves(judged: PlaneData, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
     systems, segments = judged.human.shape
     chosen = rng.permutation(systems) < systems // 2
     half = (rng.permutation(segments) < segments // 2).astype(float)
@@ -80,7 +82,7 @@ def _halves(judged: Judged, rng: np.random.Generator) -> Iterator[tuple[float, f
     for order, mine in (([0, 1], chosen), ([1, 0], ~chosen)):
         weights = np.stack([mine, ~mine]).astype(float)
         r = correlations(human[order], cells[:, order], weights)
-        pick = int(best(r[:, :1])[0])
+        pick = int(best_cell(r[:, :1])[0])
         rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
             yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])
@@ -157,7 +159,7 @@ class PlaneStudy(Result):
 
 
 def study_plane(
-    evalset: EvalSet,
+    evalset: EvalSet | GivenPath,
     metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
@@ -172,6 +174,7 @@ def study_plane(
 ) -> PlaneStudy:
     """Fit the plane of each dimension (all of them if none is named) of an evaluation set."""
     metric = AEv() if metric is None else metric
+    evalset = as_evalset(evalset, progress)
     chosen = evalset.chosen_dimensions(dimensions)
     scored = score_evalset(evalset, metric, threads=threads, progress=progress)
     given = {d: judged(scored, metric, d, normalise) for d in chosen}

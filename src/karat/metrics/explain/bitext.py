@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from karat.metrics.matching import GTM
 
 
-class Cell(NamedTuple):
-    """A place in the grid."""
+class Hit(NamedTuple):
+    """A cell of the grid whose row and column have the same word."""
 
     row: int
     column: int
 
 
-class Run(NamedTuple):
+class MatchedRun(NamedTuple):
     """Hits that follow each other in both texts."""
 
     row: int
@@ -48,11 +48,11 @@ class Block(NamedTuple):
     column: int
     length: int
     counted: float
-    """How much of its length the cap leaves; its last hits are given up first."""
+    """The part of its length that the cap leaves; its last hits are given up first."""
     reference: int
     """The number of the reference."""
     position: int
-    """Where it starts there."""
+    """Its first position there."""
 
 
 class Pared(NamedTuple):
@@ -72,7 +72,7 @@ class Explanation:
     references: tuple[tuple[str, ...], ...]
     row_ids: tuple[int, ...]
     column_ids: tuple[int, ...]
-    """What is compared: equal ids are a hit; a barrier has an id of its own."""
+    """The ids that are compared: equal ids are a hit; a barrier has an id of its own."""
     blocks: tuple[Block, ...]
     """The runs, the longest first, of equals the last."""
     cap: float
@@ -83,7 +83,7 @@ class Explanation:
     recall: float
     value: float
     proven: bool
-    """Whether no matching has a larger size."""
+    """True if no matching has a larger size."""
     bound: float
     """No matching has a larger size than this."""
     largest: float
@@ -111,7 +111,7 @@ class Explanation:
 
     @cached_property
     def hit_count(self) -> int:
-        """How many hits the grid has."""
+        """The number of hits in the grid."""
         mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
         return sum(count * theirs[word] for word, count in mine.items())
 
@@ -132,25 +132,25 @@ class Explanation:
         steps = edit_operations(self.row_ids, theirs)
         return Alignment(self.references[number], self.candidate, steps)
 
-    def hits(self, limit: int | None = None) -> Iterator[Cell]:
+    def hits(self, limit: int | None = None) -> Iterator[Hit]:
         """All hits of the grid, row by row, or the first of them; there may be millions."""
         places: dict[int, list[int]] = {}
         for j, word in enumerate(self.column_ids):
             places.setdefault(word, []).append(j)
-        found = (Cell(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
+        found = (Hit(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
         return islice(found, limit)
 
-    def runs(self, limit: int | None = None) -> list[Run]:
+    def runs(self, limit: int | None = None) -> list[MatchedRun]:
         """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
-        last: dict[int, Run] = {}  # on each diagonal
-        ended: list[Run] = []
+        last: dict[int, MatchedRun] = {}  # on each diagonal
+        ended: list[MatchedRun] = []
         for row, column in self.hits(limit):
             run = last.get(column - row)
             if run is not None and run.row + run.length == row:
                 last[column - row] = run._replace(length=run.length + 1)
                 continue
             ended += [] if run is None else [run]
-            last[column - row] = Run(row, column, 1)
+            last[column - row] = MatchedRun(row, column, 1)
         return sorted([*ended, *last.values()])
 
 

@@ -70,7 +70,7 @@ class Alignment:
     operations: tuple[Operation, ...]
 
     def count(self, kind: str) -> int:
-        """How many operations are of one kind: keep, substitute, insert or delete."""
+        """Return the number of operations of one kind: keep, substitute, insert or delete."""
         return sum(operation.kind == kind for operation in self.operations)
 
     @property
@@ -81,7 +81,7 @@ class Alignment:
 
     @property
     def moves(self) -> tuple[tuple[int, int], ...]:
-        """Where each moved word stood in the reference, and where it stands in the candidate."""
+        """The places of each moved word in the reference and in the candidate."""
         gone = {o.move: o.reference for o in self.operations if o.kind == "delete"}
         come = {o.move: o.candidate for o in self.operations if o.kind == "insert"}
         both = sorted(m for m in gone.keys() & come.keys() if m is not None)
@@ -155,7 +155,7 @@ def operations(
 def edit_operations(
     candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
 ) -> tuple[Operation, ...]:
-    """What turns one reference into a candidate, of ids that are equal where words are."""
+    """Return the steps from one reference to a candidate; ids are equal where words are."""
     ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
     mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
     rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)

@@ -36,11 +36,11 @@ class Treelet:
     nodes: tuple[int, ...]
     """The words of the treelet that the candidate has, by their places in the reference."""
     places: tuple[int, ...]
-    """Where each of these stands in the candidate."""
+    """The place of each of these in the candidate."""
     alignment: Alignment
     """From the order of the reference to that of the candidate."""
     counts_moves: bool
-    """Whether a word deleted here and inserted there is one error, a move."""
+    """True if a word deleted here and inserted there is one error, a move."""
 
     @property
     def moves(self) -> int:
@@ -116,7 +116,7 @@ class TreeExplanation:
         return 1 - self.share(self.errors)
 
     def share(self, errors: int) -> float:
-        """What some errors take off the accuracy: errors / R."""
+        """Return the accuracy that some errors cost: errors / R."""
         return errors / len(self.tree)
 
 

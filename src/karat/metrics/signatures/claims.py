@@ -65,7 +65,7 @@ def _found(name: str, value: object) -> str:
 
 
 def is_count(value: str) -> bool:
-    """Whether a value is a whole number as signatures print it."""
+    """Return whether a value is a whole number as signatures print it."""
     return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))
 
 

@@ -103,7 +103,7 @@ _ALL |= {short for table in _SHORT_OF.values() for short in table}
 
 
 def starts_with_field(head: str) -> bool:
-    """Whether a signature begins with a field, the metric's name left out."""
+    """Return whether a signature begins with a field, the metric's name left out."""
     name, colon, _ = head.partition(":")
     return bool(colon) and name in _ALL
 

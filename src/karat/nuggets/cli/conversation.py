@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from karat.cli.show import say, takes_color
 from karat.errors import quoted
 from karat.nuggets.cli.keyboard import Keyboard
-from karat.nuggets.report.asks import drawn, heading, laid_out, numbered, page, telling
-from karat.report.render.terminal import Paper
+from karat.nuggets.report.asks import heading, laid_out, numbered, page_lines, page_range, telling
+from karat.report.render.terminal import Sheet
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Talk:
         from karat.nuggets.judging.likelihood import spoken
 
         size = shutil.get_terminal_size((80, 24))
-        self._paper = Paper(max(size.columns, _LEAST[0]), takes_color())
+        self._paper = Sheet(max(size.columns, _LEAST[0]), takes_color())
         self._words = spoken(ask.response.text, ask.nugget)
         self._lines = laid_out(self._words, self._paper)
         top = heading(ask, self._session.left, self._paper)
@@ -94,7 +94,7 @@ class Talk:
         self._height = room if sys.stdout.isatty() else max(len(self._lines), 1)
         self._range = telling(self._lines, self._height)
         self._shown, self._pages = ask, 0
-        tell(*top, *drawn(self._lines, self._range, self._paper))
+        tell(*top, *page_lines(self._lines, self._range, self._paper))
 
     def _obey(self, ask: Ask, pressed: str) -> bool:
         if pressed in VALUES:
@@ -109,9 +109,9 @@ class Talk:
         elif pressed == "a":
             return self._add()
         elif pressed == "m":
-            self._range = page(self._lines, self._height, self._pages)
+            self._range = page_range(self._lines, self._height, self._pages)
             self._pages += 1
-            tell(*drawn(self._lines, self._range, self._paper))
+            tell(*page_lines(self._lines, self._range, self._paper))
         elif pressed == "?":
             tell(*(f"{key}  {words}" for key, words in KEYS.items()))
         elif pressed.strip() and pressed != "q":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.parameters import choice, flag, option, path
+from karat.cli.parameters import Listing, choice, flag, option, path
 from karat.errors import InputError
 from karat.nuggets.sets.voting import HALF, TIES
 from karat.progress import Progress
@@ -168,7 +168,24 @@ _OLD_FORM = (
     _old("--idf", "idf", metavar="SOURCE"),
     _old("--idf-language", "idf_language", metavar="LANGUAGE"),
 )
-_classifier = partial(named, "--classifier", kind=None, metavar="NAME:SETTING=VALUE,…")
+
+
+def _only_one(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the one value of an option that must not be repeated."""
+    if len(value) > 1:
+        raise click.UsageError(f"{param.opts[0]} is given {len(value)} times: give it once")
+    return not_empty(ctx, param, value)[0]
+
+
+_classifier = partial(
+    option,
+    "--classifier",
+    metavar="NAME:SETTING=VALUE,…",
+    multiple=True,
+    callback=_only_one,
+    cls=Listing,
+    registry="classifiers",
+)
 
 
 class WithClassifiers(click.Command):
@@ -180,15 +197,20 @@ class WithClassifiers(click.Command):
         from karat.settings import to_text
 
         (option,) = (one for one in self.params if one.name == "classifier")
-        for name in classifiers if option.default == "calibrated" else ["paper"]:
+        broken: list[str] = []
+        for name, one in classifiers.usable(broken):
+            if option.default == ("paper",) and name != "paper":
+                continue
             told = []
-            for f in classifiers[name].settings() if name != "auto" else []:
+            for f in one.settings() if name != "auto" else []:
                 choices = f.metadata["choices"]
                 among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
-                if option.default == "calibrated" or f.name not in _VARIED:
+                if option.default != ("paper",) or f.name not in _VARIED:
                     told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
             with formatter.section(f"Settings of --classifier {name}"):
-                formatter.write_dl(told or [("", "those of paper")])
+                formatter.write_dl(told or [("", "those of paper" if name == "auto" else "none")])
+        for sentence in broken:
+            formatter.write_text(sentence)
 
 
 def _parsed(text: str, **old: Any) -> Any:
@@ -279,7 +301,7 @@ scoring = bundle(
     ),
     flag("--general", "Intervals of scores on questions like these, not on these alone."),
     _classifier(
-        default="calibrated",
+        default=("calibrated",),
         help="Classifier for unjudged pairs, with settings as below; auto picks the one with the "
         "higher cross-validated F.",
     ),
@@ -322,7 +344,7 @@ trying = bundle(
     flag("--strict", "Count partial support as no support."),
     corrected(False),
     _classifier(
-        default="paper",
+        default=("paper",),
         help="The paper's classifier, with settings that all trials share, as below.",
     ),
     *_OLD_FORM,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +11,11 @@ from karat.evalset.catalogue import (
     GivenPath,
     KnownSet,
     SetFormat,
+    check_format,
     first_line,
     json_object,
 )
+from karat.evalset.loading import told_of_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
 from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
@@ -44,8 +45,9 @@ FORMATS = Registry(
         "units-labels": SetFormat(f"{_HERE}.units:read_label"),
         "trec-key": SetFormat(f"{_HERE}.trec:read_key"),
         "trec-run": SetFormat(f"{_HERE}.trec:read_runs"),
-        "trec-judged": SetFormat(f"{_HERE}.trec:read_judged"),
+        "trec-judged": SetFormat(f"{_HERE}.trec:read_judgements"),
     },
+    check=check_format,
 )
 _ENDINGS = {("runs", ".summary"): "units-run", ("judgements", ".label"): "units-labels"}
 """Formats of files that are told by their endings, and the part that they are."""
@@ -59,7 +61,7 @@ KNOWN = {
         "rag", "nuggets-rag24/nugget_assignment.20241108.jl", "45 runs answer 21 topics"
     ),
 }
-NUGGET_SETS = Catalogue(FORMATS, KNOWN)
+NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, told_of_evalset)
 
 
 def load_nuggets(
@@ -88,6 +90,11 @@ def load_nuggets(
     return read_nuggets(key, runs, judgements, draft, format, log)
 
 
+def as_nuggets(given: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
+    """Return a set as it is, or the one that `load_nuggets` finds by its name or place."""
+    return given if isinstance(given, NuggetSet) else load_nuggets(given, progress=progress)
+
+
 def read_nuggets(
     key: GivenPath,
     runs: Sequence[GivenPath],
@@ -114,17 +121,17 @@ def read_nuggets(
     return draft.finish()
 
 
-def save_nuggets(nuggets: NuggetSet, path: GivenPath, format: str = "jsonl") -> None:
+def save_nuggets(nuggets: NuggetSet | GivenPath, path: GivenPath, format: str = "jsonl") -> None:
     """Write a set that `load_nuggets` reads back, as far as the format can hold it.
 
     Only `jsonl` keeps everything.
     """
-    save_as(NUGGET_SETS, nuggets, path, format)
+    save_as(NUGGET_SETS, as_nuggets(nuggets), path, format)
 
 
 def set_name(given: GivenPath) -> str:
     """Return the name of a known set, or that of a file or folder."""
-    return os.fspath(given) if os.fspath(given) in KNOWN else Path(given).name or str(given)
+    return str(given) if NUGGET_SETS.known_set(given) else Path(given).name or str(given)
 
 
 def _read(given: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
@@ -150,7 +157,7 @@ def detect(path: Path, part: str = "key") -> str:
     return _TEXT[part]
 
 
-def is_nuggets(name: str) -> bool:
+def is_nuggets(name: GivenPath) -> bool:
     """Return whether this is a nugget set rather than a set of ratings, by name or content."""
     path = Path(name)
     if not path.exists() or path.is_dir():
@@ -162,6 +169,12 @@ def is_nuggets(name: str) -> bool:
     if line.startswith("{"):
         return not {"qid", "nugget", "nuggets"}.isdisjoint(json_object(line))
     return _is_key(line)
+
+
+def told_of_nuggets(name: GivenPath) -> str:
+    """Return what is said where another kind of set is expected; "" if this is no nugget set."""
+    told = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
+    return told if is_nuggets(name) else ""
 
 
 def _is_key(line: str) -> bool:

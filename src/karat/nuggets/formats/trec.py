@@ -60,7 +60,7 @@ def read_folder(path: Path, draft: NuggetDraft) -> None:
         wanted = draft.take
         if files:  # part 1 repeats the runs
             draft.take = tuple(part for part in wanted if part != "runs")
-        read_judged(path / JUDGED, draft)
+        read_judgements(path / JUDGED, draft)
         draft.take = wanted
 
 
@@ -154,7 +154,7 @@ class _Answer:
                     yield first, text, nugget, 0.0
 
 
-def read_judged(path: Path, draft: NuggetDraft) -> None:
+def read_judgements(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
     later: list[tuple[_Answer, str, str, str, Place]] = []

@@ -3,7 +3,7 @@
     calibrated:idf=wordfreq    paper:n=1,stem=porter,threshold_model=nugget    auto:n=1,stem=porter
 
 A classifier of another package is found by the entry point group `karat.classifiers`. It is a
-frozen dataclass like these, derived from `karat.settings.Named`, with a method `guess(pool, labels,
+frozen dataclass like these, derived from `karat.Named`, with a method `guess(pool, labels,
 fold, progress)` that returns two arrays: probabilities and decisions of all cells, those of a fold
 learned from the labels of the others alone.
 """
@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from karat.errors import InputError, quoted
 from karat.nuggets.guess.paper.classifier import Paper, WithIdf, idf_setting, language_setting
-from karat.registry import Registry
+from karat.registry import Registry, check_that
 from karat.settings import Named, parse_settings
 
 
@@ -36,19 +35,17 @@ class Auto(Paper):
     name: ClassVar[str] = "auto"
 
 
-def _check(name: str, found: Any) -> None:
-    if not (isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")):
-        raise InputError(
-            f"classifier {quoted(name)} is no class derived from karat.settings.Named with a "
-            "method guess"
-        )
+def _guesses(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")
 
 
 classifiers: Registry[type[Named]] = Registry(
     "classifiers",
     "classifier",
     {"calibrated": Calibrated, "paper": Paper, "auto": Auto},
-    check=_check,
+    check=check_that(
+        _guesses, "classifier", "a class derived from karat.Named with a method guess"
+    ),
 )
 
 

@@ -17,7 +17,7 @@ from karat.errors import InputError
 from karat.nuggets.guess.calibrated.classifier import Validated, cross_validate
 from karat.nuggets.guess.calibrated.evidence import evidence
 from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import Agreement, agreement, with_institutions
+from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement, with_institutions
 from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import likeliest_model
@@ -70,7 +70,7 @@ class Evaluation(Tuning):
     """Of what it expects, from its errors on the other runs: the bars of the paper's Figure 5."""
     known: float
     """The share of judged pairs that are known from identical responses in other folds."""
-    alone: tuple[Agreement, ...] | None
+    alone: tuple[AssessorAgreement, ...] | None
     """Of the calibrated classifier and the best of the paper's on the other pairs; it says nothing
     about runs. None where nothing is known."""
 
@@ -142,7 +142,7 @@ def evaluate(
     by_question = (pool.question_scores(x) for x in reversed(cells))
     known = float(calibrated.known[~np.isnan(judged)].mean())
     alone = (
-        agreement(pool, found.carried, np.where(found.known, np.nan, judged))
+        assessor_agreement(pool, found.carried, np.where(found.known, np.nan, judged))
         for found in (calibrated, tuned.best)
     )
     classic = Official(beta, strict=strict)

@@ -63,7 +63,7 @@ def folds(pool: Pool, by: str) -> Ints:
     return found
 
 
-class Agreement(NamedTuple):
+class AssessorAgreement(NamedTuple):
     """Precision, recall and F of the positive class, all cells pooled; and over runs."""
 
     precision: float
@@ -74,9 +74,9 @@ class Agreement(NamedTuple):
     rmse: float
 
 
-def agreement(
+def assessor_agreement(
     pool: Pool, carried: Flags, labels: Floats, estimates: Floats | None = None
-) -> Agreement:
+) -> AssessorAgreement:
     """Return the agreement of decisions with labels, and of runs' scores with the official ones.
 
     The scores of runs are made from the decisions, or from `estimates` of each cell if they are
@@ -92,7 +92,7 @@ def agreement(
     precision, recall = hits / made if made else 0.0, hits / wanted if wanted else 0.0
     f = 2 * hits / (made + wanted) if made + wanted else 0.0
     of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
-    return Agreement(precision, recall, f, *of_runs)
+    return AssessorAgreement(precision, recall, f, *of_runs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +141,10 @@ class Folded:
         """The cells that are known from identical responses in other folds."""
         return ~np.isnan(self.elsewhere)
 
-    def agreement(self, carried: Flags, chances: Floats | None = None) -> Agreement:
+    def agreement(self, carried: Flags, chances: Floats | None = None) -> AssessorAgreement:
         """Return how decisions agree with official judgements."""
         official = self.labels if self.official is None else self.official
-        return agreement(self.pool, carried, official, chances)
+        return assessor_agreement(self.pool, carried, official, chances)
 
 
 def _best_of_others(values: Floats, group: Ints) -> Floats:

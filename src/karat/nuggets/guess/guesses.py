@@ -16,7 +16,7 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.nuggets.guess.calibrated.logistic import logit
 from karat.nuggets.guess.classifiers import Calibrated
-from karat.nuggets.guess.folds import Agreement, agreement
+from karat.nuggets.guess.folds import AssessorAgreement, assessor_agreement
 from karat.nuggets.guess.labels import strictly
 from karat.nuggets.guess.model_labels import Heard
 from karat.nuggets.guess.paper.classifier import PaperGuesses
@@ -57,7 +57,7 @@ class Nuggeteer:
     heard: Heard | None = None
     """Models that helped, where any labelled responses."""
     strict: bool = False
-    """Whether it guesses full support: support in part is then none."""
+    """True if it guesses full support: support in part is then none."""
     spread: Spread = PRIOR_SPREAD
     """The variances of shifts of its guesses, for intervals where errors were not measured."""
     _errors: dict[tuple[Official, bool], AllErrors] = field(default_factory=dict)
@@ -100,11 +100,11 @@ class Nuggeteer:
         return learn_shift(logits, yes, question, run, self.spread)
 
     @cached_property
-    def agreement(self) -> Agreement | None:
+    def agreement(self) -> AssessorAgreement | None:
         """With assessors, on judged runs that it had not seen; scores of runs are expected ones."""
         if (told := self._told) is None:
             return None
-        return agreement(told.pool, told.carried, told.labels, told.probabilities)
+        return assessor_agreement(told.pool, told.carried, told.labels, told.probabilities)
 
     @cached_property
     def covered(self) -> float | None:

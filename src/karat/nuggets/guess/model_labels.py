@@ -46,7 +46,7 @@ class ModelJudge(NamedTuple):
     labels: int
     agreement: Kappa
     used: bool
-    """Whether guesses listen to it."""
+    """True if guesses listen to it."""
 
 
 class Heard(NamedTuple):
@@ -140,7 +140,7 @@ def _judge(name: str, values: Floats, seen: Folded, cells: Ints) -> ModelJudge:
 
 
 def _enough(labels: Floats) -> bool:
-    """Whether people's labels tell how wrong a model is."""
+    """Return whether people's labels tell how wrong a model is."""
     kinds = int((labels > 0).sum()), int((labels == 0).sum())
     return len(labels) >= FEWEST and min(kinds) >= FEWEST_OF_A_KIND
 

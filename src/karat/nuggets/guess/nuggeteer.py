@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from karat.arrays import np
@@ -41,6 +42,7 @@ from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run, make_run, normal
 from karat.progress import Progress, silent
+from karat.registry import call, returned
 from karat.settings import Named
 
 FEWEST = 100
@@ -96,7 +98,7 @@ def nuggeteer(
 
 
 def _agrees_better(one: Nuggeteer, other: Nuggeteer) -> bool:
-    """Whether one agrees better with assessors than the other, by F; of equals the first."""
+    """Return whether one agrees better with assessors than the other, by F, or equally."""
     mine, theirs = one.agreement, other.agreement
     return mine is not None and (theirs is None or mine.f >= theirs.f)
 
@@ -105,7 +107,8 @@ def _by_classifier(asked: Asked, rule: Any, progress: Progress) -> Nuggeteer:
     """Ask another classifier; judged runs are guessed without themselves."""
     pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
     seen = replace(asked.seen, fold=fold[asked.cells])
-    found = rule.guess(pool, asked.labels, fold, progress)
+    guesses = partial(rule.guess, pool, asked.labels, fold, progress)
+    found = call(f"classifier {rule}", type(rule), guesses, returned(tuple, "two arrays"))
     chances, carried, *_ = found
     told = None
     if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
@@ -158,7 +161,7 @@ def _one_model(asked: Asked, model: Logistic, learned: int, progress: Progress) 
 
 
 def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
-    """Judgements of words that a run no longer has are about another run, an earlier version."""
+    """Judgements of words that a run does not have are about an old version of it."""
     judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
     asked = set(judged)
     have = {

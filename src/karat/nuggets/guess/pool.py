@@ -29,7 +29,7 @@ class Pool:
     run: Ints
     """Whose response it is, as an index of `runs`."""
     starts: Ints
-    """Where the responses to each question begin."""
+    """The first response to each question."""
     houses: tuple[str, ...]
     """Whose systems the runs are; a run of unknown institution is its own house."""
 
@@ -40,7 +40,7 @@ class Pool:
 
     @cached_property
     def nugget_starts(self) -> Ints:
-        """Where the nuggets of each question begin."""
+        """The first nugget of each question."""
         return _starts([len(question.nuggets) for question in self.questions])
 
     @cached_property
@@ -50,12 +50,12 @@ class Pool:
 
     @cached_property
     def description_starts(self) -> Ints:
-        """Where the descriptions of each nugget begin."""
+        """The first description of each nugget."""
         return _starts([len(nugget.descriptions) for nugget in self.nuggets])
 
     @cached_property
     def cell_starts(self) -> Ints:
-        """Where the cells of each question begin."""
+        """The first cell of each question."""
         return _starts(np.diff(self.starts) * np.diff(self.nugget_starts))
 
     @cached_property

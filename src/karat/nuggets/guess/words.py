@@ -44,7 +44,7 @@ class Some(Protocol):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordRecipe:
     """Words of texts: a stemmer and a stop list."""
 
     stem: str = "none"
@@ -58,7 +58,7 @@ class Words:
         return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), kept[cut.ids])
 
 
-ENGLISH = Words("english", "en")
+ENGLISH = WordRecipe("english", "en")
 """Content words by their stems, for the calibrated classifier."""
 
 
@@ -141,7 +141,7 @@ def _bare(word: str) -> str:
     return word[first:last]
 
 
-def smoothed_idf(texts: Some, words: Words) -> Idf:
+def smoothed_idf(texts: Some, words: WordRecipe) -> Idf:
     """Return idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
 
     Smoothed, unlike Pourpre's log(N / c) in `idf`: most words of a description stand in few of the

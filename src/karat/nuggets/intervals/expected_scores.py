@@ -13,7 +13,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.nuggets.guess.pool import Pool
 from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.official import ALLOWANCE, Official, length, sums_between, weights
+from karat.nuggets.scores.official import ALLOWANCE, Official, answer_length, sums_between, weights
 from karat.nuggets.sets.keys import Question
 from karat.nuggets.sets.runs import Run
 
@@ -102,7 +102,7 @@ def of_answers(
             told[-1] = [table.max(axis=0, initial=0.0) for table in expected]
     ends = np.cumsum([0, *(len(question.nuggets) for question in questions)])
     weight = np.concatenate([weights(question, how.weights) for question in questions])
-    cost = np.array([length(run.responses(q.id)) for q in questions], dtype=np.float64)
+    cost = np.array([answer_length(run.responses(q.id)) for q in questions], dtype=np.float64)
     answers = []
     for best in (told, shown):
         support, carried = (np.concatenate(some) for some in zip(*best, strict=True))

@@ -136,7 +136,7 @@ FEWEST_RUNS = 5
 
 
 def few_runs(errors: Errors | None) -> bool:
-    """Whether judged runs are too few to tell enough of errors by themselves."""
+    """Return whether judged runs are too few to tell enough of errors by themselves."""
     return errors is None or errors.runs < FEWEST_RUNS
 
 

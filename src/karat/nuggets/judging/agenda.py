@@ -1,7 +1,7 @@
 """The agenda of an assessor: what is asked next, in view of all answers so far.
 
 An answer about a nugget changes what the other responses to the question are worth asking about,
-for that nugget alone: if a run has it, they no longer matter to the run. So only one column of one
+for that nugget alone: if a run has it, they do not matter to the run. So only one column of one
 table is made anew after an answer, and the best pair of every column is remembered.
 """
 
@@ -27,7 +27,7 @@ class Listed:
         return len(self._waiting)
 
     def first(self) -> Ask | None:
-        """Return what is asked now; None at the end."""
+        """Return the pair to ask about; None at the end."""
         return self._waiting[0] if self._waiting else None
 
     def answer(self, value: float) -> None:
@@ -99,7 +99,7 @@ class Agenda:
         return self._count
 
     def first(self) -> Ask | None:
-        """Return what is asked now; None at the end."""
+        """Return the pair to ask about; None at the end."""
         if self._now is None and self._count:
             place = self._next()
             topic = self._topics[place.topic]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from karat.arrays import Floats, np
-from karat.nuggets.scores.words import stems_of
+from karat.nuggets.scores.ragged_words import stems_of
 from karat.nuggets.sets.keys import Nugget, Question
 from karat.nuggets.sets.runs import Response
 from karat.text.stopwords import stop_words
@@ -29,7 +29,7 @@ class Word(NamedTuple):
     start: int
     end: int
     speaks: bool
-    """Whether the nugget has it too."""
+    """True if the nugget has it too."""
 
 
 def overlap(question: Question, responses: Sequence[Response]) -> Floats:
@@ -64,7 +64,7 @@ def spoken_for(response: str, nuggets: Sequence[Nugget]) -> Iterator[tuple[Word,
         yield Word(place[0], place.start(), place.end(), bool(found)), found
 
 
-def quoted(words: Sequence[Word]) -> str:
+def quotation(words: Sequence[Word]) -> str:
     """The words that speak for the nugget, in their order; … where others stand between them."""
     pieces: list[str] = []
     for n, word in enumerate(words):

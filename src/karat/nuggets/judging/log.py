@@ -156,7 +156,7 @@ def _lock(file: FileIO, path: Path) -> None:
 
 
 def _is_at(file: FileIO, path: Path) -> bool:
-    """Whether the open file is still the one at the path."""
+    """Return whether the open file is still the one at the path."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
@@ -164,7 +164,7 @@ def _is_at(file: FileIO, path: Path) -> bool:
 
 
 def _is_line(data: bytes) -> bool:
-    """Whether this is an object about a nugget of a question; the reader looks at the rest."""
+    """Return whether this is about a nugget of a question; the reader looks at the rest."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, display_width, letters
+from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, display_width, letters
 from karat.visible import visible
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ class Piece(NamedTuple):
 Line = list[Piece]
 
 
-def heading(ask: Ask, left: int, paper: Paper) -> list[str]:
+def heading(ask: Ask, left: int, sheet: Sheet) -> list[str]:
     """The question and the nugget."""
     text = f": {ask.question.text}" if ask.question.text else ""
-    lines = ["", *paper.lines(f"{left:,} to go. Question {ask.question.id}{text}", DIM), ""]
+    lines = ["", *sheet.lines(f"{left:,} to go. Question {ask.question.id}{text}", DIM), ""]
     for number, words in enumerate(ask.nugget.descriptions):
         name = f"Nugget {ask.nugget.id} ({ask.nugget.importance})" if number == 0 else "or"
-        lines += paper.lines(f"{name}: {words}", BOLD)
-    return [*lines, "", *paper.lines(f"Run {ask.run}; guess {ask.p:.2f}.", DIM), ""]
+        lines += sheet.lines(f"{name}: {words}", BOLD)
+    return [*lines, "", *sheet.lines(f"Run {ask.run}; guess {ask.p:.2f}.", DIM), ""]
 
 
-def laid_out(words: Sequence[Word], paper: Paper) -> list[Line]:
-    """The words of a response in lines that fit the paper; without colour, stars mark some."""
-    room = max(1, paper.width - len(MARGIN))
-    pieces = [piece for n in range(len(words)) for piece in _pieces(words, n, paper, room)]
+def laid_out(words: Sequence[Word], sheet: Sheet) -> list[Line]:
+    """The words of a response in lines that fit the sheet; without colour, stars mark some."""
+    room = max(1, sheet.width - len(MARGIN))
+    pieces = [piece for n in range(len(words)) for piece in _pieces(words, n, sheet, room)]
     lines: list[Line] = []
     used = 0
     for piece in pieces:
@@ -59,10 +59,10 @@ def laid_out(words: Sequence[Word], paper: Paper) -> list[Line]:
     return lines
 
 
-def _pieces(words: Sequence[Word], n: int, paper: Paper, room: int) -> list[Piece]:
+def _pieces(words: Sequence[Word], n: int, sheet: Sheet, room: int) -> list[Piece]:
     word = words[n]
     shown = visible(word.text)
-    if word.speaks and not paper.color:
+    if word.speaks and not sheet.color:
         shown = f"*{shown}*"
     gap = " " if n and words[n - 1].end < word.start else ""
     parts = [shown] if display_width(shown) <= room else _broken(shown, room)
@@ -96,29 +96,29 @@ def telling(lines: Sequence[Line], height: int) -> range:
     return range(start, start + height)
 
 
-def page(lines: Sequence[Line], height: int, number: int) -> range:
+def page_range(lines: Sequence[Line], height: int, number: int) -> range:
     """A page of so many lines, from 0; after the last comes the first again."""
     pages = max(1, -(-len(lines) // height))
     start = number % pages * height
     return range(start, min(start + height, len(lines)))
 
 
-def drawn(lines: Sequence[Line], shown: range, paper: Paper) -> list[str]:
+def page_lines(lines: Sequence[Line], shown: range, sheet: Sheet) -> list[str]:
     """Some lines of a response, and how many there are before and after them."""
     if not lines:
         return []
     found = []
     for line in (lines[k] for k in shown):
-        inked = [paper.ink(piece.text, CYAN) if piece.speaks else piece.text for piece in line]
+        inked = [sheet.ink(piece.text, CYAN) if piece.speaks else piece.text for piece in line]
         gaps = ["", *(piece.gap for piece in line[1:])]
         found.append(MARGIN + "".join(map("".join, zip(gaps, inked, strict=True))))
     before, after = shown.start, len(lines) - shown.stop
-    above = [paper.ink(f"… {before:,} lines above", DIM)] if before else []
-    below = [paper.ink(f"… {after:,} lines below", DIM)] if after else []
+    above = [sheet.ink(f"… {before:,} lines above", DIM)] if before else []
+    below = [sheet.ink(f"… {after:,} lines below", DIM)] if after else []
     return [*above, *found, *below, ""]
 
 
-def numbered(words: Sequence[Word], lines: Sequence[Line], shown: range, paper: Paper) -> list[str]:
+def numbered(words: Sequence[Word], lines: Sequence[Line], shown: range, sheet: Sheet) -> list[str]:
     """The words that are shown, each with its number from 1."""
     numbers = sorted({piece.word for k in shown for piece in lines[k]})
-    return paper.lines(" ".join(f"{n + 1}:{visible(words[n].text)}" for n in numbers), "")
+    return sheet.lines(" ".join(f"{n + 1}:{visible(words[n].text)}" for n in numbers), "")

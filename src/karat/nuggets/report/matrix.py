@@ -16,7 +16,7 @@ from karat.report.model.table import Document, Figure, Link, Table
 from karat.report.page.markup import element, quote
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, Scored
+    from karat.nuggets.results.scoring import NuggetRow, NuggetScoring, ScoredRun
     from karat.nuggets.sets.keys import Question
 
 Block: TypeAlias = Table | Figure
@@ -104,7 +104,7 @@ def _anchor(question: int, run: int, response: int) -> str:
     return f"answer-{question}-{run}-{response}"
 
 
-def _answers(question: Question, number: int, scored: Sequence[Scored]) -> Iterator[str]:
+def _answers(question: Question, number: int, scored: Sequence[ScoredRun]) -> Iterator[str]:
     """The responses of each run, folded away until they are asked for."""
     for run, one in enumerate(scored):
         if responses := one.run.responses(question.id):

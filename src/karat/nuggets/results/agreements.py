@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from karat.nuggets.guess.folds import Agreement
+from karat.nuggets.guess.folds import AssessorAgreement
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.paper.thresholds import MODELS, Model, likeliest_model
 from karat.nuggets.guess.paper.tuning import Trial
@@ -79,7 +79,7 @@ def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
 
 
 def model_rows(
-    models: Sequence[Model], agreements: Sequence[Agreement | None] = ()
+    models: Sequence[Model], agreements: Sequence[AssessorAgreement | None] = ()
 ) -> tuple[ModelRow, ...]:
     """Return the paper's Table 4, with the agreement of each model that was tried."""
     if not models:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.results.scoring import NuggetScoring, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
@@ -104,7 +106,7 @@ class NuggetChanges(Result):
     scoring: NuggetScoring
     """The old version, and the new one."""
     everything: bool = False
-    """Whether `rows` has nuggets that were kept and missed, too."""
+    """True if `rows` has nuggets that were kept and missed, too."""
     remarks: tuple[str, ...] = ()
 
     @cached_property
@@ -194,8 +196,8 @@ class NuggetChanges(Result):
 
 
 def diff_nuggets(
-    old: NuggetSet,
-    new: NuggetSet,
+    old: NuggetSet | GivenPath,
+    new: NuggetSet | GivenPath,
     how: Official | None = None,
     *,
     names: Sequence[str] = ("old", "new"),
@@ -212,6 +214,7 @@ def diff_nuggets(
     `everything` the rows have nuggets that were kept and missed, too; the other settings are those
     of `score_nuggets`.
     """
+    old, new = as_nuggets(old, progress), as_nuggets(new, progress)
     for name, one in zip(names, (old, new), strict=True):
         if len(one.runs) != 1:
             some = ", ".join([*one.runs][:5]) + (", …" if len(one.runs) > 5 else "")

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.guess.classifiers import parse_classifier
 from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
 from karat.nuggets.guess.folds import with_institutions
@@ -167,7 +169,7 @@ class NuggetEvaluation(_CrossValidated):
         ]
         return (
             f"Cross-validated: {_BY[found.by]}.",
-            f"Chosen by F in this cross-validation: {chosen(found)}.",
+            f"Chosen by F in this cross-validation: {winners(found)}.",
             *(known if found.alone is not None else []),
             "Pourpre is compared with official F, all others with A, the mean share of nuggets.",
             *self._judgements,
@@ -175,7 +177,7 @@ class NuggetEvaluation(_CrossValidated):
         )
 
 
-def chosen(found: Evaluation) -> str:
+def winners(found: Evaluation) -> str:
     """Return which classifier has the best F, or which share it."""
     model, likely = found.likeliest
     ways = {"best of 24 settings": found.best.agreement.f}
@@ -190,7 +192,7 @@ def chosen(found: Evaluation) -> str:
 
 
 def evaluate_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     by: str = "system",
     beta: float = 3.0,
     *,
@@ -207,7 +209,8 @@ def evaluate_nuggets(
     `paper:stem=porter`; its idf is for all. If `corrected`, official judgements speak for identical
     responses of all runs; if `strict`, partial support is none.
     """
-    paper, housed = _paper(classifier), with_institutions(nuggets, institution)
+    nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
+    housed = with_institutions(nuggets, institution)
     asked = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
     how = {"corrected": corrected, "strict": strict}
     found = evaluate(housed, by, beta, progress, paper=paper, **how)
@@ -215,7 +218,7 @@ def evaluate_nuggets(
 
 
 def tune_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     by: str = "system",
     *,
     classifier: Paper | str = "paper",
@@ -228,6 +231,7 @@ def tune_nuggets(
 
     The arguments are those of `evaluate_nuggets`.
     """
+    nuggets = as_nuggets(nuggets, progress)
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     paper = _paper(classifier)

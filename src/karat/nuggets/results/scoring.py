@@ -1,4 +1,4 @@
-"""`score_nuggets`: runs with their decisions, official and today's scores, and intervals."""
+"""`score_nuggets`: runs with their decisions, scores and intervals."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
 from karat.nuggets.guess.guesses import Nuggeteer
 from karat.nuggets.guess.nuggeteer import nuggeteer
@@ -103,7 +105,7 @@ class PourpreRow(NamedTuple):
     idf_macro: float
 
 
-class Scored(NamedTuple):
+class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
     run: Run
@@ -159,10 +161,10 @@ class NuggetScoring(Result):
     how: Official
     corrected: bool
     general: bool
-    scored: tuple[Scored, ...]
+    scored: tuple[ScoredRun, ...]
     guesses: Nuggeteer | None = None
     """The guesses, if a classifier was asked."""
-    beside: tuple[Scored, ...] | None = None
+    beside: tuple[ScoredRun, ...] | None = None
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
     details: bool = False
@@ -249,8 +251,8 @@ class NuggetScoring(Result):
         intervals, found = any(one.intervals for one in self.scored), self.guesses
         return about_guesses(found, self.how, self.general, intervals) if found else []
 
-    def _decisions(self, one: Scored) -> Iterator[NuggetRow]:
-        from karat.nuggets.judging.likelihood import quoted, spoken
+    def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
+        from karat.nuggets.judging.likelihood import quotation, spoken
 
         strict = self.how.strict
         for id, question in self.nuggets.key.questions.items():
@@ -260,7 +262,7 @@ class NuggetScoring(Result):
             for j, (nugget, support, credit) in enumerate(found):
                 by, number, words = decided.by(j, credit), None, None
                 if credit is not None:
-                    number, words = credit + 1, quoted(spoken(responses[credit].text, nugget))
+                    number, words = credit + 1, quotation(spoken(responses[credit].text, nugget))
                 about = one.run.tag, id, nugget.id, nugget.importance
                 known = None if by == NOTHING else support
                 yield NuggetRow(*about, known, by, number, words, nugget.descriptions[0])
@@ -273,7 +275,7 @@ def about_skipped(questions: Iterable[str]) -> list[str]:
 
 
 def score_nuggets(
-    nuggets: NuggetSet,
+    nuggets: NuggetSet | GivenPath,
     how: Official | None = None,
     *,
     guess: bool = True,
@@ -296,16 +298,16 @@ def score_nuggets(
     """
     how, names = how or Official(), judged_as or {}
     by: Any = parse_classifier(classifier or Calibrated())
-
+    nuggets = as_nuggets(nuggets, progress)
     key, kept = nuggets.key, nuggets.judgements
 
-    def scored(run: Run, found: Nuggeteer | None) -> Scored:
+    def scored(run: Run, found: Nuggeteer | None) -> ScoredRun:
         own = None if corrected else names.get(run.tag, run.tag)
         guesses = found.guess(run.tag) if found else None
         decided = decide_run(run, key, kept, guesses, progress, own=own)
         ends = found.intervals(run, decided, how, general=general) if found else None
         shares = score_shares(run, key, decided)
-        return Scored(run, decided, how.score(run, key, decided), shares, ends)
+        return ScoredRun(run, decided, how.score(run, key, decided), shares, ends)
 
     found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
     other, given = found.beside if found else None, nuggets.runs.values()

@@ -7,7 +7,6 @@ log(1 / share), a word it does not know having the smallest share it knows of.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,9 +17,10 @@ from typing import TypeAlias
 from karat.arithmetic import log
 from karat.arrays import Floats, np
 from karat.errors import InputError, MissingExtra, quoted
-from karat.nuggets.scores.words import CASE, TOKENIZER, stems_of
+from karat.nuggets.scores.ragged_words import CASE, TOKENIZER, stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
+from karat.storage.output import FilePath
 from karat.text.segments import Lines, Segments, Strings, batches
 from karat.text.tokens import Vocab, tokenize
 
@@ -58,9 +58,7 @@ class Idf:
         return log(self.documents / np.array(counts, dtype=np.float64))
 
 
-def corpus_idf(
-    path: str | os.PathLike[str], stem: str = "none", progress: Progress = silent
-) -> Idf:
+def corpus_idf(path: FilePath, stem: str = "none", progress: Progress = silent) -> Idf:
     """From a file of texts, one a line."""
     return texts_idf(Lines(Path(path), progress), stem, progress)
 

@@ -16,9 +16,9 @@ from functools import cached_property
 from karat import arithmetic
 from karat.arrays import np
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import Idf, Words, bare_words, smoothed_idf
+from karat.nuggets.guess.words import Idf, WordRecipe, bare_words, smoothed_idf
 from karat.nuggets.scores.idf import RAREST, Weigh, pooled_idf, texts_idf, wordfreq_idf
-from karat.nuggets.scores.words import stems_of
+from karat.nuggets.scores.ragged_words import stems_of
 from karat.nuggets.sets.runs import Run
 from karat.progress import Progress, silent
 from karat.text.segments import STRIDE, Lines
@@ -54,7 +54,9 @@ class IdfSource:
     name: str = POOLED
     language: str = "en"
     progress: Progress = field(default=silent, compare=False, repr=False)
-    _told: dict[tuple[Pool, Words], Idf] = field(default_factory=dict, compare=False, repr=False)
+    _told: dict[tuple[Pool, WordRecipe], Idf] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.language})" if self.name == WORDFREQ else self.name
@@ -67,7 +69,7 @@ class IdfSource:
         return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
 
     def check(self) -> None:
-        """Fail now rather than later if there is no such thing."""
+        """Fail early if there is no such thing."""
         if self.name == WORDFREQ:
             wordfreq_idf(self.language)
         elif self.name != POOLED:
@@ -77,9 +79,9 @@ class IdfSource:
     def _corpus(self) -> Corpus:
         return Corpus(self.name, self.progress)
 
-    def of_classifier(self, pool: Pool, words: Words) -> Idf:
+    def of_classifier(self, pool: Pool, words: WordRecipe) -> Idf:
         """The idf of words as a classifier cuts and stems them; told once for each way."""
-        rule = Words(words.stem)  # stop words do not matter to it
+        rule = WordRecipe(words.stem)  # stop words do not matter to it
         if (pool, rule) not in self._told:
             if self.name == WORDFREQ:
                 found = _of_stems(pool, rule, wordfreq_idf(self.language))
@@ -97,7 +99,7 @@ class IdfSource:
         return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
 
 
-def _of_stems(pool: Pool, rule: Words, weigh: Weigh) -> Idf:
+def _of_stems(pool: Pool, rule: WordRecipe, weigh: Weigh) -> Idf:
     """idf(stem) = -log(sum of the shares of its words), over the words of descriptions and
     responses."""
     words = sorted({*bare_words(pool.descriptions), *bare_words(pool.texts)})

@@ -130,7 +130,7 @@ class Official:
         answers = []
         for question, sums in zip(questions, sums_between(parts, ends).T.tolist(), strict=True):
             found, (returned, whole, some, some_vital, all_vital) = decided[question.id], sums
-            spent = length(run.responses(question.id))
+            spent = answer_length(run.responses(question.id))
             counts = Counts(returned, whole, ALLOWANCE * some, spent)
             kinds = _count(some_vital), _count(some - some_vital), int(all_vital)
             answers.append((question, counts, kinds, found.judged, found.undecided))
@@ -170,7 +170,7 @@ def sums_between(rows: Floats, ends: Ints) -> Floats:
     return found
 
 
-def length(responses: Iterable[Response]) -> int:
+def answer_length(responses: Iterable[Response]) -> int:
     """l: the characters of an answer, white space not counted."""
     return sum(characters(response.text) for response in responses)
 

@@ -27,11 +27,11 @@ from karat.nuggets.scores.official import (
     Counts,
     Official,
     RunScore,
-    length,
+    answer_length,
     run_score,
     weights,
 )
-from karat.nuggets.scores.words import Words, cut
+from karat.nuggets.scores.ragged_words import RaggedWords, cut_words
 from karat.nuggets.sets.keys import Key, Question
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, Run
@@ -78,7 +78,7 @@ class Pourpre:
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Responses by nuggets, whatever the threshold."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut([*texts, *(some.text for some in responses)], self.stem, self.stop)
+        words = cut_words([*texts, *(some.text for some in responses)], self.stem, self.stop)
         starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
@@ -88,7 +88,7 @@ class Pourpre:
         paid = match if self.partial_allowance else match > 0
         allowance = ALLOWANCE * math.fsum(paid.tolist())
         returned = math.fsum((weight * match).tolist())
-        return Counts(returned, float(weight.sum()), allowance, length(responses))
+        return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
 
     def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
@@ -113,7 +113,7 @@ def score_pourpre(
     return tuple((one, [one.score(run, nuggets.key, progress) for run in runs]) for one in ways)
 
 
-def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
+def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     """Return responses by descriptions; the first texts are descriptions."""
     used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
     weight = np.zeros((descriptions, len(used)))
@@ -127,7 +127,7 @@ def _overlap(words: Words, descriptions: int, weigh: Weigh) -> Floats:
     return out
 
 
-def _has(words: Words, start: int, used: NDArray[np.int32]) -> Floats:
+def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
     """Texts from `start` on by the classes in use: 1 where the text has such a word."""
     column = np.full(int(words.classes.max(initial=0)) + 1, -1)
     column[used] = np.arange(len(used))

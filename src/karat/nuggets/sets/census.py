@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 
-class Spread(NamedTuple):
+class MeanInterval(NamedTuple):
     """A mean and how sure it is: half the 95% interval, 1.96 standard errors; NaN of one value."""
 
     mean: float
@@ -69,22 +69,23 @@ def census(nuggets: NuggetSet) -> Census:
         for response in run.responses(id)
         for nugget in question.nuggets
     )
-    cells: list[Any] = [len(sizes), vital, sum(sizes) - vital, *spread(sizes), len(counts)]
-    cells += [*spread([sum(row) for row in counts]), *spread([n for row in counts for n in row])]
+    cells: list[Any] = [len(sizes), vital, sum(sizes) - vital, *mean_interval(sizes), len(counts)]
+    cells += mean_interval([sum(row) for row in counts])
+    cells += mean_interval([n for row in counts for n in row])
     cells += [len(nuggets.judgements.rows), judged / pairs if pairs else math.nan]
     return Census(nuggets.name, *cells)
 
 
-def spread(values: Sequence[float]) -> Spread:
+def mean_interval(values: Sequence[float]) -> MeanInterval:
     """Return the mean of some values, and 1.96 s / sqrt(n)."""
     n = len(values)
     if not n:
-        return Spread(math.nan, math.nan)
+        return MeanInterval(math.nan, math.nan)
     mean = math.fsum(values) / n
     if n == 1:
-        return Spread(mean, math.nan)
+        return MeanInterval(mean, math.nan)
     variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
-    return Spread(mean, 1.96 * math.sqrt(variance / n))
+    return MeanInterval(mean, 1.96 * math.sqrt(variance / n))
 
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:

@@ -145,7 +145,7 @@ class NuggetDraft:
             self._words.append((place, question, id, description))
 
     def _extend_key(self) -> None:
-        """Nuggets first, then words for them; what the key has by now is not added again."""
+        """Nuggets first, then words for them; what the key has already is not added again."""
         for place, question, nugget in self._added:
             if self._is_asked("a nugget of", question, place) and not self._has(question, nugget):
                 self._keep(question, nugget, place)

@@ -17,10 +17,11 @@ from karat.nuggets.sets.voting import ADJUDICATED, PERSON
 from karat.stats.judges.kappa import cohen_kappa
 from karat.stats.judges.standing import JudgeTable, judge_table
 
-NUGGET_SETS = SetKind(
+NUGGET_KIND = SetKind(
     agreement="karat.nuggets.sets.judge_agreement:nugget_judge_agreement",
     options="karat.nuggets.cli.options:judge_options",
     read="karat.nuggets.cli.options:read_judged",
+    told="karat.nuggets.formats.loading:told_of_nuggets",
 )
 """Nugget sets, as `karat data judges` knows them."""
 

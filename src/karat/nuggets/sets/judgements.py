@@ -126,7 +126,7 @@ class Judgements:
 
     @cached_property
     def has_ties(self) -> bool:
-        """Whether there are ties that count as half, among all judgements or those of a run."""
+        """True if ties count as half, among all judgements or those of a run."""
         every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
         return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
 
@@ -145,7 +145,7 @@ class Judgements:
         return self.with_rows(row for row in self.rows if row.run not in out)
 
     def with_rows(self, rows: Iterable[Judged]) -> Judgements:
-        """Other rows, of which ties count as before."""
+        """Return judgements of other rows, with the same rule for ties."""
         return replace(self, rows=tuple(rows))
 
     @cached_property

@@ -38,7 +38,7 @@ class Votes(NamedTuple):
 
     @property
     def differ(self) -> bool:
-        """Whether judges contradict each other."""
+        """True if judges contradict each other."""
         return len(set(self.by_judge.values())) > 1
 
     @property

@@ -23,7 +23,7 @@ def command(name: str, target: str, dimension: str | None, seed: int) -> None:
     \b
     karat paraphrase controls demo-paraphrases with-controls
     """
-    from karat.paraphrase.files import write_controls
+    from karat.paraphrase.written_files import write_controls
 
     with Bar() as progress:
         result = write_controls(name, target, dimension, seed, progress=progress)

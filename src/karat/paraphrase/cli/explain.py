@@ -25,7 +25,7 @@ from karat.paraphrase.cli import group
 )
 @option("--pivot", "Which pivot of the model. Default: its first.", metavar="NAME")
 @option("-t --table", "A phrase table instead of a model.", path, metavar="FILE")
-@options.chosen("pair")
+@options.segment_options("pair")
 @option("--order", "The longest n-grams. Default: the model's, or 4.", int)
 @option(
     "--edge",

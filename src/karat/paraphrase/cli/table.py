@@ -28,7 +28,7 @@ def command(source: str, output: str, stem: str, tok: str) -> None:
     karat paraphrase table en-fr.npz -o phrase-table.gz
     karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
     """
-    from karat.paraphrase.files import convert_table
+    from karat.paraphrase.written_files import convert_table
 
     check_output(output, [source])
     with Bar() as progress:

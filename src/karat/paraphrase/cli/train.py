@@ -98,9 +98,9 @@ def command(
     karat paraphrase train zh=en-zh.tsv --tok zh=zh --form paper -o model.npz
     """
     from karat.evalset.loading import load_evalset
-    from karat.paraphrase.files import train_model
     from karat.paraphrase.pem.judged_pairs import judged_rows
     from karat.paraphrase.table.phrase_table import ENGLISH
+    from karat.paraphrase.written_files import train_model
     from karat.text.recipe import TOKENIZERS, Recipe, check_choice
     from karat.text.stemmers import stemmers
 

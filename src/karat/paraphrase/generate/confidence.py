@@ -21,7 +21,7 @@ from karat import _kernel
 from karat.arithmetic import power
 from karat.arrays import Floats, np
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.rewriting import Written
+from karat.paraphrase.generate.rewriting import RewrittenWords
 from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
 from karat.paraphrase.pem.features import FORMS
 from karat.paraphrase.table.phrase_table import PhraseTable
@@ -37,7 +37,7 @@ Words = Sequence[str]
 def confidences(
     language: LanguageModel,
     original: Words,
-    wordings: Sequence[Written],
+    wordings: Sequence[RewrittenWords],
     probabilities: Sequence[float],
 ) -> list[float]:
     """Return the confidence in each wording; words are those of the language model.

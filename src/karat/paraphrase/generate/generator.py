@@ -17,8 +17,8 @@ from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.rewrites import trusted
 from karat.paraphrase.generate.rewriting import ARTICLES, ChooseArticle
-from karat.paraphrase.table.phrase_table import Arrays, PhraseTable, every_word
-from karat.storage.store import with_prefix, without_prefix
+from karat.paraphrase.table.phrase_table import PhraseTable, every_word
+from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.recipe import Recipe
 from karat.text.segments import Segments
 from karat.text.tokens import tokenize

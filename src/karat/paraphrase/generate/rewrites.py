@@ -21,7 +21,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import (
-    Pairs,
+    PhrasePairs,
     PhraseTable,
     distinct,
     every_word,
@@ -57,7 +57,7 @@ class RewriteLimits:
     """The rewrites of a phrase, at most."""
 
 
-class Counted(NamedTuple):
+class PivotPhrases(NamedTuple):
     """The phrase pairs of one pivot language, and the words of their first side."""
 
     counts: PhraseCounts
@@ -73,7 +73,7 @@ class _Paths(NamedTuple):
 
 
 def rewrite_table(
-    languages: Sequence[Counted], recipe: Recipe, limits: RewriteLimits | None = None
+    languages: Sequence[PivotPhrases], recipe: Recipe, limits: RewriteLimits | None = None
 ) -> PhraseTable:
     """Make the table of rewrites that pivot languages suggest; `recipe` cuts the words."""
     how = limits or RewriteLimits()
@@ -96,7 +96,7 @@ def rewrite_table(
         raise InputError("no phrase has a rewrite: no two phrases of the text are translated alike")
     counts = _totals(number, np.concatenate(seen))
     source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
-    pairs = Pairs(source, target, kept.p, counts[kept.source])
+    pairs = PhrasePairs(source, target, kept.p, counts[kept.source])
     about = {"source": said(recipe), "pivot": said(recipe)}
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 

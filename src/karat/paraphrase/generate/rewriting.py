@@ -25,7 +25,7 @@ class Replacement(NamedTuple):
     """Pr(e'|e) of the rewrite."""
 
 
-class Written(NamedTuple):
+class RewrittenWords(NamedTuple):
     """The words of a rewriting, whether each is new, and whether a space is before it, if known."""
 
     words: list[str]
@@ -46,9 +46,9 @@ class Original(NamedTuple):
         words = cased if len(cased) == len(lowered) else lowered
         return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
-    def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> Written:
+    def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
         """Return the words of a rewriting, with the right article where it or the next is new."""
-        found = Written([], [], [])
+        found = RewrittenWords([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
@@ -61,7 +61,7 @@ class Original(NamedTuple):
             followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
         return _with_articles(found, article)
 
-    def text(self, written: Written) -> str:
+    def text(self, written: RewrittenWords) -> str:
         """Return the text of some words, in capitals, or its first letter, like the original."""
         text = join_words(written.words, written.spaced)
         if self.line.isupper():
@@ -83,7 +83,7 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
     return [begin <= i < kept for i in range(len(new))]
 
 
-def _with_articles(written: Written, article: ChooseArticle) -> Written:
+def _with_articles(written: RewrittenWords, article: ChooseArticle) -> RewrittenWords:
     """Correct the article before each new word, and each new article, by the next word."""
     words, new = list(written.words), list(written.new)
     for i in range(len(words) - 1):
@@ -91,7 +91,7 @@ def _with_articles(written: Written, article: ChooseArticle) -> Written:
             right = article(words[i + 1])
             if right not in (None, words[i].lower()):
                 words[i], new[i] = str(right), True
-    return Written(words, new, written.spaced)
+    return RewrittenWords(words, new, written.spaced)
 
 
 @lru_cache(1 << 16)

@@ -21,7 +21,7 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.metrics.loop import Counter, run
+from karat.metrics.loop import Counter, run_batches
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
@@ -60,7 +60,7 @@ class PivotSettings:
     ngram: float = 0.01
     """N-grams must weigh more than this."""
     renormalise: bool = False
-    """Whether the edges that are kept share the whole probability of their phrase."""
+    """True if the edges that are kept share the whole probability of their phrase."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= MOST_ORDERS:
@@ -110,7 +110,9 @@ def _statistics(
 ) -> Floats:
     texts = as_segments(paraphrases, "paraphrases")
     refs = as_references(as_segments(originals, "originals"), len(texts), texts.name)
-    found = run([counter], [texts], refs, lambda _, rows: rows, threads=threads, progress=progress)
+    found = run_batches(
+        [counter], [texts], refs, lambda _, rows: rows, threads=threads, progress=progress
+    )
     return np.concatenate([part[0][0] for part in found])
 
 

@@ -14,9 +14,9 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
-from karat.evalset.loading import load_evalset
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.judged_pairs import Judged, judged_rows
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.paraphrase.pem.protocol import Protocol
 from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
@@ -120,9 +120,7 @@ def evaluate_paraphrases(
     by name, in place of the usual ones (`RIVALS`). `recognise` is the human score, 1 to 5, from
     which a pair counts as a paraphrase: then thresholds are tried, too.
     """
-    if not isinstance(evalset, EvalSet):
-        evalset = load_evalset(evalset, progress=progress)
-    judged = judged_rows(evalset, dimension, controls=controls)
+    judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
     pem = as_pem(model, form)
     pem = replace(pem, form=form or pem.form)
     how = Protocol(judged, folds, train_first, tuple(grid), progress)
@@ -170,7 +168,7 @@ def _evaluated(
         tuple(gains),
         _with_humans(tested, parts),
         _with_humans(tested, alone),
-        tuple(inter_judge(judged)),
+        tuple(judge_pairs(judged)),
         tuple(criteria(judged)),
         tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
         tuple(_system_means(tested, predicted)),
@@ -182,12 +180,12 @@ def _evaluated(
     )
 
 
-def _with_humans(judged: Judged, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
+def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
     named = columns.items()
     return tuple(correlate(judged, *one, "human average", judged.human) for one in named)
 
 
-def _notes(judged: Judged, pem: PEM) -> Iterator[str]:
+def _notes(judged: JudgedPairs, pem: PEM) -> Iterator[str]:
     yield (
         "The others are the same regression with the pivot features replaced by what their names "
         "say."
@@ -212,7 +210,7 @@ def _notes(judged: Judged, pem: PEM) -> Iterator[str]:
 # -------------------------------------------------------------------------------- correlations
 
 
-def correlate(judged: Judged, first: str, x: Floats, second: str, y: Floats) -> Correlation:
+def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats) -> Correlation:
     """Correlate two columns over the rows that have both."""
     known = ~(np.isnan(x) | np.isnan(y))
     number: dict[str, int] = {}
@@ -226,12 +224,12 @@ def correlate(judged: Judged, first: str, x: Floats, second: str, y: Floats) -> 
     return Correlation(first, second, *each, len(number), systems)
 
 
-def without_controls(judged: Judged, column: Floats) -> Floats:
+def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
     """Return a column in which the controls are missing."""
     return np.where(judged.real, column, np.nan)
 
 
-def judge_columns(judged: Judged) -> dict[str, Floats]:
+def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     """Return the scores of each who judged overall quality, controls apart."""
     rows = judged.evalset.judgements
     asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
@@ -243,13 +241,13 @@ def judge_columns(judged: Judged) -> dict[str, Floats]:
     }
 
 
-def inter_judge(judged: Judged) -> list[Correlation]:
+def judge_pairs(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 1: each pair of judges, controls left out."""
     pairs = combinations(judge_columns(judged).items(), 2)
     return [correlate(judged, *first, *second) for first, second in pairs]
 
 
-def criteria(judged: Judged) -> list[Correlation]:
+def criteria(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 2: each criterion with overall quality, where the set has any."""
     have = [name for name in CRITERIA if name in judged.evalset.dimensions]
     columns = {name: judged.values(name) for name in have}
@@ -259,12 +257,12 @@ def criteria(judged: Judged) -> list[Correlation]:
     return [correlate(judged, name, x, "overall", judged.human) for name, x in columns.items()]
 
 
-def _good(judged: Judged) -> Flags:
+def _good(judged: JudgedPairs) -> Flags:
     """Return which paraphrases are adequate and fluent."""
     return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
 
 
-def against_humans(judged: Judged, name: str, predicted: Floats) -> list[Correlation]:
+def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
     """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
     rows = [correlate(judged, name, predicted, "human average", judged.human)]
     if not judged.real.all():
@@ -280,7 +278,7 @@ def against_humans(judged: Judged, name: str, predicted: Floats) -> list[Correla
 
 
 def paired_gain(
-    judged: Judged,
+    judged: JudgedPairs,
     first: tuple[str, Floats],
     second: tuple[str, Floats],
     resamples: int = 1000,
@@ -300,7 +298,7 @@ def paired_gain(
     return Gain(first[0], second[0], r_first, r_second, r_first - r_second, low, high, p)
 
 
-def _moments(judged: Judged, column: Floats) -> Floats:
+def _moments(judged: JudgedPairs, column: Floats) -> Floats:
     """Return for each original the sums from which Pearson's r is made: n, x, y, xx, yy, xy."""
     number: dict[str, int] = {}
     at = [number.setdefault(text, len(number)) for text in judged.originals]
@@ -320,13 +318,13 @@ def _r(sums: Floats) -> Floats:
 # ------------------------------------------------------------------------------------- points
 
 
-def _system_means(judged: Judged, predicted: Floats) -> Iterator[JudgedPoint]:
+def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
     for name in dict.fromkeys(judged.systems):
         own = [i for i, system in enumerate(judged.systems) if system == name]
         yield JudgedPoint(float(judged.human[own].mean()), float(predicted[own].mean()), name)
 
 
-def _dissimilarities(judged: Judged) -> Iterable[JudgedPoint]:
+def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
     rows = _good(judged).nonzero()[0]

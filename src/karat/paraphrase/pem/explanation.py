@@ -39,7 +39,7 @@ class Phrase(NamedTuple):
 
     words: Words
     seen: bool
-    """Whether the table has it; an unseen word is its own translation."""
+    """True if the table has it; an unseen word is its own translation."""
     times: float
     """N(p)."""
     probability: float

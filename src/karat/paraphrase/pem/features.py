@@ -62,7 +62,7 @@ class Features:
         return self.matrix[:, [not name.startswith("pivot") for name in self.names]]
 
 
-def check_form(form: str) -> None:
+def check_feature_form(form: str) -> None:
     """Refuse a form that there is not."""
     if form not in FORMS:
         raise InputError(f"form {quoted(form)}: expected one of {', '.join(FORMS)}")
@@ -77,7 +77,7 @@ def features(
     **work: Any,
 ) -> Features:
     """Return the features of every pair; `work` is `threads` and `progress`."""
-    check_form(form)
+    check_feature_form(form)
     how = FORMS[form]
     bags = {
         name: pivot_statistics(table, originals, paraphrases, how, **work)

@@ -121,7 +121,7 @@ def from_five(value: float, dimension: Dimension) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedPairs:
     """Row i: `paraphrases[i]` of `originals[i]` by `systems[i]`, worth `human[i]` from 1 to 5."""
 
     evalset: EvalSet
@@ -140,7 +140,7 @@ class Judged:
         """The rows that are no controls."""
         return np.array([system not in CONTROLS for system in self.systems], dtype=np.bool_)
 
-    def where(self, rows: Flags) -> Judged:
+    def where(self, rows: Flags) -> JudgedPairs:
         """Return some of the rows."""
         kept = rows.nonzero()[0].tolist()
         lists = ("originals", "paraphrases", "systems", "segments")
@@ -171,7 +171,7 @@ class Judged:
 
 def judged_rows(
     evalset: EvalSet, dimension: str | None = None, *, controls: bool = False
-) -> Judged:
+) -> JudgedPairs:
     """Return all outputs of a set that have a score, system by system.
 
     `dimension` is overall quality; `controls` adds the paper's three artificial systems.
@@ -194,7 +194,7 @@ def judged_rows(
     if not known:
         raise InputError(f"{evalset.name}: no paraphrase has a score of {overall}")
     names, texts = list(evalset.systems), list(evalset.systems.values())
-    return Judged(
+    return JudgedPairs(
         evalset,
         overall,
         originals=[evalset.sources[i] for _, i in known],

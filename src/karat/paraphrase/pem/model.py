@@ -23,14 +23,14 @@ from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.pem.features import FORMS, Features, check_form, features
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.features import FORMS, Features, check_feature_form, features
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
-from karat.storage.schema import check_fields, flag, listed, named, perhaps, record, text, whole
+from karat.storage.schema import check_fields, listed, named, perhaps, record, text, truth, whole
 from karat.storage.store import damaged, read_store, with_prefix, without_prefix, write_store
 from karat.text.segments import Texts
 
@@ -57,11 +57,11 @@ CAUTION = (
 
 _GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
 ABOUT = record(
-    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": flag},
+    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": truth},
     generator=perhaps(_GENERATOR),
     judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
     features=listed(text),
-    running=flag,
+    running=truth,
 )
 """The description of a model."""
 
@@ -108,7 +108,7 @@ class PEM:
         generator: Generator | None = None,
     ) -> PEM:
         """Make a model without a regression: it has parts, but no score until it is trained."""
-        check_form(form)
+        check_feature_form(form)
         if not pivots:
             raise InputError("PEM needs at least one pivot language")
         recipes = {table.recipe for table in pivots.values()} | {language.recipe}
@@ -136,7 +136,7 @@ class PEM:
         """Return the features from which the regression predicts."""
         return features(self.pivots, self.language, originals, paraphrases, self.form, **work)
 
-    def train(self, judged: Judged, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+    def train(self, judged: JudgedPairs, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
         """Return the model with a regression from judged paraphrases, its setting searched."""
         found = self.features(judged.originals, judged.paraphrases, **work)
         inner = min(3, len(set(judged.originals)))
@@ -278,7 +278,7 @@ def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
     returned as it is.
     """
     if form is not None:
-        check_form(form)
+        check_feature_form(form)
         model = (
             f"{BUNDLED}-{form}" if model == BUNDLED and f"{BUNDLED}-{form}" in _BUNDLED else model
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.arrays import Flags, Floats, np
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import SCALE
 from karat.paraphrase.pem.svr import Setting, cross_predict, split_predict
 from karat.progress import Progress
@@ -17,7 +17,7 @@ from karat.progress import Progress
 class Protocol:
     """Judged paraphrases, and how regressions are trained on some and tested on others."""
 
-    judged: Judged
+    judged: JudgedPairs
     folds: int
     train_first: int | None
     """Train on so many originals, the first of the set, and test on the rest; None: folds."""
@@ -37,7 +37,7 @@ class Protocol:
         return np.ones(len(self.judged), dtype=np.bool_) if trained is None else ~trained
 
     @cached_property
-    def tested(self) -> Judged:
+    def tested(self) -> JudgedPairs:
         """The paraphrases that are tested."""
         return self.judged.where(self.tests)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.paraphrase.pem.bags import share
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.svr import group_folds
 
 MOST_POINTS = 100
@@ -84,7 +84,7 @@ def recognition_curve(scores: Floats, positive: Flags) -> Curve:
 
 
 def recognition(
-    judged: Judged, measures: Mapping[str, Floats], least: float
+    judged: JudgedPairs, measures: Mapping[str, Floats], least: float
 ) -> tuple[tuple[Recognition, ...], tuple[RecognitionPoint, ...]]:
     """Return how well measures recognise the pairs that people gave at least `least`, of 5."""
     positive = judged.human >= least

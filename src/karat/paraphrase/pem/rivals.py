@@ -12,7 +12,7 @@ from typing import Any
 from karat.arrays import Floats, np
 from karat.metrics.names import metric
 from karat.paraphrase.pem.features import Features
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 
 RIVALS: Mapping[str, tuple[str, ...]] = {
     "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
@@ -33,7 +33,7 @@ def as_rivals(given: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict
     return {name: [str(metric(one)) for one in metrics] for name, metrics in named.items()}
 
 
-def rival_scores(judged: Judged, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
+def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
     """Return the scores of all metrics of some rivals, each metric once."""
     originals = [[text] for text in judged.originals]
     names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
@@ -41,7 +41,7 @@ def rival_scores(judged: Judged, rivals: Mapping[str, Sequence[str]], **work: An
 
 
 def rival_features(
-    judged: Judged,
+    judged: JudgedPairs,
     found: Features,
     rivals: Mapping[str, Sequence[str]] = RIVALS,
     scores: Scores | None = None,

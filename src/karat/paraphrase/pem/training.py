@@ -13,9 +13,9 @@ from karat.paraphrase.align.hmm import Aligner
 from karat.paraphrase.align.links import Links
 from karat.paraphrase.align.parallel_text import Parallel, each_line, joined_tokens
 from karat.paraphrase.generate.generator import Generator, learn_casing, surface
-from karat.paraphrase.generate.rewrites import Counted, rewrite_table
-from karat.paraphrase.pem.features import check_form
-from karat.paraphrase.pem.judged_pairs import Judged
+from karat.paraphrase.generate.rewrites import PivotPhrases, rewrite_table
+from karat.paraphrase.pem.features import check_feature_form
+from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, every_word
 from karat.paraphrase.table.training import align_corpora
@@ -56,7 +56,7 @@ class Pivot:
 
 def train_pem(
     pivots: Mapping[str, Pivot],
-    judged: Judged | None = None,
+    judged: JudgedPairs | None = None,
     *,
     form: str = "unigram",
     smoothing: str | None = None,
@@ -74,7 +74,7 @@ def train_pem(
     `TRAINED`). Without judgements the model has parts, but no score; with `generate` it can also
     write paraphrases: the same links then give phrase pairs of words as they are written.
     """
-    check_form(form)
+    check_feature_form(form)
     how = TRAINED.get(form, Trained())
     how = how._replace(smoothing=smoothing or how.smoothing, agreement=agreement or how.agreement)
     work: dict[str, Any] = {"threads": threads, "progress": progress}
@@ -87,7 +87,7 @@ def train_pem(
         tables[name] = text.table(**work)
         if generate:
             source = joined_tokens([corpus.source for corpus in one.corpora], words, **work)
-            written.append(Counted(replace(text, source=source).phrases(**work), source.vocab))
+            written.append(PivotPhrases(replace(text, source=source).phrases(**work), source.vocab))
     texts = [one.source for pivot in pivots.values() for one in pivot.corpora]
     language = train_language(texts, recipe, how.smoothing, running=how.running, **work)
     generator = train_generator(written, texts, words, **work) if generate else None
@@ -132,7 +132,7 @@ def _running(texts: Sequence[Segments]) -> list[str]:
 
 
 def train_generator(
-    languages: Sequence[Counted], texts: Sequence[Segments], recipe: Recipe, **work: Any
+    languages: Sequence[PivotPhrases], texts: Sequence[Segments], recipe: Recipe, **work: Any
 ) -> Generator:
     """Make the rewrites of some pivot languages, and a language model of the same words."""
     rewrites = rewrite_table(languages, recipe)

@@ -80,8 +80,8 @@ def _rows(phrases: Sequence[Phrase]) -> Iterator[list[Placed]]:
 
 
 def _width(phrase: Phrase) -> float:
-    arcs = [svg.length(label) for label in _labels(phrase)]
-    return max(svg.length(_words(phrase)) + 24, max(arcs) + 2 * BEND + 12, 64.0)
+    arcs = [svg.extent(label) for label in _labels(phrase)]
+    return max(svg.extent(_words(phrase)) + 24, max(arcs) + 2 * BEND + 12, 64.0)
 
 
 def _words(phrase: Phrase) -> str:
@@ -110,7 +110,7 @@ def _box(one: Placed, top: float) -> Iterator[str]:
     look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
     width = one.end - one.x - 6
     yield shape("rect", x=one.x + 3, y=top, width=width, height=BOX - 4, **look)
-    yield svg.text((one.x + one.end) / 2, top + 14, _words(one.phrase), "middle")
+    yield svg.label((one.x + one.end) / 2, top + 14, _words(one.phrase), "middle")
 
 
 def _arcs(one: Placed, middle: float) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _arcs(one: Placed, middle: float) -> Iterator[str]:
             look: Look = {"fill": "none", "stroke": svg.ACCENT, "stroke_dasharray": dashes}
             look["stroke_width"] = 1 + 1.5 * one.phrase.edges[rank].probability
             yield shape("path", d=_path(one.x, one.end, middle, y), **look)
-        place: Look = {"x": (one.x + one.end) / 2, "y": y - 4, "text_anchor": "middle"}
+        place: Look = {"x": (one.x + one.end) / 2, "y": y - 5, "text_anchor": "middle"}
         yield element("text", quote(label), **place, **svg.HALO)
 
 

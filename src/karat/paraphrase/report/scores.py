@@ -10,9 +10,9 @@ from karat.report.model.table import Column, Document, Figure, Table
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.hmm import WordAlignment
-    from karat.paraphrase.files import WrittenFile
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.scoring import ParaphraseScores
+    from karat.paraphrase.written_files import WrittenFile
 
 _PARTS = (
     Column("pivot_f1", "Pivot F1", 3, align="right", help="Adequacy: 1 is the same meaning."),

@@ -25,7 +25,7 @@ from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import number as as_number
 from karat.paraphrase.align.parallel_text import each_line
-from karat.paraphrase.table.phrase_table import Pairs, PhraseTable
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable
 from karat.progress import Progress, silent
 from karat.storage.output import write_atomically
 from karat.text.recipe import Ragged
@@ -76,7 +76,7 @@ def read_moses(
     for phrase in phrases:
         N[phrase] = counts[phrase][0] or N[phrase] + 1
     source, pivot = Vocab(), Vocab()
-    pairs = Pairs(
+    pairs = PhrasePairs(
         _ragged(phrases, source),
         _ragged([translation for _, translation in lines_of], pivot),
         np.asarray(probabilities, dtype=np.float64),

@@ -21,8 +21,8 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.storage.schema import Column, check_arrays, check_fields, record, text, word_columns
-from karat.storage.store import BROKEN, damaged, read_store, write_store
+from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
+from karat.storage.store import BROKEN, Arrays, damaged, read_store, write_store
 from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
 from karat.text.stemmers import stemmers
 from karat.text.tokens import Vocab
@@ -40,15 +40,15 @@ PIVOT = Recipe("13a", "lower")
 _SIDES = ("source", "pivot")
 
 _COLUMNS = {
-    "phrase_ids": Column("int32", "words of phrases"),
-    "phrase_offsets": Column("int64", "phrases + 1"),
-    "phrase_counts": Column("float64", "phrases", low=0),
-    "phrase_slots": Column("int32", "slots of phrases"),
-    "edge_offsets": Column("int64", "phrases + 1"),
-    "edge_pivots": Column("int32", "edges"),
-    "edge_probabilities": Column("float64", "edges", low=0, high=1),
-    "pivot_phrase_ids": Column("int32", "words of pivot phrases"),
-    "pivot_phrase_offsets": Column("int64", "pivot phrases + 1"),
+    "phrase_ids": Layout("int32", "words of phrases"),
+    "phrase_offsets": Layout("int64", "phrases + 1"),
+    "phrase_counts": Layout("float64", "phrases", low=0),
+    "phrase_slots": Layout("int32", "slots of phrases"),
+    "edge_offsets": Layout("int64", "phrases + 1"),
+    "edge_pivots": Layout("int32", "edges"),
+    "edge_probabilities": Layout("float64", "edges", low=0, high=1),
+    "pivot_phrase_ids": Layout("int32", "words of pivot phrases"),
+    "pivot_phrase_offsets": Layout("int64", "pivot phrases + 1"),
 }
 """The arrays of phrases, in the order of the kernel, which checks how they refer to each other."""
 
@@ -57,7 +57,6 @@ _WORDS = {**word_columns("source"), **word_columns("pivot")}
 ABOUT = record({side: record({"tok": text, "case": text, "stem": text}) for side in _SIDES})
 """The description of a table."""
 
-Arrays = Mapping[str, NDArray[Any]]
 _About = Mapping[str, Any] | None
 
 
@@ -98,12 +97,12 @@ class PhraseTable:
         number, _ = distinct(source)
         seen = counts.counts.astype(np.float64)
         N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
-        pairs = Pairs(source, pivot, seen / N, N)
+        pairs = PhrasePairs(source, pivot, seen / N, N)
         return cls.from_pairs(pairs, source_vocab, pivot_vocab, about)
 
     @classmethod
     def from_pairs(
-        cls, pairs: Pairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
+        cls, pairs: PhrasePairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
         """Make the table of pairs, each given once, in any order."""
         source, words = _by_text(pairs.source, source_vocab)
@@ -231,7 +230,7 @@ def table_digest(path: str) -> str:
 # ------------------------------------------------------------------------------ how it is made
 
 
-class Pairs(NamedTuple):
+class PhrasePairs(NamedTuple):
     """Pairs of phrases as ragged ids, with Pr(f|e) and N(e) of each."""
 
     source: Ragged
@@ -281,7 +280,7 @@ def starts(lengths: Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
-def _phrase_arrays(pairs: Pairs) -> dict[str, NDArray[Any]]:
+def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
     source, phrases = distinct(pairs.source)
     pivot, pivots = distinct(pairs.pivot)
     order = np.lexsort((pivot, -pairs.probabilities, source))

@@ -19,7 +19,7 @@ from karat.realize.fergus.lp_chooser import ORDER, Weights, as_orders, batched, 
 from karat.realize.fergus.tree_chooser import Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees, Order, input_trees
 from karat.realize.treebank import Treebank
-from karat.storage.schema import check_fields, listed, number, record, text, whole
+from karat.storage.schema import check_fields, listed, real, record, text, whole
 from karat.storage.store import Store, damaged, with_prefix, without_prefix
 
 DEFAULT = Weights()
@@ -114,7 +114,7 @@ class Fergus:
 
 
 _LIMITS = {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)}
-_WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), number(-1e6, 1e6))
+_WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
 _ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": listed(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""
 

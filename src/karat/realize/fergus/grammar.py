@@ -23,7 +23,7 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import InputTrees
 from karat.storage import schema
-from karat.storage.schema import Column, listed, whole
+from karat.storage.schema import Layout, listed, whole
 from karat.storage.store import Store, damaged
 from karat.text.word_table import word_arrays, word_table
 
@@ -182,17 +182,17 @@ ABOUT = schema.record(
 """The description of a grammar."""
 
 
-def _columns(about: Mapping[str, Any]) -> dict[str, Column]:
+def _columns(about: Mapping[str, Any]) -> dict[str, Layout]:
     """Return the arrays of a grammar; the kernel checks the labels of words."""
     labels = len(about["tags"]) * len(about["relations"]) - 1
     columns = {
-        "label_offsets": Column("int64", "words + 1"),
-        "labels": Column("int32", "labels of words"),
-        "open": Column("int32", "open labels", 0, labels),
-        "supertag_label": Column("int32", "supertags", 0, labels),
-        "supertag_frame": Column("int32", "supertags", FREE, len(about["frames"]) - 1),
-        "supertag_count": Column("int32", "supertags", 0),
-        "supertag_left": Column("int32", "supertags", 0),
+        "label_offsets": Layout("int64", "words + 1"),
+        "labels": Layout("int32", "labels of words"),
+        "open": Layout("int32", "open labels", 0, labels),
+        "supertag_label": Layout("int32", "supertags", 0, labels),
+        "supertag_frame": Layout("int32", "supertags", FREE, len(about["frames"]) - 1),
+        "supertag_count": Layout("int32", "supertags", 0),
+        "supertag_left": Layout("int32", "supertags", 0),
     }
     return columns | schema.word_columns("words")
 

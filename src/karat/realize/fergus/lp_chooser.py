@@ -68,13 +68,13 @@ def batched(
 ) -> list[list[Order]]:
     """Return what `order` makes of all trees, of which it is given few at a time."""
     found: list[list[Order]] = []
-    for part in batches(trees, max(BATCH // k, 1)):
+    for part in small_batches(trees, max(BATCH // k, 1)):
         found += order(part)
         progress(len(found), len(trees), "realising")
     return found
 
 
-def batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
+def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
     """Yield the trees, few at a time: between two there is a look at the clock and keyboard."""
     for start in range(0, len(trees), size):
         yield trees.choose(range(start, min(start + size, len(trees))))

@@ -95,7 +95,7 @@ class TreeLattice:
 
     @property
     def pruned(self) -> bool:
-        """Whether orders were left out."""
+        """True if orders were left out."""
         return any(treelet.pruned for treelet in self.treelets)
 
     def expanded(self) -> list[tuple[int, int, int]] | None:

@@ -19,7 +19,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.realize.fergus.lp_chooser import lm_words
 from karat.realize.input_trees import InputTrees
-from karat.realize.ordering.symbols import Columns
+from karat.realize.ordering.symbols import NodeColumns
 
 BEST, BEAM, ALTERNATIVES = 8, 32, 4
 """Number of orders of a sentence that are compared, and limits of their search."""
@@ -57,7 +57,7 @@ def mean_scales(found: Sequence[NDArray[np.float32]]) -> Scales:
 
 def learn_scales(
     weights: NDArray[np.float32],
-    columns: Columns,
+    columns: NodeColumns,
     trees: InputTrees,
     seen: Ints,
     unseen: Ints,

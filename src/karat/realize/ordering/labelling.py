@@ -22,9 +22,9 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.progress import Stop, as_threads, in_order
-from karat.realize.ordering.symbols import Columns, Symbols, symbols
+from karat.realize.ordering.symbols import NodeColumns, Symbols, symbols
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_half_bytes, to_half_bytes
-from karat.storage.schema import Column, check_arrays
+from karat.storage.schema import Layout, check_arrays
 
 Weights = NDArray[np.float32]
 
@@ -72,7 +72,7 @@ class Classifier:
         """The row of every feature, -1 for those that have none."""
         return _rows(self.known)
 
-    def found(self, columns: Columns, chosen: Ints) -> dict[str, Symbols]:
+    def found(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
         given = columns.kernel, columns.affixes, chosen, self.sees_labels, SURE
@@ -99,10 +99,10 @@ class Classifier:
         cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
         """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
-        columns = {f"known_{n}": Column("uint8", "bytes of features")}
+        columns = {f"known_{n}": Layout("uint8", "bytes of features")}
         for kind in names:
-            columns[f"labels_{n}_{kind}_exponents"] = Column("int8", "rows", -100, 100)
-            columns[f"labels_{n}_{kind}_levels"] = Column("uint8", f"levels of {kind}")
+            columns[f"labels_{n}_{kind}_exponents"] = Layout("int8", "rows", -100, 100)
+            columns[f"labels_{n}_{kind}_levels"] = Layout("uint8", f"levels of {kind}")
         check_arrays(arrays, columns)
         known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
         check_power_of_two(len(known), "features")
@@ -126,7 +126,7 @@ class Labeller:
 
     classifiers: Mapping[int, Classifier]
 
-    def label(self, columns: Columns) -> Columns:
+    def label(self, columns: NodeColumns) -> NodeColumns:
         """Return the trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
         for _, one in sorted(self.classifiers.items()):
@@ -156,14 +156,14 @@ class Labeller:
 
 
 def jackknife(
-    columns: Columns,
+    columns: NodeColumns,
     gold: Mapping[str, Gold],
     folds: NDArray[np.int32],
     passes: tuple[int, ...],
     seed: int,
     step: Callable[[str], None],
     threads: int | None = None,
-) -> tuple[Labeller, Columns]:
+) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of all trees, and these trees as labelled by models of other folds.
 
     The classifiers of a pass know nothing of each other, so threads do not change the result.
@@ -187,7 +187,7 @@ def jackknife(
 
 
 def _train(
-    columns: Columns,
+    columns: NodeColumns,
     gold: Mapping[str, Gold],
     n: int,
     seed: int,

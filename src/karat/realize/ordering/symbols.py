@@ -24,7 +24,7 @@ _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class NodeColumns:
     """The columns of many trees, one entry a node; `offsets` tell where each tree begins."""
 
     words: Symbols
@@ -55,7 +55,7 @@ class Columns:
         others = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
         return _kernel.TreeColumns(*seen, others, self.heads, self.offsets)
 
-    def blank(self) -> Columns:
+    def blank(self) -> NodeColumns:
         """Return the trees without labels."""
         empty = np.zeros(self.nodes, dtype=np.uint32)
         return replace(self, tags=empty, fine=empty, relations=empty)
@@ -66,15 +66,15 @@ class Columns:
         return np.concatenate(parts) if parts else np.arange(0)
 
 
-def columns_of(trees: InputTrees) -> Columns:
+def columns_of(trees: InputTrees) -> NodeColumns:
     """Return the symbols of unordered trees; `fine` is the tag until a labeller knows more."""
     tags, words = symbols(trees.tags), trees.words
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    known = {word: shape(word) for word in number}  # each distinct word is looked at once
+    known = {word: word_shape(word) for word in number}  # each distinct word is looked at once
     endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
     seen = symbols(words), symbols(endings), symbols(shapes), tags, tags, symbols(trees.relations)
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
-    return Columns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
+    return NodeColumns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
 
 
 def symbols(strings: list[str]) -> Symbols:
@@ -82,6 +82,6 @@ def symbols(strings: list[str]) -> Symbols:
     return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
 
 
-def shape(word: str) -> str:
+def word_shape(word: str) -> str:
     """Return the kinds of characters of a word, at most six: `a`, `0`, `a-a`, `$0.0`."""
     return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", word))[:6]

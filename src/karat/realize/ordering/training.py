@@ -17,8 +17,8 @@ from karat.realize.input_trees import InputTrees, check_inputs, input_trees
 from karat.realize.ordering.feature_scales import PARTS as SCALE_PARTS
 from karat.realize.ordering.feature_scales import Scales, learn_scales, mean_scales
 from karat.realize.ordering.labelling import FOLDS, Gold, Labeller, jackknife
-from karat.realize.ordering.model import BLOCK, OrderingModel
-from karat.realize.ordering.symbols import Columns, columns_of
+from karat.realize.ordering.ordering_model import BLOCK, OrderingModel
+from karat.realize.ordering.symbols import NodeColumns, columns_of
 from karat.realize.ordering.weight_bytes import from_bytes, to_bytes
 from karat.realize.treebank import Treebank
 
@@ -86,7 +86,7 @@ def _counted(progress: Progress, inputs: str, halves: int) -> Report:
 
 def _labelled(
     treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
-) -> tuple[Labeller, Columns]:
+) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of what is not given, and the trees with the labels it would find."""
     columns = columns_of(trees)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
@@ -108,7 +108,7 @@ def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
 def _scales(
     treebank: Treebank,
     trees: InputTrees,
-    columns: Columns,
+    columns: NodeColumns,
     halves: int,
     lm_weight: float,
     seed: int,
@@ -128,7 +128,7 @@ def _scales(
 
 
 def train_weights(
-    columns: Columns, places: NDArray[np.int32], chosen: Ints, seed: int, step: Report
+    columns: NodeColumns, places: NDArray[np.int32], chosen: Ints, seed: int, step: Report
 ) -> NDArray[np.float32]:
     """Train the weights of the features; the seed decides the order of the trees."""
     trainer = _kernel.OrderingTrainer(BITS, BEAM, ALTERNATIVES, RATE, DROPOUT, DAMPING)

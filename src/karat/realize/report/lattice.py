@@ -13,7 +13,7 @@ from karat.report.charts.svg.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.model.cells import several
 from karat.report.model.table import Figure
 from karat.report.page.markup import element, quote
-from karat.report.render.terminal import DIM, Paper
+from karat.report.render.terminal import DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.fergus.unraveler import TreeLattice, TreeletSize
@@ -28,7 +28,7 @@ MOST_ORDERS = 10
 HEADING = 24.0
 
 
-class Panel(NamedTuple):
+class LatticePanel(NamedTuple):
     """One graph under its heading."""
 
     heading: str
@@ -40,7 +40,7 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     """Return a figure of the lattice; the path that is `order` is marked."""
     expanded = lattice.expanded()
     if expanded is not None:
-        panels = [Panel("", _graph(expanded, order, lattice.words.__getitem__))]
+        panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
         caption = (
             "Every path is a word sequence that the supertags allow; the chosen one is marked."
         )
@@ -58,7 +58,7 @@ def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
     few = [order.nodes for order in orders[:MOST_ORDERS]]
     caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
-    return _figure(BEST_ORDERS, [Panel("", arcs, compact=True)], caption)
+    return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
 
 def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
@@ -82,7 +82,7 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
     return _graph(list(steps), orders[0], str)
 
 
-def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> Panel:
+def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
     mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
     named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
     path = [node for node in order if node in named]
@@ -95,7 +95,7 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
             reached.add(arc.end)
             found.append(arc)
     told = several(int(treelet.paths), "order")
-    return Panel(f"{lattice.words[treelet.head]}: {told}", found)
+    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
 
 
 def _graph(
@@ -122,17 +122,17 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
     if len(words) == 1:
         return words[0]
     whole = " ".join(words)
-    is_brief = svg.length(whole) <= svg.length("x" * 20)
+    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
     return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 
-def _figure(title: str, panels: Sequence[Panel], caption: str) -> Figure:
+def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
     return Figure(
-        title, lambda: _svg(title, panels), caption, sketch=lambda paper: _sketch(panels, paper)
+        title, lambda: _svg(title, panels), caption, sketch=lambda sheet: _sketch(panels, sheet)
     )
 
 
-def _svg(title: str, panels: Sequence[Panel]) -> str:
+def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
     parts: list[str] = []
     width, y = float(svg.WIDTH), 0.0
     for panel in panels:
@@ -147,9 +147,9 @@ def _svg(title: str, panels: Sequence[Panel]) -> str:
     return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
 
 
-def _sketch(panels: Sequence[Panel], paper: Paper) -> list[str]:
+def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
     lines: list[str] = []
     for panel in panels:
-        lines += [paper.ink(panel.heading, DIM)] if panel.heading else []
-        lines += sketch(panel.arcs, paper)
+        lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
+        lines += sketch(panel.arcs, sheet)
     return lines

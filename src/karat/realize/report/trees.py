@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration
 from karat.report.model.table import Figure
-from karat.report.render.terminal import BOLD, DIM, Paper
+from karat.report.render.terminal import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
     from karat.realize.fergus.grammar import Supertag
@@ -45,7 +45,7 @@ def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     trees = [drawn_tree(supertag) for supertag in supertags]
     title = "Elementary trees"
     return Figure(
-        title, lambda: _svg(trees, title), LEGEND, sketch=lambda paper: _sketch(trees, paper)
+        title, lambda: _svg(trees, title), LEGEND, sketch=lambda sheet: _sketch(trees, sheet)
     )
 
 
@@ -53,7 +53,7 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
-        width = max(_width(tree), svg.length(tree.told)) + GAP
+        width = max(_width(tree), svg.extent(tree.told)) + GAP
         if x + width > svg.WIDTH and x:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
@@ -63,28 +63,28 @@ def _svg(trees: Sequence[Drawn], title: str) -> str:
 
 
 def _width(tree: Drawn) -> float:
-    return sum(svg.length(leaf) + GAP / 2 for leaf in tree.leaves)
+    return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
 
 
 def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
-    parts = [svg.text(middle, top, tree.top, "middle")]
+    parts = [svg.label(middle, top, tree.top, "middle")]
     x = middle - _width(tree) / 2
     for leaf in tree.leaves:
-        step = svg.length(leaf) + GAP / 2
+        step = svg.extent(leaf) + GAP / 2
         at = x + step / 2
         parts.append(svg.line(middle, top + 5, at, top + 28, svg.RULE))
         color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
-        parts.append(svg.text(at, top + 42, leaf, "middle", color))
+        parts.append(svg.label(at, top + 42, leaf, "middle", color))
         x += step
-    return [*parts, svg.text(middle, top + 60, tree.told, "middle", svg.MUTED)]
+    return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
-def _sketch(trees: Sequence[Drawn], paper: Paper) -> list[str]:
-    lines = [line for tree in trees for line in ("", *_letters(tree, paper))]
+def _sketch(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+    lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
     return [line and f"  {line}" for line in lines[1:]]
 
 
-def _letters(tree: Drawn, paper: Paper) -> list[str]:
+def _letters(tree: Drawn, sheet: Sheet) -> list[str]:
     """Return three lines: the category, the branches, the leaves."""
     below = "  ".join(tree.leaves)
     middles, at = [], 0
@@ -96,4 +96,4 @@ def _letters(tree: Drawn, paper: Paper) -> list[str]:
     row = [marks.get(place, "─") for place in range(middles[0], middles[-1] + 1)]
     branch = " " * middles[0] + ("".join(row) if len(tree.leaves) > 1 else "│")
     top = " " * max(center - len(tree.top) // 2, 0) + tree.top
-    return [paper.ink(top, BOLD) + "  " + paper.ink(tree.told, DIM), branch, below]
+    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.told, DIM), branch, below]

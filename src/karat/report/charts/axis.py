@@ -15,7 +15,7 @@ _TINY = 1e-290  # spans below this would underflow
 
 
 def drawable(values: Iterable[float | None]) -> bool:
-    """Whether all the values have a place on an axis; None, NaN and infinities have none."""
+    """Return whether all values have a place on an axis; None, NaN and infinities have none."""
     return all(v is not None and math.isfinite(v) and abs(v) < _LARGEST for v in values)
 
 
@@ -117,7 +117,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Where the value lies; by logarithms if the ticks do."""
+        """Return the place of the value; by logarithms if the ticks do."""
         low, high = self.ticks.values[0], self.ticks.values[-1]
         if isinstance(self.ticks, LogTicks):
             from karat.arithmetic import log10  # numpy is loaded where it is needed

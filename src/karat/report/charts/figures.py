@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from karat.report.charts.models import Chart, Interval, Intervals
 from karat.report.model.table import Figure
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 
 
 def chart_figure(chart: Chart) -> Figure:
     """Return a figure for pages, drawings and terminals."""
 
-    def sketch(paper: Paper) -> list[str]:
+    def sketch(sheet: Sheet) -> list[str]:
         from karat.report.charts.letters.drawings import chart_sketch
 
-        return chart_sketch(chart, paper)
+        return chart_sketch(chart, sheet)
 
     return Figure(chart.title, chart, chart.caption, sketch)
 

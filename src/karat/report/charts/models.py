@@ -1,4 +1,4 @@
-"""What charts show, free of how it is drawn: points, heat maps, curves, intervals and bars.
+"""Models of charts, free of any drawing: points, heat maps, curves, intervals and bars.
 
 A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
 asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
@@ -16,7 +16,7 @@ from itertools import groupby, pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.model.cells import enumeration, show
+from karat.report.model.cells import cell_text, enumeration
 from karat.report.model.table import Column
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
@@ -95,7 +95,7 @@ class Scatter:
 
     @property
     def labelled(self) -> bool:
-        """Whether there are few enough points for labels beside them."""
+        """True if there are few enough points for labels beside them."""
         return len(self.shown) <= MOST_LABELS
 
     def ticks(self, across: int = 6, up: int = 6) -> tuple[Ticks, Ticks]:
@@ -184,13 +184,13 @@ class HeatMap:
         return float(min(low or self.shown)), float(max(high or self.shown))
 
     def share(self, value: float) -> float:
-        """Where a value lies between the ends, from 0 to 1; halfway if they are the same."""
+        """Return the place of a value between the ends, from 0 to 1; halfway if they are equal."""
         low, high = self.ends
         return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
     def number(self, value: float | None) -> str:
         """A value as it stands in its cell."""
-        return show(value, Column("", "", self.digits), str)
+        return cell_text(value, Column("", "", self.digits), str)
 
     def signs(self, row: int, column: int) -> str:
         """The signs in one cell."""
@@ -297,7 +297,7 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
     return [list(part) for placed, part in parts if placed]
 
 
-def bands(knots: Sequence[Knot]) -> list[list[Knot]]:
+def interval_bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
     return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 
@@ -362,7 +362,7 @@ class Bars(Intervals):
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many values fall in each of `bins` equal bins, with a line at `marker`.
+    """The number of values in each of `bins` equal bins, with a line at `marker`.
 
     A bin holds its lower edge; the last holds both.
     """
@@ -394,7 +394,7 @@ class Histogram:
 
     @cached_property
     def edges(self) -> list[float]:
-        """Where the bins begin, and the end of the last."""
+        """The beginnings of the bins, and the end of the last."""
         low, high = self.shown[0], self.shown[-1]
         if low == high:  # one bin, as wide as if the axis had been cut up
             first, *_, last = self._across.values

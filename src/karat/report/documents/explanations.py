@@ -126,7 +126,7 @@ def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
 
 
 def _edit_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    """What was done in every treelet, with places in the whole texts."""
+    """Return the edits of every treelet, with places in the whole texts."""
     for treelet in one.found.treelets:
         head = {"segment": one.segment, **_head(one.found, treelet)}
         for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places)):

@@ -1,4 +1,4 @@
-"""How cells read where people look at them, and how rows fall into sections."""
+"""Cells as people read them, and the sections of rows."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row 
 
 
 def is_missing(cell: Cell) -> bool:
-    """Whether there is no value: None or NaN; an infinity is a value."""
+    """Return whether there is no value: None or NaN; an infinity is a value."""
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def show(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
+def cell_text(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
     """The cell as its column wants it, with strings passed through the format's own `quote`."""
     if cell is None or is_missing(cell):
         return missing
-    return quote(cell) if isinstance(cell, str) else number(cell, column)
+    return quote(cell) if isinstance(cell, str) else number_text(cell, column)
 
 
 class Shown(NamedTuple):
@@ -50,14 +50,14 @@ def sections(
 
     def shown(index: int, row: Row, column: Column) -> Shown:
         cell, stressed = row.get(column.key), (index, column.key) in table.emphasis
-        return Shown(cell, column, show(cell, column, quote, missing), stressed)
+        return Shown(cell, column, cell_text(cell, column, quote, missing), stressed)
 
     for value, run in groupby(enumerate(table.rows), key):
         rows = [[shown(index, row, column) for column in columns] for index, row in run]
-        yield show(value, group, quote, missing) if group else None, rows
+        yield cell_text(value, group, quote, missing) if group else None, rows
 
 
-def number(value: float, column: Column) -> str:
+def number_text(value: float, column: Column) -> str:
     """A number with the column's decimals and sign, a truth value as yes or no."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -1,4 +1,4 @@
-"""What a report consists of: documents of tables and figures, free of any output format."""
+"""The parts of a report: documents of tables and figures, free of any output format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -105,8 +105,8 @@ class Table:
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 
 
-Sketch: TypeAlias = Callable[[Paper], list[str]]
-"""A figure drawn with letters: from the paper it is for to its lines."""
+Sketch: TypeAlias = Callable[[Sheet], list[str]]
+"""A figure drawn with letters: from the sheet it is for to its lines."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Figure:
 
     @cached_property
     def html(self) -> str:
-        """The same for pages."""
+        """The drawing for pages."""
         return self.page() if self.page else self.svg
 
 
@@ -163,7 +163,7 @@ class Document:
 
     @property
     def for_people(self) -> list[Table | Figure]:
-        """What people read, in order."""
+        """The tables and figures that people read, in order."""
         return [b for b in self.blocks if isinstance(b, Figure) or b.readers != "programs"]
 
     @property

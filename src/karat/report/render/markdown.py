@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from karat.report.model.cells import sections
 from karat.report.model.table import Document, Figure, Table
-from karat.report.render.terminal import Paper
+from karat.report.render.terminal import Sheet
 from karat.visible import visible
 
 WIDTH = 100  # of drawings, in letters
@@ -44,7 +44,7 @@ def _figure(figure: Figure) -> list[str]:
     """The figure drawn with letters, where it can be: a code block keeps their places."""
     if figure.sketch is None:
         return []
-    drawn = _code_block(figure.sketch(Paper(WIDTH, color=False)))
+    drawn = _code_block(figure.sketch(Sheet(WIDTH, color=False)))
     caption = [figure.caption] if figure.caption else []
     return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
-from karat.report.model.cells import Shown, is_missing, sections, show
+from karat.report.model.cells import Shown, cell_text, is_missing, sections
 from karat.report.model.table import Column, Document, Figure, Row, Table
-from karat.report.render.terminal import BOLD, CYAN, DIM, Paper, pad, truncate, widest, wrap
+from karat.report.render.terminal import BOLD, CYAN, DIM, Sheet, pad, truncate, widest, wrap
 from karat.visible import visible
 
-SHORTEST = 8  # columns that a truncated name keeps: fewer no longer tell systems apart
+SHORTEST = 8  # columns that a truncated name keeps: fewer do not tell systems apart
 TITLE = 16  # the same of the title above numbers, which nothing else explains
 INDENT = "  "
 GAP = 2  # spaces between columns
@@ -24,45 +24,45 @@ class Panel:
     table: Table
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
-    paper: Paper
+    sheet: Sheet
     indent: str
 
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """The document as text at most `width` columns wide; without `color`, free of escape codes."""
-    paper = Paper(width, color)
-    blocks = [paper.lines(document.title, BOLD)]
-    blocks += [_block(block, paper, document.title) for block in document.for_people]
-    blocks.append(_notes(document.notes, paper))
+    sheet = Sheet(width, color)
+    blocks = [sheet.lines(document.title, BOLD)]
+    blocks += [_block(block, sheet, document.title) for block in document.for_people]
+    blocks.append(_notes(document.notes, sheet))
     # Never wrapped or cut: a signature is there to be copied.
-    word, signatures = paper.ink("signature", DIM), document.signatures.values()
+    word, signatures = sheet.ink("signature", DIM), document.signatures.values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _block(block: Table | Figure, paper: Paper, above: str) -> list[str]:
-    title = paper.lines(block.title, BOLD)
+def _block(block: Table | Figure, sheet: Sheet, above: str) -> list[str]:
+    title = sheet.lines(block.title, BOLD)
     if isinstance(block, Figure):
-        drawn = block.sketch(paper) if block.sketch else None
-        return [] if drawn is None else [*title, *drawn, *paper.lines(block.caption, DIM)]
-    separated = [line for panel in _panels(block, paper) for line in ("", *_grid(panel))][1:]
-    return [*(title if block.title != above else []), *separated, *_notes(block.notes, paper)]
+        drawn = block.sketch(sheet) if block.sketch else None
+        return [] if drawn is None else [*title, *drawn, *sheet.lines(block.caption, DIM)]
+    separated = [line for panel in _panels(block, sheet) for line in ("", *_grid(panel))][1:]
+    return [*(title if block.title != above else []), *separated, *_notes(block.notes, sheet)]
 
 
-def _panels(table: Table, paper: Paper) -> list[Panel]:
+def _panels(table: Table, sheet: Sheet) -> list[Panel]:
     """One panel where all columns fit at their floors, else as many as it takes."""
     columns = table.shown
     indent = "" if table.group is None else INDENT
-    room = paper.width - len(indent)
+    room = sheet.width - len(indent)
     natural = [_natural(table, column) for column in columns]
     floors = [_floor(table, column) for column in columns]
     if columns and (apart := _apart(table, columns[0])) <= room / 3:
         floors[0] = max(floors[0], apart)
     result = []
     for chosen in panels(floors, room):
-        widths = share([natural[c] for c in chosen], [floors[c] for c in chosen], room)
+        widths = shared_widths([natural[c] for c in chosen], [floors[c] for c in chosen], room)
         own = tuple(columns[c] for c in chosen)
-        result.append(Panel(table, own, tuple(widths), paper, indent))
+        result.append(Panel(table, own, tuple(widths), sheet, indent))
     return result
 
 
@@ -86,22 +86,22 @@ def _apart(table: Table, column: Column) -> int:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters two strings begin with alike."""
+    """Return the number of characters that two strings begin with alike."""
     differs = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differs, min(len(one), len(other)))
 
 
 def _texts(column: Column, rows: Iterable[Row]) -> list[str]:
-    return [show(row.get(column.key), column, visible) for row in rows]
+    return [cell_text(row.get(column.key), column, visible) for row in rows]
 
 
 def _grid(panel: Panel) -> list[str]:
-    ink = panel.paper.ink
-    rule = ink("─" * (total(panel.widths) + len(panel.indent)), DIM)
+    ink = panel.sheet.ink
+    rule = ink("─" * (row_width(panel.widths) + len(panel.indent)), DIM)
     titles = _line(panel, [(visible(column.title), DIM) for column in panel.columns])
     body: list[str] = []
     for above, rows in sections(panel.table, panel.columns, visible):
-        body += [] if above is None else [ink(truncate(above, panel.paper.width), CYAN)]
+        body += [] if above is None else [ink(truncate(above, panel.sheet.width), CYAN)]
         body += [line for row in rows for line in _row(panel, row)]
     return [titles, rule, *(body or [ink("no rows", DIM)])]
 
@@ -113,7 +113,7 @@ def _row(panel: Panel, row: Sequence[Shown]) -> list[str]:
         code = DIM if is_missing(cell) else BOLD if stressed else ""
         pieces = [text]
         if column.wrap:
-            lines = show(cell, column, lambda text: visible(text, keep="\n")).split("\n")
+            lines = cell_text(cell, column, lambda text: visible(text, keep="\n")).split("\n")
             pieces = [piece for line in lines for piece in wrap(line, width)]
         cells.append([(piece, code) for piece in pieces])
     return [_line(panel, line) for line in zip_longest(*cells, fillvalue=("", ""))]
@@ -125,15 +125,15 @@ def _line(panel: Panel, cells: Sequence[tuple[str, str]]) -> str:
         short = truncate(text, width).rstrip()
         before, after = pad(short, width, column.align)
         # Spaces stay outside the escape codes, so that the end of a line can be stripped.
-        pieces.append(before + panel.paper.ink(short, code) + after)
+        pieces.append(before + panel.sheet.ink(short, code) + after)
     return (panel.indent + (" " * GAP).join(pieces)).rstrip()
 
 
-def _notes(notes: Sequence[str], paper: Paper) -> list[str]:
-    return [line for note in notes for line in paper.lines(note, DIM)]
+def _notes(notes: Sequence[str], sheet: Sheet) -> list[str]:
+    return [line for note in notes for line in sheet.lines(note, DIM)]
 
 
-def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
+def shared_widths(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
     """Column widths that fit: the widest columns give way first, none below its floor.
 
     One cap for all columns is lowered until the row fits, so a long sentence loses its tail
@@ -141,7 +141,7 @@ def share(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int
     """
     for cap in range(width, 0, -1):
         widths = [max(low, min(full, cap)) for full, low in zip(natural, floors, strict=True)]
-        if total(widths) <= width:
+        if row_width(widths) <= width:
             return widths
     return list(floors)
 
@@ -151,13 +151,13 @@ def panels(floors: Sequence[int], width: int) -> list[list[int]]:
     result = [[0]]
     for column in range(1, len(floors)):
         wider = [*result[-1], column]
-        if len(result[-1]) == 1 or total([floors[c] for c in wider]) <= width:
+        if len(result[-1]) == 1 or row_width([floors[c] for c in wider]) <= width:
             result[-1] = wider
         else:
             result.append([0, column])
     return result
 
 
-def total(widths: Sequence[int]) -> int:
+def row_width(widths: Sequence[int]) -> int:
     """The width of a row of such columns."""
     return sum(widths) + GAP * (len(widths) - 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from karat.errors import OutputError
-from karat.registry import Registry
+from karat.registry import Registry, call, check_that, origin, returned
 from karat.report.model.table import Document
 from karat.storage.output import write_atomically
 
@@ -31,6 +31,7 @@ RENDERERS: Registry[Renderer] = Registry(
         "html": "karat.report.render.webpage:render_html",
         "svg": "karat.report.render.svg:render_svg",
     },
+    check=check_that(callable, "format", "a function from a document to text"),
 )
 
 
@@ -44,8 +45,15 @@ def pieces(
 ) -> Iterable[str]:
     """Return what `render` does in pieces, so that a long table need not be held whole."""
     terminal = {"color": color, "width": width} if format == "text" else {}
-    made = RENDERERS[format](document, **terminal)
-    return [made] if isinstance(made, str) else made
+    renderer = RENDERERS[format]
+
+    def made() -> str | Iterable[str]:
+        found = renderer(document, **terminal)
+        whole = origin(renderer) and not isinstance(found, str) and isinstance(found, Iterable)
+        return "".join(found) if whole else found  # so that what fails in it has a sentence, too
+
+    text = call(f"the renderer of the format {format}", renderer, made, returned(Iterable, "text"))
+    return [text] if isinstance(text, str) else text
 
 
 _ENDINGS = {"txt": "text", "htm": "html", "tex": "latex", "markdown": "md"}

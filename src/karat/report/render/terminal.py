@@ -14,14 +14,14 @@ BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35",
 
 
 @dataclass(frozen=True)
-class Paper:
-    """How wide it is, and whether it takes colour."""
+class Sheet:
+    """The sheet that text is set on: its width in columns, and whether it takes colour."""
 
     width: int
     color: bool
 
     def ink(self, text: str, code: str) -> str:
-        """The text in bold, dim or a colour, or just the text on paper without colour."""
+        """The text in bold, dim or a colour, or just the text on a sheet without colour."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text and code else text
 
     def lines(self, text: str, code: str) -> list[str]:

@@ -8,7 +8,7 @@ from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.charts.svg import frame as svg
 from karat.report.model.cells import enumeration, several
 from karat.report.page.markup import Look, element, quote
-from karat.report.segment.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, bands, steps
+from karat.report.segment.edits_text import LEGEND, MOST_STEPS, NOTHING, Step, step_lines, steps
 
 ADVANCE = 7.25  # of a letter at 12 units, in any common monospaced font
 LINE = 17.0
@@ -31,11 +31,11 @@ def edits_svg(found: Alignment, title: str) -> str:
     if not drawn:
         return svg.no_data(title, NOTHING)
     parts: list[str] = []
-    lines = bands(drawn, int((svg.WIDTH - MARGIN) / ADVANCE))
+    lines = step_lines(drawn, int((svg.WIDTH - MARGIN) / ADVANCE))
     for number, band in enumerate(lines):
         parts += _band(band, 24 + number * BAND)
     bottom = 24 + len(lines) * BAND
-    parts.append(svg.text(0, bottom, LEGEND, fill=svg.MUTED))
+    parts.append(svg.label(0, bottom, LEGEND, fill=svg.MUTED))
     longest = max(sum(step.width + 1 for step in band) for band in lines) * ADVANCE
     width = max(longest + MARGIN, svg.WIDTH)
     return svg.chart(title, edits_story(found), bottom + 12, parts, width)
@@ -57,8 +57,8 @@ def _said(operation: Operation, step: Step) -> str:
 
 def _band(band: Sequence[Step], top: float) -> list[str]:
     parts = [
-        svg.text(0, top, "reference", fill=svg.MUTED),
-        svg.text(0, top + 2 * LINE, "candidate", fill=svg.MUTED),
+        svg.label(0, top, "reference", fill=svg.MUTED),
+        svg.label(0, top + 2 * LINE, "candidate", fill=svg.MUTED),
     ]
     column = 0
     for step in band:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from karat.metrics.explain.edits import Alignment, Operation
 from karat.report.render import terminal
-from karat.report.render.terminal import DIM, Paper, display_width, truncate
+from karat.report.render.terminal import DIM, Sheet, display_width, truncate
 from karat.visible import visible
 
 LETTERS = {"keep": "", "substitute": "S", "insert": "I", "delete": "D"}
@@ -48,7 +48,7 @@ def _word(words: Sequence[str], at: int | None) -> str:
     return "" if at is None else visible(words[at])
 
 
-def bands(found: Sequence[Step], room: int) -> list[list[Step]]:
+def step_lines(found: Sequence[Step], room: int) -> list[list[Step]]:
     """The steps in as many lines as it takes to stay within `room` columns."""
     lines: list[list[Step]] = []
     left = 0
@@ -61,25 +61,25 @@ def bands(found: Sequence[Step], room: int) -> list[list[Step]]:
     return lines
 
 
-def draw_edits(found: Alignment, paper: Paper) -> list[str]:
+def draw_edits(found: Alignment, sheet: Sheet) -> list[str]:
     """The alignment, in as many bands as it takes."""
     if len(found.operations) > MOST_STEPS:
-        return paper.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
+        return sheet.lines(f"{len(found.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2
-    room = max(paper.width - indent, 8)
+    room = max(sheet.width - indent, 8)
     fitting = [Step(*(truncate(word, room) for word in step)) for step in steps(found)]
-    drawn = [_band(band, indent, paper) for band in bands(fitting, room)]
+    drawn = [_band(band, indent, sheet) for band in step_lines(fitting, room)]
     lines = [line for band in drawn for line in (*band, "")]
-    return [*lines, *paper.lines(LEGEND, DIM)] if lines else paper.lines(NOTHING, DIM)
+    return [*lines, *sheet.lines(LEGEND, DIM)] if lines else sheet.lines(NOTHING, DIM)
 
 
-def _band(band: Sequence[Step], indent: int, paper: Paper) -> list[str]:
+def _band(band: Sequence[Step], indent: int, sheet: Sheet) -> list[str]:
     lines = []
     for part, name in enumerate(_NAMES):
         cells = []
         for step in band:
             code = _INKS[step.sign[:1]]
             space = " " * (step.width - display_width(step[part]) + _GAP)
-            cells.append(paper.ink(step[part], code) + space)
-        lines.append((paper.ink(name, DIM) + " " * (indent - len(name)) + "".join(cells)).rstrip())
+            cells.append(sheet.ink(step[part], code) + space)
+        lines.append((sheet.ink(name, DIM) + " " * (indent - len(name)) + "".join(cells)).rstrip())
     return [line for line in lines if line]

@@ -25,8 +25,8 @@ EDGE: Look = {"fill": "none", "stroke": svg.RULE, "class_": "edge"}
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where the grid stands on the page."""
+class GridFrame:
+    """The position of the grid on the page."""
 
     rows: int
     columns: int
@@ -96,34 +96,34 @@ def _range(start: int, length: int) -> str:
     return f"{start + 1}" if length == 1 else f"{start + 1}-{start + length}"
 
 
-def _frame(found: Explanation) -> Frame:
+def _frame(found: Explanation) -> GridFrame:
     rows, columns = len(found.candidate), found.columns - 1
     cell = min(CELL, WIDEST / columns, WIDEST / rows)
     if cell < LABELLED:
-        return Frame(rows, columns, cell, 56, 28, 16)
-    down = WIDE * max(svg.length(_short(word)) for word in found.candidate)
-    across = WIDE * max(svg.length(_short(word)) for ref in found.references for word in ref)
+        return GridFrame(rows, columns, cell, 56, 28, 16)
+    down = WIDE * max(svg.extent(_short(word)) for word in found.candidate)
+    across = WIDE * max(svg.extent(_short(word)) for ref in found.references for word in ref)
     rise, overhang = (math.sin(math.radians(SLANT)), math.cos(math.radians(SLANT)))
-    return Frame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
+    return GridFrame(rows, columns, cell, down + 14, across * rise + 16, across * overhang + 12)
 
 
 def _short(word: str) -> str:
     return svg.shorten(word, LONGEST_WORD)
 
 
-def _place(frame: Frame, column: float, row: float, wide: float, high: float) -> dict[str, float]:
+def _place(frame: GridFrame, column: float, row: float, w: float, h: float) -> dict[str, float]:
     place = {"x": frame.x(column), "y": frame.y(row)}
-    return place | {"width": wide * frame.cell, "height": high * frame.cell}
+    return place | {"width": w * frame.cell, "height": h * frame.cell}
 
 
-def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
+def _labels(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """Words, those without a match muted; numbers where there is no room for words."""
     if not frame.labelled:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
         for i in range(step, frame.rows + 1, step):
-            yield svg.text(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
+            yield svg.label(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", svg.MUTED)
         for j in range(step, frame.columns + 1, step):
-            yield svg.text(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
+            yield svg.label(frame.x(j - 0.5), frame.top - 8, f"{j:,}", "middle", svg.MUTED)
         return
     rows = {block.row + k for block in found.blocks for k in range(block.length)}
     columns = {block.column + k for block in found.blocks for k in range(block.length)}
@@ -141,7 +141,7 @@ def _labels(found: Explanation, frame: Frame) -> Iterator[str]:
         yield element("text", quote(_short(word)), **place, fill=fill, data_column=j)
 
 
-def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:
+def _barriers(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """A dashed line after each reference but the last, and the references' names below."""
     starts = [0, *(barrier + 1 for barrier in found.barriers)]
     for number, (start, end) in enumerate(zip(starts, found.barriers, strict=False), 1):
@@ -152,12 +152,12 @@ def _barriers(found: Explanation, frame: Frame) -> Iterator[str]:
         if len(found.references) > 1:
             middle = frame.x((start + end) / 2)
             name = f"reference {number}"
-            if svg.length(name) > (end - start) * frame.cell:
+            if svg.extent(name) > (end - start) * frame.cell:
                 name = f"{number}"  # a short reference has room for its number alone
-            yield svg.text(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
+            yield svg.label(middle, frame.y(frame.rows) + 18, name, "middle", svg.MUTED)
 
 
-def _others(found: Explanation, frame: Frame) -> Iterator[str]:
+def _others(found: Explanation, frame: GridFrame) -> Iterator[str]:
     """The hits that were not chosen, as dots, and their runs as thin lines."""
     if found.hit_count > MOST_HITS:
         return
@@ -175,12 +175,12 @@ def _others(found: Explanation, frame: Frame) -> Iterator[str]:
             yield shape("path", d="".join(path), **look, stroke_linecap="round")
 
 
-def _point(frame: Frame, row: int, column: int) -> str:
+def _point(frame: GridFrame, row: int, column: int) -> str:
     """The middle of a cell."""
     return f"{coordinate(frame.x(column + 0.5))} {coordinate(frame.y(row + 0.5))}"
 
 
-def _block(found: Explanation, frame: Frame, block: Block) -> str:
+def _block(found: Explanation, frame: GridFrame, block: Block) -> str:
     """One chosen run: its area, which is what counts at e = 2, and its hits on the diagonal."""
     kept = math.ceil(block.counted)
     color = svg.ACCENT if kept else svg.WARM
@@ -192,7 +192,7 @@ def _block(found: Explanation, frame: Frame, block: Block) -> str:
     return element("g", svg.tooltip(told), area, *hits, **look)
 
 
-def _hit(frame: Frame, block: Block, k: int) -> str:
+def _hit(frame: GridFrame, block: Block, k: int) -> str:
     """A chosen hit: filled as far as it counts, hollow where the cap took it away."""
     share = min(max(block.counted - k, 0.0), 1.0)
     gap = 0.12 if frame.labelled else 0.0
@@ -208,7 +208,7 @@ def _hit(frame: Frame, block: Block, k: int) -> str:
     return "".join(parts)
 
 
-def _legend(found: Explanation, frame: Frame) -> tuple[list[str], float]:
+def _legend(found: Explanation, frame: GridFrame) -> tuple[list[str], float]:
     """The signs that occur, explained below the grid, and the height of it all."""
     y = frame.y(frame.rows) + (44 if len(found.references) > 1 else 28)
     entries: list[tuple[str, Look]] = [("a hit that counts", {"fill": svg.ACCENT})]
@@ -224,8 +224,8 @@ def _legend(found: Explanation, frame: Frame) -> tuple[list[str], float]:
         small = 4 if look["fill"] == svg.MUTED else 10
         place = {"x": x + (10 - small) / 2, "y": y - 9 + (10 - small) / 2}
         parts.append(shape("rect", **place, width=small, height=small, **look))
-        parts.append(svg.text(x + 16, y, label, fill=svg.MUTED))
-        x += 16 + svg.length(label) + 24
+        parts.append(svg.label(x + 16, y, label, fill=svg.MUTED))
+        x += 16 + svg.extent(label) + 24
         if x > max(frame.width, NARROWEST) - 150:
             x, y = 8.0, y + 18
     return parts, y + 10

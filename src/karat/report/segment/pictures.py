@@ -19,7 +19,7 @@ def grid_figure(found: Explanation, title: str, caption: str) -> Figure:
 
         return grid_svg(found, title)
 
-    return Figure(title, svg, caption, lambda paper: draw_grid(found, paper), script=SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_grid(found, sheet), script=SCRIPT)
 
 
 def edits_figure(found: Alignment, title: str, caption: str) -> Figure:
@@ -35,4 +35,4 @@ def edits_figure(found: Alignment, title: str, caption: str) -> Figure:
 
         return edits_html(found)
 
-    return Figure(title, svg, caption, lambda paper: draw_edits(found, paper), page, SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_edits(found, sheet), page, SCRIPT)

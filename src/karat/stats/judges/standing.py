@@ -125,7 +125,7 @@ class Standing(NamedTuple):
     flagged: bool
     why: str
     comparable: bool = True
-    """Whether the judge shares units with others; without, nothing can be said."""
+    """True if the judge shares units with others; without, nothing can be said."""
     identical: tuple[Any, ...] = ()
     """Judges that gave the same values to all shared units (see `identical_judges`)."""
 

@@ -35,7 +35,7 @@ def drawn_words(
 
 def exchanges(known: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
     """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
-    return every_word(known) if is_exact(known) else drawn_words(known.shape, trials, seed)
+    return every_choice(known) if is_exact(known) else drawn_words(known.shape, trials, seed)
 
 
 def is_exact(known: Flags) -> bool:
@@ -43,7 +43,7 @@ def is_exact(known: Flags) -> bool:
     return int(known.sum()) <= MOST_EXACT
 
 
-def every_word(known: Flags) -> Iterator[Words]:
+def every_choice(known: Flags) -> Iterator[Words]:
     """Every choice of known cells once, none of them first, in batches as `drawn_words`."""
     systems, segments = known.shape
     choices = np.arange(1 << int(known.sum()), dtype=np.uint64)

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from karat import _kernel
-from karat.arrays import ArrayLike, NDArray, np
+from karat.arrays import ArrayLike, NDArray, as_floats, np
 from karat.errors import InputError, quoted
 from karat.stats.correlation import pearson
 from karat.stats.distributions import normal_tail, student_tail
@@ -25,7 +25,7 @@ class Williams(NamedTuple):
 
 def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
     """Williams' test of two Pearson correlations with the same human scores; NaN is left out."""
-    h, a, b = (np.asarray(x, float).ravel() for x in (human, first, second))
+    h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):
         raise InputError(
             f"{len(h)} human scores, {len(a)} and {len(b)} metric scores: expected as many of each"
@@ -76,7 +76,7 @@ def wilcoxon(
         raise InputError(
             f"alternative {quoted(alternative)}: expected one of {', '.join(ALTERNATIVES)}"
         )
-    gaps = np.asarray(first, float) - np.asarray(second, float)
+    gaps = as_floats(first) - as_floats(second)
     gaps = gaps[~np.isnan(gaps) & (gaps != 0)]
     n = len(gaps)
     if not n:

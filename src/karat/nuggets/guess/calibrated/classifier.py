@@ -29,7 +29,7 @@ from karat.nuggets.guess.calibrated.evidence import NAMES
 from karat.nuggets.guess.calibrated.likeness import Likeness
 from karat.nuggets.guess.calibrated.logistic import RIDGE, Logistic, fit_logistic
 from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Agreement, Folded
+from karat.nuggets.guess.folds import AssessorAgreement, Folded
 from karat.nuggets.guess.paper.thresholds import best_f_threshold
 from karat.progress import Progress, silent
 
@@ -112,7 +112,7 @@ class Validated:
     """Known judgements are 0 or 1."""
     carried: Flags
     known: Flags
-    agreement: Agreement
+    agreement: AssessorAgreement
     """The scores of runs are expected values: means of probabilities."""
 
 

@@ -14,10 +14,10 @@ import re
 from karat import _kernel
 from karat.arithmetic import log1p
 from karat.arrays import Flags, Floats, Ints, np
-from karat.nuggets.guess.paper.classifier import Paper, score
+from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, Words, cut_sentences, smoothed_idf
-from karat.nuggets.scores.words import letters
+from karat.nuggets.guess.words import BATCH, ENGLISH, Idf, WordRecipe, cut_sentences, smoothed_idf
+from karat.nuggets.scores.ragged_words import code_points
 from karat.progress import Progress, silent
 from karat.text.stopwords import stop_words
 from karat.text.tokens import Vocab
@@ -43,7 +43,7 @@ NAMES = (*PLAIN, *(f"{name}-above" for name in RELATIVE), "rank")
 """The columns of the evidence."""
 
 _WORD = re.compile(r"\w+")
-_STEMS, _SURFACE = Words(ENGLISH.stem), Words()
+_STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 
 
 def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) -> Floats:
@@ -52,7 +52,7 @@ def evidence(pool: Pool, idf: Idf | None = None, progress: Progress = silent) ->
     texts, found = _Texts(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
     for n in (2, 3):
         rule = Paper(n, stem=ENGLISH.stem, stop=ENGLISH.stop, normalised=True, once=True)
-        found[:, PLAIN.index(f"paper-{n}")] = score(pool, rule, idf)
+        found[:, PLAIN.index(f"paper-{n}")] = ngram_scores(pool, rule, idf)
     for first in range(0, len(pool.texts), BATCH):
         last = min(first + BATCH, len(pool.texts))
         texts.look_at(first, last, found)
@@ -67,7 +67,7 @@ class _Texts:
     def __init__(self, pool: Pool, idf: Idf) -> None:
         self.pool, self.vocab = pool, Vocab()
         self.words = _STEMS.tokens(pool.descriptions, self.vocab)
-        self.letters = letters(pool.descriptions)
+        self.letters = code_points(pool.descriptions)
         self.questions = pool.description_starts[pool.nugget_starts]
         self.row = np.repeat(np.arange(len(pool.descriptions)), self.words.lengths)
         sizes = np.diff(pool.description_starts)
@@ -134,7 +134,7 @@ class _Texts:
         whole = *words, starts, *self.words, self.questions, self.weights, windows, None
         near = self._best(_kernel.nugget_windows(*whole), nugget)
         rows[:, :8], rows[:, 8:12] = near[:, [0, 1, 2, 3, 6, 7, 8, 9]], near[:, 10:]
-        spelt = *letters(responses), starts, *self.letters, self.questions, None
+        spelt = *code_points(responses), starts, *self.letters, self.questions, None
         rows[:, 14:16] = self._best(_kernel.nugget_characters(*spelt), nugget, misses=False)
         own, count = self.pool.description_starts[:-1], len(lengths)
         has = [np.bincount(self.row, self.weights[:, k], count)[own] > 0 for k in (4, 5)]

@@ -42,7 +42,7 @@ class Logistic:
     weights: Floats
     intercept: float
     threshold: float = 0.5
-    """What the probability of a yes exceeds."""
+    """The bound that the probability of a yes exceeds."""
 
     def logits(self, X: Floats) -> Floats:
         """Return log P / (1 - P) of every row."""

@@ -22,7 +22,7 @@ from karat import _kernel
 from karat.arithmetic import log, product
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.scores.words import letters
+from karat.nuggets.scores.ragged_words import code_points
 from karat.text.recipe import Ragged
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
@@ -35,10 +35,10 @@ class Nearness(NamedTuple):
     sentences: tuple[Ragged, ...]
     """As stems, and as characters."""
     bounds: Ints
-    """Where the sentences of each response begin."""
+    """The first sentence of each response."""
     texts: tuple[Ragged, ...]
     nuggets: Ints
-    """Where the descriptions of each nugget begin."""
+    """The first description of each nugget."""
     relevance: Floats
     """Sentences x nuggets."""
 
@@ -86,7 +86,7 @@ def nearness(
     """Of every question. `parts` are the sentences of all responses, and those of response i begin
     at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
     """
-    characters, nuggets = letters([*parts, *pool.descriptions]), pool.description_starts
+    characters, nuggets = code_points([*parts, *pool.descriptions]), pool.description_starts
     found = []
     asked = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
     for (start, end), (first, last) in asked:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import ENGLISH, Words, cut_sentences, smoothed_idf
+from karat.nuggets.guess.words import ENGLISH, WordRecipe, cut_sentences, smoothed_idf
 from karat.text.tokens import Vocab
 
 OTHER_WORDS = 12
@@ -42,7 +42,7 @@ class _Passages(NamedTuple):
     word: Ints
     """Entry k: passage `row[k]` has word `word[k]`; each once, by passage."""
     starts: Ints
-    """Where the passages of each response begin."""
+    """The first passage of each response."""
     background: Floats
     """b(w)."""
     own: Flags
@@ -54,7 +54,7 @@ class _Passages(NamedTuple):
 class Unjudged:
     """Columns of evidence that need no judgement of the same nuggets."""
 
-    def __init__(self, pool: Pool, words: Words = ENGLISH) -> None:
+    def __init__(self, pool: Pool, words: WordRecipe = ENGLISH) -> None:
         self.pool, self.words = pool, words
 
     @cached_property

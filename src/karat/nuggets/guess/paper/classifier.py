@@ -35,11 +35,11 @@ from karat.nuggets.guess.paper.thresholds import (
     likeliest_model,
 )
 from karat.nuggets.guess.pool import Pool
-from karat.nuggets.guess.words import BATCH, Idf, Words, smoothed_idf
+from karat.nuggets.guess.words import BATCH, Idf, WordRecipe, smoothed_idf
 from karat.nuggets.scores.idf_sources import IdfSource
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
-from karat.text.stemmers import stemmers
+from karat.text.stemmers import stemmer_origin, stemmers
 from karat.text.stopwords import stop_digest, stop_words
 from karat.text.tokens import Vocab
 
@@ -76,7 +76,7 @@ class Paper(WithIdf):
     """The paper's classifier; the defaults are the paper's (no stemming, bigrams, idf)."""
 
     name: ClassVar[str] = "paper"
-    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest})
+    digests: ClassVar[Any] = MappingProxyType({"stop": stop_digest, "stem": stemmer_origin})
 
     n: int = setting(2, "the longest n-grams", low=1, high=LONGEST)
     weight: str = setting("idf", "weight of an n-gram", choices=WEIGHTS)
@@ -108,9 +108,9 @@ class Paper(WithIdf):
         return self.shown + " on-responses" * self.responses
 
     @property
-    def words(self) -> Words:
+    def words(self) -> WordRecipe:
         """The words of texts, as the settings cut them."""
-        return Words(self.stem, self.stop)
+        return WordRecipe(self.stem, self.stop)
 
     def scores(
         self,
@@ -125,7 +125,7 @@ class Paper(WithIdf):
         weigh = source.of_classifier(pool, self.words) if self.weight == "idf" else None
         if self.responses:
             return trained_score(pool, self, labels, fold, weigh, progress)
-        return score(pool, self, weigh, progress)
+        return ngram_scores(pool, self, weigh, progress)
 
     def fit(
         self, pool: Pool, scores: Floats, labels: Floats, models: Sequence[Model] = ()
@@ -187,7 +187,9 @@ class PaperGuesses(NamedTuple):
     """log10 P(Data|Model), where thresholds were learned."""
 
 
-def score(pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent) -> Floats:
+def ngram_scores(
+    pool: Pool, paper: Paper, idf: Idf | None = None, progress: Progress = silent
+) -> Floats:
     """Return the scores of all cells; idf, if none is given, is that of the pool's responses."""
     vocab = Vocab()
     texts = paper.words.tokens(pool.descriptions, vocab)

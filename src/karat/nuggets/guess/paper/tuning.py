@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Agreement, Folded, folds
+from karat.nuggets.guess.folds import AssessorAgreement, Folded, folds
 from karat.nuggets.guess.paper.classifier import Paper
 from karat.nuggets.guess.paper.thresholds import NOISY, Model, best_f_threshold, compare_models
 from karat.nuggets.guess.pool import Pool
@@ -24,10 +24,10 @@ from karat.progress import Progress, silent
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One setting: how it agrees with assessors, and the threshold it would now be used with."""
+    """One setting: how it agrees with assessors, and the threshold it would be used with."""
 
     classifier: Paper
-    agreement: Agreement
+    agreement: AssessorAgreement
     threshold: float
     carried: Flags
     """The decision about every cell, made while its fold was left out."""
@@ -39,7 +39,7 @@ class ModelTrial(NamedTuple):
     """A threshold model: how probable the data are, and how it agrees with assessors."""
 
     model: Model
-    agreement: Agreement | None
+    agreement: AssessorAgreement | None
     """None where there is nothing to try: the coin knows no responses."""
 
 
@@ -61,7 +61,7 @@ class Tuning:
     @property
     def best(self) -> Trial:
         """The best of the paper's settings by F."""
-        return best(self.trials)
+        return best_trial(self.trials)
 
     @property
     def how(self) -> Paper:
@@ -103,7 +103,7 @@ def tune_all(
         )
     cells, source = Folded(pool, labels, folds(pool, by), official), paper.source
     trials = tune(cells, settings(paper), source, progress)
-    models = try_models(cells, by, best(trials).classifier, source, progress)
+    models = try_models(cells, by, best_trial(trials).classifier, source, progress)
     houses: dict[str, list[str]] = {}
     for run, house in zip(pool.runs, pool.houses, strict=True):
         houses.setdefault(house, []).append(run)
@@ -164,6 +164,6 @@ def try_models(
     return found
 
 
-def best(trials: Sequence[Trial]) -> Trial:
+def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the best F; of equals the first."""
     return max(trials, key=lambda trial: trial.agreement.f)

@@ -9,32 +9,32 @@ from karat.report.charts.axis import Axis
 from karat.report.charts.letters.heat import draw_heat_map
 from karat.report.charts.letters.plots import draw_curves, draw_scatter
 from karat.report.charts.models import Chart, Curves, HeatMap, Interval, Intervals, Scatter
-from karat.report.render.terminal import CYAN, DIM, Paper, display_width, truncate
+from karat.report.render.terminal import CYAN, DIM, Sheet, display_width, truncate
 from karat.visible import visible
 
 LONGEST = 24  # columns of a label
 NARROWEST = 8  # columns of the scale
 
 
-def draw_intervals(chart: Intervals, paper: Paper) -> list[str]:
+def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
     """The rows, and what the axis is."""
     items = chart.shown
     ticks = chart.ticks()
-    labels = [truncate(visible(item.label), min(LONGEST, paper.width // 3)) for item in items]
+    labels = [truncate(visible(item.label), min(LONGEST, sheet.width // 3)) for item in items]
     values = [ticks.label(item.value, extra=2) for item in items]
     left, right = max(map(display_width, labels)), max(map(len, values))
-    wide = paper.width - left - right - 2
+    wide = sheet.width - left - right - 2
     if wide < NARROWEST:
-        return paper.lines("too narrow for a plot", DIM)
+        return sheet.lines("too narrow for a plot", DIM)
     axis = Axis(ticks, 0, wide - 1)
     lines = []
     for item, label, value in zip(items, labels, values, strict=True):
         space = " " * (left - display_width(label))
-        bar = paper.ink(_bar(item, axis, wide, chart.base), CYAN)
+        bar = sheet.ink(_bar(item, axis, wide, chart.base), CYAN)
         lines.append(f"{space}{label} {bar} {value:>{right}}")
     ends = f"{ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"
     base = ["¦ the baseline"] if chart.base else []
-    return [*lines, *paper.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
+    return [*lines, *sheet.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
 
 
 def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
@@ -49,7 +49,7 @@ def _bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
     return "".join(signs)
 
 
-_DRAWN: dict[type, Callable[[Any, Paper], list[str]]] = {
+_DRAWN: dict[type, Callable[[Any, Sheet], list[str]]] = {
     Scatter: draw_scatter,
     HeatMap: draw_heat_map,
     Curves: draw_curves,
@@ -57,6 +57,6 @@ _DRAWN: dict[type, Callable[[Any, Paper], list[str]]] = {
 }
 
 
-def chart_sketch(chart: Chart, paper: Paper) -> list[str]:
-    """Return the lines of the chart, at most as wide as the paper."""
-    return _DRAWN[type(chart)](chart, paper) if chart.shown else paper.lines("no data", DIM)
+def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
+    """Return the lines of the chart, at most as wide as the sheet."""
+    return _DRAWN[type(chart)](chart, sheet) if chart.shown else sheet.lines("no data", DIM)

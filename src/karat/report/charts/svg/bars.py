@@ -42,15 +42,15 @@ def _rows(
     ticks = chart.ticks()
     labels = [svg.shorten(item.label, LONGEST_LABEL) for item in chart.shown]
     values = [ticks.label(item.value, extra=2) for item in chart.shown]
-    left = max(map(svg.length, labels)) + 20
-    scale = Axis(ticks, left, svg.WIDTH - max(map(svg.length, values)) - 24)
+    left = max(map(svg.extent, labels)) + 20
+    scale = Axis(ticks, left, svg.WIDTH - max(map(svg.extent, values)) - 24)
     bottom = TOP + ROW * len(chart.shown)
     parts = [horizontal(scale, TOP, bottom, chart.axis)]
     parts += [dashed(scale.at(value), TOP, bottom) for value in lines]
     for index, item in enumerate(chart.shown):
         y = TOP + ROW * (index + 0.5)
-        label = svg.text(left - 14, y + 4, labels[index], "end")
-        printed = svg.text(svg.WIDTH - 4, y + 4, values[index], "end")
+        label = svg.label(left - 14, y + 4, labels[index], "end")
+        printed = svg.label(svg.WIDTH - 4, y + 4, values[index], "end")
         parts.append(element("g", svg.tooltip(item.story), label, *draw(item, scale, y), printed))
     return parts, bottom + BELOW
 
@@ -74,7 +74,7 @@ def draw_histogram(chart: Histogram) -> svg.Drawn:
         place, label = x.at(value), x.ticks.label(value, extra=1)
         parts.append(dashed(place, UPPER, LOWER))
         beside = (-6, "end") if place > (x.start + x.end) / 2 else (6, "start")
-        parts.append(svg.text(place + beside[0], UPPER + 4, label, beside[1]))
+        parts.append(svg.label(place + beside[0], UPPER + 4, label, beside[1]))
     return parts, LOWER + BELOW
 
 

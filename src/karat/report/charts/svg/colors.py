@@ -40,7 +40,7 @@ def series_color(number: int) -> str:
 
 
 def series_line(number: int) -> Look:
-    """How the line of a series looks: those that share a colour differ in their dashes."""
+    """Return the look of a series' line: those that share a colour differ in their dashes."""
     dashes = DASHES[(number + number // len(SERIES)) % len(DASHES)]
     return {"stroke": series_color(number), "stroke_dasharray": dashes}
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.axis import Axis
-from karat.report.charts.models import Curve, Curves, bands, runs
+from karat.report.charts.models import Curve, Curves, interval_bands, runs
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.colors import series_color, series_line
 from karat.report.charts.svg.frame import BELOW, RIGHT, both, plane
-from karat.report.charts.svg.labels import spread
+from karat.report.charts.svg.labels import spaced
 from karat.report.charts.svg.legend import Entry, legend, marker, moved, stroke
 from karat.report.page.markup import Look, coordinate, element, quote, shape
 
@@ -29,7 +29,7 @@ def draw_curves(chart: Curves) -> svg.Drawn:
     x, y = plane(chart.ticks(), TOP, BOTTOM)
     places = _ends(chart, y)
     if places:
-        x = replace(x, end=RIGHT - max(map(svg.length, names)) - 18)
+        x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
     parts = both(x, y, chart.x_axis, chart.y_axis)
     parts += [_bands(x, y, curve, k) for k, curve in enumerate(chart.shown)]
     parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
@@ -42,12 +42,12 @@ def draw_curves(chart: Curves) -> svg.Drawn:
 
 
 def _ends(chart: Curves, y: Axis) -> list[float] | None:
-    """Where the names stand beside the ends; None where a legend is clearer."""
+    """Return the places of the names beside the ends; None where a legend is clearer."""
     lasts = [runs(curve.knots)[-1][-1] for curve in chart.shown]
     if len({knot.x for knot in lasts}) > 1:
         return None
     wanted = [y.at(knot.y) for knot in lasts]
-    places = spread(wanted, GAP, TOP, BOTTOM)
+    places = spaced(wanted, GAP, TOP, BOTTOM)
     if places is None or max(abs(a - b) for a, b in zip(wanted, places, strict=True)) > FARTHEST:
         return None
     return places
@@ -81,7 +81,7 @@ def _bands(x: Axis, y: Axis, curve: Curve, number: int) -> str:
     """The intervals as areas; that of a single point is a line."""
     look: Look = {"fill": series_color(number), "fill_opacity": 0.13, "stroke": "none"}
     parts = []
-    for run in bands(curve.knots):
+    for run in interval_bands(curve.knots):
         lows = [(k.x, k.bar[0]) for k in run if k.bar]
         highs = [(k.x, k.bar[1]) for k in run if k.bar]
         if len(run) == 1:

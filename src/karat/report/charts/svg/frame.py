@@ -72,18 +72,18 @@ _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
 def no_data(title: str, why: str = "no data") -> str:
-    """What is drawn in place of a chart that has nothing to show."""
-    return chart(title, why, 60, [text(WIDTH / 2, 35, why, "middle", MUTED)])
+    """Return the drawing in place of a chart that has nothing to show."""
+    return chart(title, why, 60, [label(WIDTH / 2, 35, why, "middle", MUTED)])
 
 
-def text(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
+def label(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
     """One line of lettering."""
     return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
 
 
 def sideways(name: str, y: str) -> str:
     """The name of an axis along the left edge, around `y`."""
-    turned = text(0, 0, shorten(name, 45), "middle", MUTED)
+    turned = label(0, 0, shorten(name, 45), "middle", MUTED)
     return element("g", turned, transform=f"translate(14 {y}) rotate(-90)")
 
 
@@ -102,7 +102,7 @@ def shorten(label: str, columns: int) -> str:
     return truncate(visible(label), columns)
 
 
-def length(label: str) -> float:
+def extent(label: str) -> float:
     """About how long a label is when drawn."""
     return LETTER * display_width(label)
 
@@ -113,7 +113,7 @@ def length(label: str) -> float:
 def plane(ticks: tuple[Ticks, Ticks], top: float, bottom: float) -> tuple[Axis, Axis]:
     """The two axes of a plot, with room at the left for what stands along the second."""
     across, up = ticks
-    left = 40 + max(length(up.label(value)) for value in up.values)
+    left = 40 + max(extent(up.label(value)) for value in up.values)
     return Axis(across, left, RIGHT), Axis(up, bottom, top)
 
 
@@ -123,7 +123,7 @@ def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
     for value in y.ticks.values:
         at = y.at(value)
         parts.append(line(x.start, at, x.end, at, GRID))
-        parts.append(text(x.start - 8, at + 4, y.ticks.label(value), "end", MUTED))
+        parts.append(label(x.start - 8, at + 4, y.ticks.label(value), "end", MUTED))
     vertical = element("g", *parts, sideways(y_name, f"{(y.start + y.end) / 2:.2f}"))
     return [horizontal(x, y.end, y.start, x_name), vertical]
 
@@ -134,9 +134,9 @@ def horizontal(axis: Axis, top: float, bottom: float, name: str) -> str:
     for value in axis.ticks.values:
         x = axis.at(value)
         parts.append(line(x, top, x, bottom, GRID))
-        parts.append(text(x, bottom + 17, axis.ticks.label(value), "middle", MUTED))
+        parts.append(label(x, bottom + 17, axis.ticks.label(value), "middle", MUTED))
     middle = (axis.start + axis.end) / 2
-    parts.append(text(middle, bottom + 37, shorten(name, 70), "middle", MUTED))
+    parts.append(label(middle, bottom + 37, shorten(name, 70), "middle", MUTED))
     return element("g", *parts)
 
 

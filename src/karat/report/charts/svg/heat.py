@@ -24,8 +24,8 @@ SMALL = 11 / 12  # the cells' letters against the charts'
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where the cells stand."""
+class HeatFrame:
+    """The position of the cells in the drawing."""
 
     left: float
     wide: float
@@ -49,10 +49,10 @@ class Frame:
 
 def draw_heat_map(chart: HeatMap) -> svg.Drawn:
     """The drawing; every cell has its tooltip."""
-    left = max(svg.length(_short(name)) for name in chart.rows) + 42
+    left = max(svg.extent(_short(name)) for name in chart.rows) + 42
     wide = min(WIDEST, (svg.WIDTH - left - 16) / len(chart.columns))
     high = min(HIGHEST, max(LOWEST, TALLEST / len(chart.rows)))
-    frame = Frame(left, wide, high, len(chart.rows), len(chart.columns))
+    frame = HeatFrame(left, wide, high, len(chart.rows), len(chart.columns))
     parts = [_cell(chart, frame, i, j, value) for i, j, value in chart.cells]
     if chart.outline:
         (top, bottom), (first, last), _ = chart.outline
@@ -70,7 +70,7 @@ def _short(name: str) -> str:
 # ---------------------------------------------------------------------------------------- cells
 
 
-def _cell(chart: HeatMap, frame: Frame, i: int, j: int, value: float | None) -> str:
+def _cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
     place = frame.place(i, j)
     told = svg.tooltip(chart.cell_story(i, j))
     if value is None:
@@ -85,7 +85,7 @@ def _cell(chart: HeatMap, frame: Frame, i: int, j: int, value: float | None) -> 
 
 def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
     """The value, where its cell is large enough for it."""
-    if svg.length(number) * SMALL + 4 > place["width"]:
+    if svg.extent(number) * SMALL + 4 > place["width"]:
         return ""
     look: Look = {"font_size": 11, "text_anchor": "middle", "fill": ink}
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2 + 4 + down
@@ -128,23 +128,23 @@ def _framed(place: dict[str, float]) -> str:
 # ---------------------------------------------------------------------------------------- names
 
 
-def _row_names(chart: HeatMap, frame: Frame) -> Iterator[str]:
+def _row_names(chart: HeatMap, frame: HeatFrame) -> Iterator[str]:
     step = math.ceil(13 / frame.high)
     for i in range(0, frame.rows, step):
         y = TOP + (i + 0.5) * frame.high + 4
-        yield svg.text(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
+        yield svg.label(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
     yield svg.sideways(chart.row_axis, coordinate((TOP + frame.bottom) / 2))
 
 
-def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
+def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
     """Names below the columns, falling where they are too long to stand level, and their end."""
     names = [_short(name) for name in chart.columns]
-    longest = max(map(svg.length, names))
+    longest = max(map(svg.extent, names))
     middles = [frame.left + (j + 0.5) * frame.wide for j in range(frame.columns)]
     placed = list(zip(middles, names, strict=True))
     if longest + 4 <= frame.wide:
         below = frame.bottom + 17
-        level = [svg.text(x, below, name, "middle", svg.MUTED) for x, name in placed]
+        level = [svg.label(x, below, name, "middle", svg.MUTED) for x, name in placed]
     else:
         step = math.ceil(14 / frame.wide)
         level, y = [], frame.bottom + 12
@@ -155,7 +155,7 @@ def _column_names(chart: HeatMap, frame: Frame) -> tuple[list[str], float]:
         below = y + longest * math.sin(math.radians(SLANT))
     axis = svg.shorten(chart.column_axis, 70)
     middle = (frame.left + frame.right) / 2
-    return [*level, svg.text(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
+    return [*level, svg.label(middle, below + 20, axis, "middle", svg.MUTED)], below + 20
 
 
 # ------------------------------------------------------------------------------------ the legend
@@ -170,7 +170,7 @@ def _key(chart: HeatMap) -> list[Entry]:
     shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
     entries = [Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", BAR + 12)]
     for sign, name in chart.keys:
-        entries.append(Entry(svg.text(0, 4, sign, "middle"), name, 18 + svg.length(sign)))
+        entries.append(Entry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     if chart.outline:
         entries.append(Entry(_framed(swatch), chart.outline.name, 32))

@@ -1,4 +1,4 @@
-"""Where labels stand so that none hides another: beside dots, and at the ends of curves."""
+"""Places for labels so that none hides another: beside dots, and at the ends of curves."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether the two share more than an edge."""
+        """Return whether the two share more than an edge."""
         beside = self.right <= other.left or other.right <= self.left
         above = self.bottom <= other.top or other.bottom <= self.top
         return not (beside or above)
 
     def inside(self, other: Box) -> bool:
-        """Whether it lies within another."""
+        """Return whether it lies within another."""
         wide = other.left <= self.left and self.right <= other.right
         return wide and other.top <= self.top and self.bottom <= other.bottom
 
 
 class Placed(NamedTuple):
-    """Where a label stands, and whether so far away that a line should lead to it."""
+    """The place of a label; so far away, perhaps, that a line should lead to it."""
 
     box: Box
     far: bool
@@ -71,7 +71,7 @@ def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Pla
             yield Placed(Box(left, top, left + wide, top + high), step > 0)
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+def spaced(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
     """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
     if gap * (len(order) - 1) > high - low:

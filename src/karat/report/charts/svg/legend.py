@@ -1,4 +1,4 @@
-"""What the signs of a chart mean, in rows below it."""
+"""The legend of a chart: the meaning of its signs, in rows below it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def legend(entries: Sequence[Entry], left: float, top: float) -> tuple[list[str]
     parts, x, y = [], left, top + ROW / 2
     for entry in entries:
         meaning = svg.shorten(entry.meaning, LONGEST)
-        wide = entry.room + svg.length(meaning) + 22
+        wide = entry.room + svg.extent(meaning) + 22
         if x > left and x + wide > svg.WIDTH:
             x, y = left, y + ROW
         parts.append(element("g", entry.sample, transform=moved(x + entry.room / 2 - 3, y)))
-        parts.append(svg.text(x + entry.room, y + 4, meaning))
+        parts.append(svg.label(x + entry.room, y + 4, meaning))
         x += wide
     return parts, (y + ROW / 2 if entries else top)
 

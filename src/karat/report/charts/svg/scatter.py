@@ -35,7 +35,7 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
-        parts.append(svg.text(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
+        parts.append(svg.label(x.end, TOP - 12, svg.shorten(chart.note, 90), "end"))
     named = chart.groups if chart.groups != [""] else []
     entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
     key, end = legend(entries, x.start, BOTTOM + BELOW)
@@ -54,7 +54,7 @@ def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
 # ------------------------------------------------------------------------------- the fitted line
 
 
-def clipped(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
+def visible_span(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
     """The least and largest x at which the line is within the plot; None if it never is."""
     (low, *_, high), (bottom, *_, top) = x.ticks.values, y.ticks.values
     if not drawable(line):
@@ -68,7 +68,7 @@ def clipped(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
 
 
 def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
-    reach = clipped(line, x, y) if line else None
+    reach = visible_span(line, x, y) if line else None
     if line and reach and drawable(map(line.at, reach)):
         (x1, x2), (y1, y2) = map(x.at, reach), (y.at(line.at(end)) for end in reach)
         look: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
@@ -81,7 +81,7 @@ def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
 def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
     dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
     labels = [svg.shorten(point.label, LONGEST_LABEL) for point in chart.shown]
-    sizes = [(svg.length(label) * WIDE, LINE) for label in labels]
+    sizes = [(svg.extent(label) * WIDE, LINE) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, TOP, x.end, BOTTOM))
     for dot, label, place in zip(dots, labels, places, strict=True):
         if place and label:

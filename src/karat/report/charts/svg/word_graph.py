@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.page.markup import Look, element, quote, shape
-from karat.report.render.terminal import BOLD, Paper, display_width, wrap
+from karat.report.render.terminal import BOLD, Sheet, display_width, wrap
 
 Point = tuple[float, float]
 
 GAP = 20.0
-"""What an arc has beside its word."""
+"""The length of an arc beside its word."""
 CLOSE = 8.0
-"""The same where words follow each other closely."""
+"""That length where words follow each other closely."""
 BOLDER = 1.1
-"""How much wider the letters of the best path are."""
+"""The width of letters on the best path, relative to others."""
 SHORTEST = 46.0
 ROW = 48.0
 MARGIN = 20.0
 LETTERED = (0.5, 0.35, 0.65, 0.25, 0.75, 0.15, 0.85)
-"""How far along an arc its word may stand; the first place that is free is taken."""
+"""Places of a word along its arc; the first that is free is taken."""
 LINE = 11.0
 """The height that a word takes."""
 LONGEST = 24
@@ -85,7 +85,7 @@ def layers(arcs: Arcs) -> dict[int, int]:
 
 
 def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
-    """Where each state is drawn: its layer from left to right, within it near what leads to it.
+    """Return the place of each state: its layer from left to right, near what leads to it.
 
     The best path is straight; what is not on it stands above or below.
     """
@@ -115,10 +115,10 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
 
 
 def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
-    """Where each layer stands: far enough from earlier ones for the words of its arcs."""
+    """Return the place of each layer: far enough from earlier ones for the words of its arcs."""
     found = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
-        step = max(svg.length(_shown(arc)) + GAP, SHORTEST)
+        step = max(svg.extent(_shown(arc)) + GAP, SHORTEST)
         end = layer[arc.end]
         found[end] = max(found[end], found[layer[arc.start]] + step)
     return {state: found[depth] for state, depth in layer.items()}
@@ -128,7 +128,7 @@ def _followed(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Each state just after the longest words that lead to it."""
     found = {0: MARGIN}
     for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
-        length = svg.length(_shown(arc)) * (BOLDER if arc.best else 1)
+        length = svg.extent(_shown(arc)) * (BOLDER if arc.best else 1)
         after = found[arc.start] + length + CLOSE
         found[arc.end] = max(found.get(arc.end, 0.0), after)
     return found
@@ -145,7 +145,7 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     taken: list[tuple[Point, float]] = []
     for arc in sorted(arcs, key=lambda arc: not arc.best):
         curve = _curve(places[arc.start], places[arc.end])
-        size = svg.length(_shown(arc))
+        size = svg.extent(_shown(arc))
         spots = [_along(curve, t) for t in LETTERED]
         spot = next((one for one in spots if _free(one, size, taken)), spots[0])
         taken.append((spot, size))
@@ -173,14 +173,14 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
 
 
 def _free(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> bool:
-    """Whether a word fits there without touching another."""
+    """Return whether a word fits there without touching another."""
     return all(
         abs(spot[0] - x) >= (size + other) / 2 or abs(spot[1] - y) >= LINE
         for (x, y), other in taken
     )
 
 
-def sketch(arcs: Arcs, paper: Paper) -> list[str]:
+def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
     """The graph with letters: every state with the words that lead on, the best path marked.
 
     Words between which there is no choice stand together.
@@ -197,21 +197,21 @@ def sketch(arcs: Arcs, paper: Paper) -> list[str]:
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
             for arc in after[state]
         ]
-        lines += _ways(number[state], ways, paper)
+        lines += _ways(number[state], ways, sheet)
     more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
     return [*lines[:MOST_LINES], *more]
 
 
-def _ways(state: int, ways: Sequence[tuple[str, bool]], paper: Paper) -> list[str]:
-    """What leads on from a state: on one line if it fits, else on lines of their own."""
-    inked = [paper.ink(way, BOLD if best else "") for way, best in ways]
+def _ways(state: int, ways: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
+    """Return the arcs that leave a state: on one line if they fit, else one a line."""
+    inked = [sheet.ink(way, BOLD if best else "") for way, best in ways]
     begin = f"{state:>4}  "
-    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= paper.width:
+    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= sheet.width:
         return [begin + "  |  ".join(inked)]
     lines: list[str] = []
     for i, (way, best) in enumerate(ways):
-        for line in wrap(way, max(paper.width - 8, 20)):
-            lines.append((begin if not lines else "      ") + paper.ink(line, BOLD if best else ""))
+        for line in wrap(way, max(sheet.width - 8, 20)):
+            lines.append((begin if not lines else "      ") + sheet.ink(line, BOLD if best else ""))
         lines[-1] += "  |" if i < len(ways) - 1 else ""
     return lines
 
@@ -231,7 +231,7 @@ def _inner(arcs: Arcs) -> set[int]:
 
 
 def _chains(arcs: Arcs) -> list[GraphArc]:
-    """The same graph without such states."""
+    """Return the graph without such states."""
     after, inner = _after(arcs), _inner(arcs)
     found = []
     for arc in arcs:

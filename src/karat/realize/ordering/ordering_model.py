@@ -24,10 +24,10 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus.lp_chooser import as_orders, batches, lm_words
+from karat.realize.fergus.lp_chooser import as_orders, lm_words, small_batches
 from karat.realize.input_trees import InputTrees, Order, check_inputs
 from karat.realize.ordering.labelling import Labeller
-from karat.realize.ordering.symbols import Columns, columns_of
+from karat.realize.ordering.symbols import NodeColumns, columns_of
 from karat.realize.ordering.weight_bytes import check_power_of_two, from_bytes, to_bytes
 from karat.realize.treebank import Treebank
 from karat.storage import schema
@@ -42,7 +42,7 @@ _LABELS = {"pass": schema.whole(0, 9), "kind": schema.text, "names": schema.list
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
-        "lm_weight": schema.number(-1e6, 1e6),
+        "lm_weight": schema.real(-1e6, 1e6),
         "labels": schema.listed(schema.record(_LABELS)),
         "trained": schema.named(schema.anything),
     }
@@ -134,7 +134,7 @@ class OrderingModel:
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
         found: list[list[Order]] = []
-        for part in batches(trees, BATCH):
+        for part in small_batches(trees, BATCH):
             progress(len(found), len(trees), "ordering")
             found += self._order(part, k)
         progress(len(trees), len(trees), "ordering")
@@ -163,7 +163,7 @@ class OrderingModel:
             found.append(TreeletScores._make((treelet, *row, sum(row))))
         return found
 
-    def _columns(self, trees: InputTrees) -> Columns:
+    def _columns(self, trees: InputTrees) -> NodeColumns:
         """Return the trees as the model sees them: labelled where it is given words alone."""
         if self.inputs == "all" and trees.inputs != "all":
             raise InputError(

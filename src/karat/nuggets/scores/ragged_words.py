@@ -19,7 +19,7 @@ TOKENIZER, CASE = "intl", "lower"
 
 
 @dataclass(frozen=True)
-class Words:
+class RaggedWords:
     """Text i has the words `ids[offsets[i]:offsets[i + 1]]`; words of one stem are one class."""
 
     ids: NDArray[np.int32]
@@ -34,7 +34,7 @@ class Words:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
-def cut(texts: Texts, stem: str = "none", stop: str = "none") -> Words:
+def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
     """Texts as words, stop words left out."""
     found = tokenize(texts, TOKENIZER, CASE, stop=stop, threads=1)
     words = found.vocab.words(0, len(found.vocab))
@@ -43,7 +43,7 @@ def cut(texts: Texts, stem: str = "none", stop: str = "none") -> Words:
     classes = np.arange(len(words), dtype=np.int32)
     if stem != "none":
         classes = stem_words(stem, found.vocab, 0, Vocab())
-    return Words(found.ids[keep], kept, words, classes)
+    return RaggedWords(found.ids[keep], kept, words, classes)
 
 
 def stems_of(words: Sequence[str], stem: str) -> list[str]:
@@ -57,7 +57,7 @@ def stems_of(words: Sequence[str], stem: str) -> list[str]:
     return [names[k] for k in stems[ids].tolist()]
 
 
-def letters(texts: Sequence[str]) -> Ragged:
+def code_points(texts: Sequence[str]) -> Ragged:
     """The characters of texts in lower case, white space and all."""
     views = _kernel.Views.from_strings(list(texts), 0, len(texts))
     return Ragged(*_kernel.codepoints(views.lower(), True))

@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 from karat.evalset.loading import load_evalset
 from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.judged_pairs import SEED, Judged, add_controls
+from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
 from karat.paraphrase.pem.metric import opened
 from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.storage.output import FilePath
 from karat.storage.store import is_store
 from karat.text.recipe import TOKENIZERS, Recipe, check_choice
 from karat.text.stemmers import stemmers
-
-FilePath = str | os.PathLike[str]
 
 
 class FileRow(NamedTuple):
@@ -43,7 +42,7 @@ class WrittenFile(Result):
 
 
 def train_model(
-    pivots: Mapping[str, Pivot], path: FilePath, judged: Judged | None = None, **settings: Any
+    pivots: Mapping[str, Pivot], path: FilePath, judged: JudgedPairs | None = None, **settings: Any
 ) -> WrittenFile:
     """Train a PEM model, with the settings of `train_pem`, and write it to one file."""
     model = train_pem(pivots, judged, **settings)
