@@ -78,3 +78,18 @@ def test_the_command_shows_the_curve(
     done = karat(*arguments, "--recognise", "9")
     assert done.returncode == 2
     assert b"recognise=9: no pair of demo-paraphrases" in done.stderr
+
+
+def test_new_pairs_are_recognised(output: Callable[..., str], folder: Path) -> None:
+    (folder / "in.txt").write_text("I want a new car.\nthe cat\n")
+    (folder / "out.txt").write_text("I want a new automobile.\nshe sings\n")
+    arguments = ("paraphrase", "score", "out.txt", "--originals", "in.txt", "--segments")
+    found = json.loads(output(*arguments, "--threshold", "0.9", "-f", "json"))
+    assert found["rows"][0]["recognised"] == 0.5
+    assert [row["recognised"] for row in found["segments"]] == [True, False]
+    assert "recognised" not in json.loads(output(*arguments, "-f", "json"))["rows"][0]
+    one = found["segments"][0]["pivot_f1"]
+    edge = kt.score_paraphrases(["I want a new automobile."], ["I want a new car."], threshold=one)
+    assert edge.segments[0].recognised
+    with pytest.raises(InputError, match="threshold=2: expected 0 to 1, as pivot F1 is"):
+        kt.score_paraphrases(["a"], ["a"], threshold=2)

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.bar import Bar
 from karat.cli.inputs import system_name
-from karat.cli.parameters import flag
+from karat.cli.parameters import flag, option
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import group
 
@@ -19,6 +19,11 @@ from karat.paraphrase.cli import group
 @group.originals
 @group.model
 @group.form
+@option(
+    "--threshold",
+    "Recognise pairs as paraphrases whose pivot F1 is at least this, 0 to 1.",
+    click.FloatRange(0, 1),
+)
 @flag("--segments", "Also list every paraphrase.")
 @options.as_text
 @options.resamples
