@@ -95,7 +95,8 @@ def score_paraphrases(
         scores = pem.score(given, texts, threads=threads, progress=progress)
         means = (float(column.mean()) for column in scores)
         share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
-        rows.append(SystemRow(name, len(texts), *scores.interval(resamples, seed), *means, share))
+        row = SystemRow(name, len(texts), *scores.interval(resamples, seed), *means)
+        rows.append(row._replace(recognised=share))
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
             every += paraphrase_rows(name, scores, *both, threshold=threshold)
